@@ -48,6 +48,7 @@ import { traceRequest } from "./platform/telemetry/tracing/index.ts";
 import type { WorkerJob } from "./platform/jobs/worker.ts";
 import { makeAppLogos, makePortal } from "./portal/index.ts";
 import { makeAppGuides, makePublishRouter } from "./publish/index.ts";
+import { makeRetentionJob, makeSchoolAuditSweep } from "./retention/index.ts";
 import { makeSandboxSweep } from "./sandbox/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
 import { forgetPerson, giveUserNamesAtSchool, makeCredentialJob } from "./accounts/index.ts";
@@ -124,6 +125,7 @@ export async function makeApp(
   const importRules = {
     holdShare: config.importHoldShare,
     restoreWindowDays: config.restoreWindowDays,
+    leftMonths: config.retentionRules.defaults.leftMonths,
     giveUserNames: giveUserNamesAtSchool,
   };
   const imports = makeImportRequests({
@@ -168,6 +170,8 @@ export async function makeApp(
     makeIdMoveJob({ db: shares.jobs, clock, keptDays: config.idChangesDays }),
     makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
     makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
+    makeRetentionJob({ db: shares.changes, clock, rules: config.retentionRules }),
+    makeSchoolAuditSweep({ db: shares.jobs, clock, rules: config.retentionRules }),
     makeStatisticsJob(shares.jobs),
     makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
     makeImportSweep({ db: shares.jobs, clock }),
@@ -195,6 +199,7 @@ export async function makeApp(
     idChangesDays: config.idChangesDays,
     retention: config.retention,
     operator: config.operator,
+    retentionRules: config.retentionRules,
     reading: api.reading,
     checkAccessToken: signOn.checkAccessToken,
     needsSecondFactor: signOn.needsSecondFactor,

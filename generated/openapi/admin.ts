@@ -124,6 +124,208 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the retention of a school
+         * @description What the school sets itself, what applies to it, and within which limits it may choose. A value that the school does not set is its
+         *     state's, or else the service's.
+         */
+        get: operations["getRetention"];
+        /**
+         * Set the retention policy of a school
+         * @description Replaces all values that the school sets; with null the state's or the service's applies. Changed months soft-delete nobody before the
+         *     notice is over. A shorter time of the audit log deletes older entries of the school.
+         */
+        put: operations["putRetention"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/retention/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview whom a retention policy concerns
+         * @description Counts the people of the school whom the present policy, or a proposed one, soft-deletes now and in the next `days`, and lists the first
+         *     100. Nothing changes. A proposed policy is shown as if its notice were over.
+         */
+        post: operations["previewRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/retention/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List whom the retention soft-deletes
+         * @description The people of this home school whom the present policy soft-deletes in the next `days`, next ones first.
+         */
+        get: operations["listRetentionPeople"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/retention/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release the held retention of a school
+         * @description A run that would soft-delete unusually many people is held. Set `people` to their number, so that the next run soft-deletes them. Any
+         *     other number returns 409 with the code `retention_not_confirmed`, and nothing is done. If the run turns out to concern more people, it
+         *     is held again.
+         */
+        post: operations["releaseRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the retention of the service
+         * @description The periods of schools for which neither they nor their state set any, the limits for those who do, and the states that have a policy.
+         *     The operator sets them in the configuration.
+         */
+        get: operations["getServiceRetention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/retention/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the retention policy of a state
+         * @description The values that apply to all schools of the state that set none themselves. Null values are the service's.
+         */
+        get: operations["getStateRetention"];
+        /**
+         * Set the retention policy of a state
+         * @description Replaces all values of the state. They apply to its schools that set none themselves, also to those registered later. Changed months
+         *     soft-delete nobody before the notice is over.
+         */
+        put: operations["putStateRetention"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/retention/state/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview whom the retention policy of a state concerns
+         * @description Counts, for each school of the state, the people whom the present policies, or a proposed one of the state, soft-delete now and in the
+         *     next `days`. Schools are sorted by name. Nothing changes. A proposed policy is shown as if its notice were over.
+         */
+        post: operations["previewStateRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get when the retention soft-deletes a person
+         * @description When and why the policy of the home school soft-deletes the person, if it does, and whether staff keep them until a date. The `ETag` is
+         *     that of the exemption.
+         */
+        get: operations["getPersonRetention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/retention/exemption": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Keep a person until a date
+         * @description Until the end of that day the retention does not soft-delete the person, and a roster that no longer names them does not either.
+         *     Replaces an earlier date. The date is at most 24 months ahead.
+         */
+        put: operations["putRetentionExemption"];
+        post?: never;
+        /**
+         * Keep a person no longer
+         * @description The policy of the home school applies to the person again.
+         */
+        delete: operations["withdrawRetentionExemption"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/sign-in-settings": {
         parameters: {
             query?: never;
@@ -3478,6 +3680,376 @@ export interface components {
             measures: components["schemas"]["PrivacyTerm"][];
         };
         /**
+         * @description From when the months count: from the day on which the person left, or from the end of the school year in which they left, which is 31
+         *     July.
+         * @example SCHOOL_YEAR_END
+         * @enum {string}
+         */
+        RetentionStart: "LEAVING" | "SCHOOL_YEAR_END";
+        /** @description Months after leaving the last school until the soft deletion, 0 for at once; null if somebody else sets them. */
+        RetentionLeftMonths: {
+            /**
+             * Format: int32
+             * @description The number.
+             * @example 12
+             */
+            value: number;
+            /**
+             * @description Why this period, such as its legal basis.
+             * @example School law: one year after the end of the school year of leaving.
+             */
+            reason: string;
+            from: components["schemas"]["RetentionStart"];
+        } | null;
+        /** @description Months without a sign-in until the soft deletion, 0 for never; null if somebody else sets them. */
+        RetentionInactiveMonths: {
+            /**
+             * Format: int32
+             * @description The number.
+             * @example 12
+             */
+            value: number;
+            /**
+             * @description Why this period, such as its legal basis.
+             * @example School law: one year after the end of the school year of leaving.
+             */
+            reason: string;
+            /**
+             * @description Whether it also concerns people whom a roster of the school names.
+             * @example false
+             */
+            includesRoster: boolean;
+        } | null;
+        /** @description A period in days with its reason; null if somebody else sets it. */
+        RetentionDays: {
+            /**
+             * Format: int32
+             * @description The number.
+             * @example 30
+             */
+            value: number;
+            /**
+             * @description Why this period, such as its legal basis.
+             * @example School law: one year after the end of the school year of leaving.
+             */
+            reason: string;
+        } | null;
+        /** @description The values that a school or a state sets. */
+        RetentionPolicy: {
+            leftMonths: components["schemas"]["RetentionLeftMonths"];
+            inactiveMonths: components["schemas"]["RetentionInactiveMonths"];
+            /** @description For how long a soft-deleted person can be restored. Applies to soft deletions from now on. */
+            restoreDays: components["schemas"]["RetentionDays"];
+            /** @description For how long entries of the audit log are kept. */
+            auditDays: components["schemas"]["RetentionDays"];
+        };
+        /**
+         * @description Who set a value.
+         * @example STATE
+         * @enum {string}
+         */
+        RetentionOrigin: "SCHOOL" | "STATE" | "SERVICE";
+        /** @description Months after leaving the last school until the soft deletion; 0 for at once. */
+        AppliedLeftMonths: {
+            /**
+             * Format: int32
+             * @description The number.
+             * @example 12
+             */
+            value: number;
+            /**
+             * @description Why this period; null for a value of the service.
+             * @example School law: one year after the end of the school year of leaving.
+             */
+            reason: string | null;
+            origin: components["schemas"]["RetentionOrigin"];
+            from: components["schemas"]["RetentionStart"];
+        };
+        /** @description Months without a sign-in until the soft deletion; 0 for never. */
+        AppliedInactiveMonths: {
+            /**
+             * Format: int32
+             * @description The number.
+             * @example 12
+             */
+            value: number;
+            /**
+             * @description Why this period; null for a value of the service.
+             * @example School law: one year after the end of the school year of leaving.
+             */
+            reason: string | null;
+            origin: components["schemas"]["RetentionOrigin"];
+            /**
+             * @description Whether it also concerns people whom a roster of the school names.
+             * @example false
+             */
+            includesRoster: boolean;
+        };
+        /** @description A period in days that applies to a school. */
+        AppliedDays: {
+            /**
+             * Format: int32
+             * @description The number.
+             * @example 12
+             */
+            value: number;
+            /**
+             * @description Why this period; null for a value of the service.
+             * @example School law: one year after the end of the school year of leaving.
+             */
+            reason: string | null;
+            origin: components["schemas"]["RetentionOrigin"];
+        };
+        /** @description What applies to a school. */
+        AppliedRetention: {
+            leftMonths: components["schemas"]["AppliedLeftMonths"];
+            inactiveMonths: components["schemas"]["AppliedInactiveMonths"];
+            restoreDays: components["schemas"]["AppliedDays"];
+            auditDays: components["schemas"]["AppliedDays"];
+        };
+        /** @description The lowest and the highest value that may be chosen. */
+        RetentionLimit: {
+            /**
+             * Format: int32
+             * @description The lowest value.
+             * @example 0
+             */
+            min: number;
+            /**
+             * Format: int32
+             * @description The highest value.
+             * @example 24
+             */
+            max: number;
+        };
+        /** @description Within what schools and states may choose. 0 months of inactivity may always be chosen. */
+        RetentionLimits: {
+            leftMonths: components["schemas"]["RetentionLimit"];
+            inactiveMonths: components["schemas"]["RetentionLimit"];
+            restoreDays: components["schemas"]["RetentionLimit"];
+            auditDays: components["schemas"]["RetentionLimit"];
+        };
+        /** @description The retention of a school. */
+        SchoolRetention: {
+            policy: components["schemas"]["RetentionPolicy"];
+            applied: components["schemas"]["AppliedRetention"];
+            limits: components["schemas"]["RetentionLimits"];
+            /**
+             * Format: int32
+             * @description How many days before their soft deletion people are among the open tasks, and for how many days changed months soft-delete nobody.
+             * @example 14
+             */
+            noticeDays: number;
+            /**
+             * Format: date-time
+             * @description Nobody is soft-deleted before this, because the months were changed; null if they never were.
+             * @example 2026-02-17T08:00:00.000Z
+             */
+            effectiveAt: string | null;
+            /**
+             * Format: date-time
+             * @description Since when a run waits for `releaseRetention`; null if none does.
+             * @example null
+             */
+            heldAt: string | null;
+            /**
+             * Format: int32
+             * @description How many people that run would soft-delete; null if none waits.
+             * @example null
+             */
+            heldPeople: number | null;
+        };
+        /** @description What to preview. */
+        RetentionPreviewInput: {
+            /**
+             * Format: int32
+             * @description How many days ahead.
+             * @example 90
+             */
+            days: number;
+            policy?: components["schemas"]["RetentionPolicy"];
+        };
+        /** @description How many people of a school a policy soft-deletes. */
+        RetentionCount: {
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /**
+             * @description The name of the school.
+             * @example Goethe-Gymnasium Musterstadt
+             */
+            schoolName: string;
+            /**
+             * Format: int32
+             * @description The active people whose home school this is.
+             * @example 812
+             */
+            people: number;
+            /**
+             * Format: int32
+             * @description How many of them are due now.
+             * @example 31
+             */
+            due: number;
+            /**
+             * Format: int32
+             * @description How many are due later in the given days.
+             * @example 4
+             */
+            later: number;
+            /**
+             * @description Whether a run would be held because so many are due now.
+             * @example false
+             */
+            isHeld: boolean;
+        };
+        /**
+         * @description The person left their last school, or has not signed in for the months of the policy.
+         * @example LEFT
+         * @enum {string}
+         */
+        RetentionCause: "LEFT" | "INACTIVE";
+        /** @description A person whom the retention soft-deletes. */
+        RetentionDuePerson: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            id: string;
+            name: components["schemas"]["PersonName"];
+            /**
+             * Format: uuid
+             * @description The home school.
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            cause: components["schemas"]["RetentionCause"];
+            /**
+             * Format: date-time
+             * @description When the person is soft-deleted at the earliest.
+             * @example 2026-02-17T08:00:00.000Z
+             */
+            dueAt: string;
+        };
+        /** @description Whom a policy soft-deletes at a school. */
+        RetentionPreview: {
+            count: components["schemas"]["RetentionCount"];
+            /** @description The first of them, next ones first. */
+            first: components["schemas"]["RetentionDuePerson"][];
+        };
+        /** @description The confirmation of a held run. */
+        RetentionRelease: {
+            /**
+             * Format: int32
+             * @description How many people the run soft-deletes, as `heldPeople` of the retention says.
+             * @example 231
+             */
+            people: number;
+        };
+        /** @description The periods of schools for which neither they nor their state set any. */
+        RetentionDefaults: {
+            /**
+             * Format: int32
+             * @description Months after leaving until the soft deletion; 0 for at once.
+             * @example 0
+             */
+            leftMonths: number;
+            /**
+             * Format: int32
+             * @description Months without a sign-in until the soft deletion; 0 for never.
+             * @example 0
+             */
+            inactiveMonths: number;
+            /**
+             * Format: int32
+             * @description Days in which a soft-deleted person can be restored.
+             * @example 30
+             */
+            restoreDays: number;
+            /**
+             * Format: int32
+             * @description Days for which the audit log is kept.
+             * @example 400
+             */
+            auditDays: number;
+        };
+        /** @description The retention of the service. */
+        ServiceRetention: {
+            defaults: components["schemas"]["RetentionDefaults"];
+            limits: components["schemas"]["RetentionLimits"];
+            /**
+             * Format: int32
+             * @description How many days before their soft deletion people are among the open tasks, and for how many days changed months soft-delete nobody.
+             * @example 14
+             */
+            noticeDays: number;
+            /**
+             * Format: int32
+             * @description A run is held if it concerns more people of a school than this, and more than `holdPercent` of them.
+             * @example 20
+             */
+            holdPeople: number;
+            /**
+             * Format: int32
+             * @description See `holdPeople`.
+             * @example 25
+             */
+            holdPercent: number;
+            /** @description The states with a policy. */
+            states: string[];
+        };
+        /** @description When and why the person is soft-deleted; null if the policy does not concern them now. */
+        RetentionDue: {
+            cause: components["schemas"]["RetentionCause"];
+            /**
+             * Format: date-time
+             * @description When at the earliest.
+             * @example 2027-08-01T00:00:00.000Z
+             */
+            dueAt: string;
+        } | null;
+        /** @description Until when staff keep a person from the retention; null if they do not. */
+        RetentionExemption: {
+            /**
+             * Format: date
+             * @description The last day.
+             * @example 2026-12-31
+             */
+            until: string;
+            /**
+             * @description Why.
+             * @example Repeats the final examination in autumn.
+             */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description When staff decided it.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            givenAt: string;
+        } | null;
+        /** @description When and why a person is soft-deleted. */
+        PersonRetention: {
+            due: components["schemas"]["RetentionDue"];
+            exemption: components["schemas"]["RetentionExemption"];
+        };
+        /** @description Until when a person is kept, and why. */
+        RetentionExemptionInput: {
+            /**
+             * Format: date
+             * @description The last day.
+             * @example 2026-12-31
+             */
+            until: string;
+            /**
+             * @description Why. It is part of the data of the person.
+             * @example Repeats the final examination in autumn.
+             */
+            reason: string;
+        };
+        /**
          * @description How user names are built: `mia.schmidt`, `m.schmidt`, `mia.s`, a word and a number unrelated to the person, or the user names of the
          *     roster (`mia.schmidt` for people who have none there). A number is added if the name was used before.
          * @example FIRST_DOT_LAST
@@ -4016,6 +4588,13 @@ export interface components {
             purgeAt: string | null;
             /**
              * Format: date-time
+             * @description When the person left their last school, if the home school's retention policy keeps leavers for a time; otherwise null. They are in
+             *     no group, and can still sign in.
+             * @example null
+             */
+            leftAt: string | null;
+            /**
+             * Format: date-time
              * @description When staff blocked the person from signing in; null if not blocked.
              * @example null
              */
@@ -4211,11 +4790,17 @@ export interface components {
              */
             schoolId: string;
         };
-        /** @description For how long data about people is kept, in days. */
+        /** @description For how long data about people is kept, in days. At a school with a retention policy its values. */
         RetentionPeriods: {
             /**
              * Format: int32
-             * @description How long a person who left all schools can be restored; then they are deleted for good.
+             * @description For how many months a person who left all schools is kept before they are soft-deleted; 0 for at once.
+             * @example 0
+             */
+            leftMonths: number;
+            /**
+             * Format: int32
+             * @description How long a soft-deleted person can be restored; then they are deleted for good.
              * @example 30
              */
             deletedPersonDays: number;
@@ -4751,6 +5336,7 @@ export interface components {
              */
             isComplete: boolean;
             retention: components["schemas"]["RetentionPeriods"];
+            exemption: components["schemas"]["RetentionExemption"];
             person: components["schemas"]["AdminPerson"];
             login: components["schemas"]["StoredLogin"];
             /**
@@ -8116,6 +8702,53 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["Handover"][];
         };
+        /** @description A school whose retention waits to be released, because a run would soft-delete unusually many people. */
+        RetentionHold: {
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /**
+             * @description The name of the school.
+             * @example Goethe-Gymnasium Musterstadt
+             */
+            schoolName: string;
+            /**
+             * Format: date-time
+             * @description Since when.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            heldAt: string;
+            /**
+             * Format: int32
+             * @description How many people the run would soft-delete.
+             * @example 231
+             */
+            people: number;
+        };
+        /** @description Schools whose retention waits to be released, longest first. */
+        SomeRetentionHolds: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["RetentionHold"][];
+        };
+        /** @description People of this home school whom the retention soft-deletes soon, next ones first. */
+        SomeDuePeople: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["RetentionDuePerson"][];
+        };
         /** @description The setup progress of a new school; null for several schools. Guests and people who have left do not count. */
         FirstSteps: {
             /**
@@ -8161,6 +8794,8 @@ export interface components {
             unusedApps: components["schemas"]["SomeUnusedApps"];
             openAgreements: components["schemas"]["SomeOpenAgreements"];
             handovers: components["schemas"]["SomeHandovers"];
+            retentionHolds: components["schemas"]["SomeRetentionHolds"];
+            retentionSoon: components["schemas"]["SomeDuePeople"];
             firstSteps: components["schemas"]["FirstSteps"];
         } | null;
         /** @description A webhook endpoint whose deliveries fail. */
@@ -8817,6 +9452,56 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The request is invalid, or a value is outside the limits. */
+        RetentionRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The retention is not held, or concerns another number of people. */
+        RetentionConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person does not exist, or the caller cannot access it. */
+        PersonUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is invalid, or the date cannot be chosen. */
+        RetentionExemptionRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person does not exist, the caller cannot access them, or they are not kept. */
+        RetentionExemptionUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request is invalid, or contains a text that is not accepted. */
         TextRefused: {
             headers: {
@@ -8962,16 +9647,6 @@ export interface components {
         };
         /** @description The person cannot be created with these values. */
         NewPersonConflict: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The person does not exist, or the caller cannot access it. */
-        PersonUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -9928,6 +10603,21 @@ export interface components {
          */
         IfMatch: string;
         /**
+         * @description How many days ahead; by default those of the notice.
+         * @example 30
+         */
+        RetentionDaysAhead: number;
+        /**
+         * @description A state, as ISO 3166-2 writes it.
+         * @example DE-RP
+         */
+        RetentionState: string;
+        /**
+         * @description The id of the person.
+         * @example c0000000-0000-4000-8000-000000000002
+         */
+        AdminPersonId: string;
+        /**
          * @description Only entries of the person with this id.
          * @example c0000000-0000-4000-8000-000000000002
          */
@@ -9999,11 +10689,6 @@ export interface components {
          * @example lastSignIn
          */
         PeopleSort: components["schemas"]["PeopleSort"];
-        /**
-         * @description The id of the person.
-         * @example c0000000-0000-4000-8000-000000000002
-         */
-        AdminPersonId: string;
         /**
          * @description The id of the session.
          * @example 7f9c2ba4-e88f-827d-6160-455076058519
@@ -10750,6 +11435,502 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The retention. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchoolRetention"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putRetention: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionPolicy"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RetentionRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    previewRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionPreviewInput"];
+            };
+        };
+        responses: {
+            /** @description Whom the policy concerns. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionPreview"];
+                };
+            };
+            400: components["responses"]["RetentionRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listRetentionPeople: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many days ahead; by default those of the notice.
+                 * @example 30
+                 */
+                days?: components["parameters"]["RetentionDaysAhead"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The people. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionDuePerson"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    releaseRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionRelease"];
+            };
+        };
+        responses: {
+            /** @description The next run takes place within minutes. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["RetentionConflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getServiceRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The retention. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceRetention"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getStateRetention: {
+        parameters: {
+            query: {
+                /**
+                 * @description A state, as ISO 3166-2 writes it.
+                 * @example DE-RP
+                 */
+                state: components["parameters"]["RetentionState"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionPolicy"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putStateRetention: {
+        parameters: {
+            query: {
+                /**
+                 * @description A state, as ISO 3166-2 writes it.
+                 * @example DE-RP
+                 */
+                state: components["parameters"]["RetentionState"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionPolicy"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RetentionRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    previewStateRetention: {
+        parameters: {
+            query: {
+                /**
+                 * @description A state, as ISO 3166-2 writes it.
+                 * @example DE-RP
+                 */
+                state: components["parameters"]["RetentionState"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionPreviewInput"];
+            };
+        };
+        responses: {
+            /** @description The numbers of each school. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionCount"][];
+                };
+            };
+            400: components["responses"]["RetentionRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPersonRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description When the person is soft-deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonRetention"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putRetentionExemption: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionExemptionInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RetentionExemptionRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    withdrawRetentionExemption: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["RetentionExemptionUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -188,6 +188,21 @@ export type Handover = Prisma.HandoverModel
  */
 export type HandoverPerson = Prisma.HandoverPersonModel
 /**
+ * Model RetentionPolicy
+ * 
+ */
+export type RetentionPolicy = Prisma.RetentionPolicyModel
+/**
+ * Model RetentionCheck
+ * 
+ */
+export type RetentionCheck = Prisma.RetentionCheckModel
+/**
+ * Model RetentionExemption
+ * 
+ */
+export type RetentionExemption = Prisma.RetentionExemptionModel
+/**
  * Model Audit
  * 
  */

@@ -653,6 +653,23 @@ export type EnumGroupStatusWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedEnumGroupStatusFilter<$PrismaModel>
 }
 
+export type EnumRetentionStartNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.RetentionStart | Prisma.EnumRetentionStartFieldRefInput<$PrismaModel> | null
+  in?: $Enums.RetentionStart[] | Prisma.ListEnumRetentionStartFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.RetentionStart[] | Prisma.ListEnumRetentionStartFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumRetentionStartNullableFilter<$PrismaModel> | $Enums.RetentionStart | null
+}
+
+export type EnumRetentionStartNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.RetentionStart | Prisma.EnumRetentionStartFieldRefInput<$PrismaModel> | null
+  in?: $Enums.RetentionStart[] | Prisma.ListEnumRetentionStartFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.RetentionStart[] | Prisma.ListEnumRetentionStartFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumRetentionStartNullableWithAggregatesFilter<$PrismaModel> | $Enums.RetentionStart | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumRetentionStartNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumRetentionStartNullableFilter<$PrismaModel>
+}
+
 export type JsonNullableFilter<$PrismaModel = never> =
 | Prisma.PatchUndefined<
     Prisma.Either<Required<JsonNullableFilterBase<$PrismaModel>>, Exclude<keyof Required<JsonNullableFilterBase<$PrismaModel>>, 'path'>>,
@@ -1503,6 +1520,23 @@ export type NestedEnumGroupStatusWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumGroupStatusFilter<$PrismaModel>
   _max?: Prisma.NestedEnumGroupStatusFilter<$PrismaModel>
+}
+
+export type NestedEnumRetentionStartNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.RetentionStart | Prisma.EnumRetentionStartFieldRefInput<$PrismaModel> | null
+  in?: $Enums.RetentionStart[] | Prisma.ListEnumRetentionStartFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.RetentionStart[] | Prisma.ListEnumRetentionStartFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumRetentionStartNullableFilter<$PrismaModel> | $Enums.RetentionStart | null
+}
+
+export type NestedEnumRetentionStartNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.RetentionStart | Prisma.EnumRetentionStartFieldRefInput<$PrismaModel> | null
+  in?: $Enums.RetentionStart[] | Prisma.ListEnumRetentionStartFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.RetentionStart[] | Prisma.ListEnumRetentionStartFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumRetentionStartNullableWithAggregatesFilter<$PrismaModel> | $Enums.RetentionStart | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumRetentionStartNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumRetentionStartNullableFilter<$PrismaModel>
 }
 
 export type NestedJsonNullableFilter<$PrismaModel = never> =

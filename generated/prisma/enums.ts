@@ -162,6 +162,14 @@ export const GroupType = {
 export type GroupType = (typeof GroupType)[keyof typeof GroupType]
 
 
+export const RetentionStart = {
+  LEAVING: 'LEAVING',
+  SCHOOL_YEAR_END: 'SCHOOL_YEAR_END'
+} as const
+
+export type RetentionStart = (typeof RetentionStart)[keyof typeof RetentionStart]
+
+
 export const UserNameRule = {
   FIRST_DOT_LAST: 'FIRST_DOT_LAST',
   FIRST_INITIAL_LAST: 'FIRST_INITIAL_LAST',

@@ -345,6 +345,8 @@ export const tables = {
       sourceIdIsShared: "source_id_is_shared",
       softDeletedAt: "soft_deleted_at",
       purgeAt: "purge_at",
+      leftAt: "left_at",
+      retentionFrom: "retention_from",
       blockedAt: "blocked_at",
       createdAt: "created_at",
       updatedAt: "updated_at",
@@ -410,6 +412,45 @@ export const tables = {
     columns: {
       personId: "person_id",
       handoverId: "handover_id",
+    },
+  },
+  retentionPolicy: {
+    name: "retention_policy",
+    columns: {
+      id: "id",
+      schoolId: "school_id",
+      state: "state",
+      leftMonths: "left_months",
+      leftFrom: "left_from",
+      leftReason: "left_reason",
+      inactiveMonths: "inactive_months",
+      inactiveRoster: "inactive_roster",
+      inactiveReason: "inactive_reason",
+      restoreDays: "restore_days",
+      restoreReason: "restore_reason",
+      auditDays: "audit_days",
+      auditReason: "audit_reason",
+      effectiveAt: "effective_at",
+      updatedAt: "updated_at",
+    },
+  },
+  retentionCheck: {
+    name: "retention_check",
+    columns: {
+      schoolId: "school_id",
+      checkAt: "check_at",
+      heldAt: "held_at",
+      heldPeople: "held_people",
+      releasedPeople: "released_people",
+    },
+  },
+  retentionExemption: {
+    name: "retention_exemption",
+    columns: {
+      personId: "person_id",
+      until: "until",
+      reason: "reason",
+      givenAt: "given_at",
     },
   },
   audit: {
@@ -664,6 +705,7 @@ export const tables = {
       mustChange: "must_change",
       generation: "generation",
       hasSignedIn: "has_signed_in",
+      forgottenSignInAt: "forgotten_sign_in_at",
       updatedAt: "updated_at",
     },
   },
@@ -1343,6 +1385,8 @@ export type Rows = {
     sourceIdIsShared: boolean;
     softDeletedAt: Date | null;
     purgeAt: Date | null;
+    leftAt: Date | null;
+    retentionFrom: Date | null;
     blockedAt: Date | null;
     createdAt: Date;
     updatedAt: Date;
@@ -1390,6 +1434,36 @@ export type Rows = {
   handoverPerson: {
     personId: string;
     handoverId: string;
+  };
+  retentionPolicy: {
+    id: string;
+    schoolId: string | null;
+    state: string | null;
+    leftMonths: number | null;
+    leftFrom: "LEAVING" | "SCHOOL_YEAR_END" | null;
+    leftReason: string | null;
+    inactiveMonths: number | null;
+    inactiveRoster: boolean | null;
+    inactiveReason: string | null;
+    restoreDays: number | null;
+    restoreReason: string | null;
+    auditDays: number | null;
+    auditReason: string | null;
+    effectiveAt: Date;
+    updatedAt: Date;
+  };
+  retentionCheck: {
+    schoolId: string;
+    checkAt: Date;
+    heldAt: Date | null;
+    heldPeople: number | null;
+    releasedPeople: number | null;
+  };
+  retentionExemption: {
+    personId: string;
+    until: Date;
+    reason: string;
+    givenAt: Date;
   };
   audit: {
     id: string;
@@ -1590,6 +1664,7 @@ export type Rows = {
     mustChange: boolean;
     generation: number;
     hasSignedIn: boolean;
+    forgottenSignInAt: Date | null;
     updatedAt: Date;
   };
   passwordRequest: {
@@ -1931,6 +2006,9 @@ export type Required = {
   tombstone: "personId" | "deletedAt";
   handover: "id" | "fromSchoolId" | "toSchoolId" | "state" | "offered" | "createdAt" | "expiresAt";
   handoverPerson: "personId" | "handoverId";
+  retentionPolicy: "id" | "effectiveAt" | "updatedAt";
+  retentionCheck: "schoolId" | "checkAt";
+  retentionExemption: "personId" | "until" | "reason" | "givenAt";
   audit: "id" | "at" | "action";
   appEvent: "id" | "at" | "clientId" | "type" | "action" | "subjectId";
   eventFeed: "lastPosition" | "sweptPosition";

@@ -11,6 +11,7 @@ import type {
 } from "../access/index.ts";
 import type { GroupStatus, GroupType, HandoverState, PeopleSort, SortOrder } from "../directory/index.ts";
 import type { PersonRole, PersonStatus, SignInState } from "../directory/index.ts";
+import type { RetentionOrigin, RetentionStart } from "../directory/index.ts";
 import type {
   GroupStep,
   ImportFormat,
@@ -22,6 +23,7 @@ import type {
 } from "../imports/index.ts";
 import type { columnUses, SeparatorName, shownEncoding, UndoReason, UndoStep } from "../imports/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
+import type { RetentionCause } from "../retention/index.ts";
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
 import type { CardRefusalReason, CardSecondStep, CardState, SecondFactor, SignInSettings } from "../accounts/index.ts";
 import type { SigningKey } from "../sign-on/index.ts";
@@ -73,6 +75,10 @@ export const parameters: ParametersAgree<
     listReceivingSchools: "search";
     listSandboxes: "app";
     listSchools: "search" | "order";
+    getStateRetention: "state";
+    listRetentionPeople: "days";
+    previewStateRetention: "state";
+    putStateRetention: "state";
     listScopeRequests: "app" | "state";
     listSignOnAttempts: "request-id" | "outcome";
     listStaffPeople: "status" | "search";
@@ -131,6 +137,9 @@ export const enums: EnumsAgree<
     PersonStatus: PersonStatus;
     ProcessingKind: "SERVICE" | "APP";
     ProcessingRecipientKind: "OPERATOR" | "PROVIDER" | "SUBPROCESSOR";
+    RetentionCause: RetentionCause;
+    RetentionOrigin: RetentionOrigin;
+    RetentionStart: RetentionStart;
     SandboxAccountKind: AccountKind;
     SandboxStepName: SandboxStepName;
     RoleOfAll: PersonRole | "COLUMN";

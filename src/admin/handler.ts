@@ -11,6 +11,7 @@ import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { SharedReads } from "../platform/database/shared-reads.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { BatchId, CardId, MakeCard } from "../accounts/index.ts";
+import type { RetentionRules } from "../retention/index.ts";
 import type { RoleHolder, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { components, operations } from "../../generated/openapi/admin.ts";
@@ -39,6 +40,7 @@ export type AdminDeps = {
   idChangesDays: number;
   retention: components["schemas"]["RetentionPeriods"];
   operator: components["schemas"]["ServiceOperator"];
+  retentionRules: RetentionRules;
   imports: ImportRequests;
   healthChecks: readonly HealthCheck[];
   /** All jobs of the service, in every process. */

@@ -54,7 +54,8 @@ export const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (d
 
 export const previewImport: AdminHandler<"previewImport"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
-  const given = { schoolId, restoreWindowDays: deps.restoreWindowDays };
+  const { restoreWindowDays, retentionRules } = deps;
+  const given = { schoolId, restoreWindowDays, leftMonths: retentionRules.defaults.leftMonths };
   const body = await showDifference(deps, request, (db) =>
     lookAhead(db, status, given, request.origin, presentViewChanges),
   );

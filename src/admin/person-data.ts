@@ -14,7 +14,9 @@ import { readDisclosures } from "./disclosures.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readLogin } from "./logins.ts";
 import { presentPersonImport, schoolsOf } from "./person-imports.ts";
+import { readExemption } from "./person-retention.ts";
 import { readPerson } from "./person-record.ts";
+import { readPeriods } from "./retention.ts";
 import { presentAppOfPerson, presentConsent, presentSession } from "./sessions.ts";
 import { presentRole } from "./staff.ts";
 
@@ -47,10 +49,8 @@ const presentTime = (entry: { clientId: string | null; at: Date; what: string; u
 const seenBy = (reach: Reach, schoolId: string | null): boolean =>
   schoolId === null || isReached(reach, { schools: [schoolId as SchoolId] });
 
-export const getPersonData: AdminHandler<"getPersonData"> = async (
-  { db, retention },
-  { personId, reach, origin, connection },
-) => {
+export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { personId, reach, origin, connection }) => {
+  const { db } = deps;
   const inTurn = startExport({ by: origin.actorId, caller: connection });
   const person = await readPerson(db, reach, personId);
   const stored = await findPerson(db, personId);
@@ -71,7 +71,8 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (
   const body = present<PersonData>({
     madeAt: origin.at,
     isComplete: stored?.schools.every(({ id }) => seenBy(reach, id)) ?? true,
-    retention,
+    retention: await readPeriods(deps, person.homeSchoolId as SchoolId | null),
+    exemption: await readExemption(db, personId),
     person,
     login: await readLogin(db, personId, origin.at),
     userNames,

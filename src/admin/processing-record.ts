@@ -28,6 +28,7 @@ import { presentCatalogueGrant } from "./catalogue.ts";
 import { tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { refuseOtherSchool } from "./reached.ts";
+import { readPeriods } from "./retention.ts";
 import { readSchool } from "./schools.ts";
 
 type ProcessingActivity = Schemas["ProcessingActivity"];
@@ -43,7 +44,7 @@ type Recipient = Schemas["ProcessingRecipient"];
 const presentRecipient = (named: Pick<Recipient, "kind" | "name"> & Partial<Recipient>): Recipient =>
   present<Recipient>({ country: null, purpose: null, contact: null, privacyUrl: null, ...named });
 
-const listOwn = ({ operator, retention }: AdminDeps): ProcessingActivity[] =>
+const listOwn = (operator: AdminDeps["operator"], days: Days): ProcessingActivity[] =>
   Object.entries<Activity>(activities).map(([code, { name, purpose, people, data }]) =>
     present<ProcessingActivity>({
       kind: "SERVICE",
@@ -52,7 +53,7 @@ const listOwn = ({ operator, retention }: AdminDeps): ProcessingActivity[] =>
       purpose,
       purposes: [],
       people: termsOf(people, peopleCategories),
-      data: data.map((category) => presentData(category, keptFor(category, retention).text)),
+      data: data.map((category) => presentData(category, keptFor(category, days).text)),
       withheld: [],
       recipients: [
         presentRecipient({
@@ -150,7 +151,7 @@ function presentApp(app: AppWithData, inForce: InForce, days: Days): ProcessingA
   });
 }
 
-async function listApps({ db, retention }: AdminDeps, schoolId: SchoolId): Promise<ProcessingActivity[]> {
+async function listApps({ db }: AdminDeps, schoolId: SchoolId, retention: Days): Promise<ProcessingActivity[]> {
   const store = storeOf(db);
   const apps = await listAppsWithData(store, schoolId);
   const inForce = await listAgreementsInForce(store, schoolId);
@@ -164,11 +165,12 @@ export const getProcessingRecord: AdminHandler<"getProcessingRecord"> = async (d
   const { db, operator } = deps;
   refuseOtherSchool(reach, schoolId);
   const school = await readSchool(db, schoolId);
+  const retention = await readPeriods(deps, schoolId);
   const body = present<Schemas["ProcessingRecord"]>({
     madeAt: origin.at,
     school,
     operator,
-    activities: [...listOwn(deps), ...(await listApps(deps, schoolId))],
+    activities: [...listOwn(operator, retention), ...(await listApps(deps, schoolId, retention))],
     measures: termsOf(Object.keys(measures) as (keyof typeof measures)[], measures),
   });
   return { status: 200, body, headers: { ETag: tagOf(body, ["madeAt"]) } };

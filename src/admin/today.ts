@@ -1,11 +1,14 @@
 import type { ClientId } from "../access/index.ts";
-import { listOpenHandovers, personNameOf, type Handover } from "../directory/index.ts";
+import { listOpenHandovers, personNameOf, type Handover, type SchoolId } from "../directory/index.ts";
+import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { tagOf } from "./change.ts";
-import type { AdminHandler, Schemas } from "./handler.ts";
+import { findSomeDue, givenAt, listRetentionHolds, type DuePerson, type RetentionHold } from "../retention/index.ts";
+import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { presentHandover } from "./handovers.ts";
 import { refuseUnknownSchool } from "./reached.ts";
+import { presentDue } from "./retention.ts";
 import { findToday, type Some, type TodayFound } from "./today-sql.ts";
 
 const dayMs = 86_400_000;
@@ -19,7 +22,11 @@ const presentNamed = (person: TodayFound["withoutLogin"]["first"][number]) =>
 
 const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ count, first: first.map(show) });
 
-type FoundAtSchools = TodayFound & { handovers: Some<Handover> };
+type FoundAtSchools = TodayFound & {
+  handovers: Some<Handover>;
+  retentionHolds: Some<RetentionHold>;
+  retentionSoon: Some<DuePerson>;
+};
 
 /** The tasks at the caller's schools; `isOne` adds the first steps of a single school. */
 function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAtSchools"] {
@@ -54,6 +61,10 @@ function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAt
       mapFirst(openAgreements, (one) => present<Schemas["OpenAgreement"]>({ ...one })),
     ),
     handovers: present<Schemas["SomeHandovers"]>(mapFirst(found.handovers, presentHandover)),
+    retentionHolds: present<Schemas["SomeRetentionHolds"]>(
+      mapFirst(found.retentionHolds, (one) => present<Schemas["RetentionHold"]>(one)),
+    ),
+    retentionSoon: present<Schemas["SomeDuePeople"]>(mapFirst(found.retentionSoon, presentDue)),
     firstSteps: isOne ? steps : null,
   });
 }
@@ -81,6 +92,13 @@ const presentErasures = (erasures: TodayFound["overdueErasures"]) =>
 
 const shownHandovers = 5;
 
+async function findRetentionTasks({ db, retentionRules }: AdminDeps, schoolIds: readonly SchoolId[], now: Date) {
+  const holds = await listRetentionHolds(db, schoolIds);
+  const query = { schoolIds, until: addDays(now, retentionRules.noticeDays) };
+  const soon = await findSomeDue(db.pool, givenAt(retentionRules, now), query);
+  return { retentionHolds: { count: holds.length, first: holds.slice(0, shownHandovers) }, retentionSoon: soon };
+}
+
 export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, origin }) => {
   const { db, erasureOverdueDays, restoreWindowDays } = deps;
   const chosen = query.school;
@@ -90,6 +108,7 @@ export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, o
   const ofAll = reach.all && chosen === undefined;
   const clientIds: ClientId[] = [...reach.clientIds];
   const handovers = await listOpenHandovers(db, { schoolIds, limit: shownHandovers, now: origin.at });
+  const retention = await findRetentionTasks(deps, schoolIds, origin.at);
   const found = await findToday(db.pool, {
     schoolIds,
     importsOf: ofAll ? null : schoolIds,
@@ -102,7 +121,8 @@ export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, o
   });
   const body = present<Schemas["Today"]>({
     heldImports: ofAll || schoolIds.length > 0 ? presentImports(found.heldImports) : null,
-    atSchools: schoolIds.length > 0 ? presentSchools({ ...found, handovers }, schoolIds.length === 1) : null,
+    atSchools:
+      schoolIds.length > 0 ? presentSchools({ ...found, handovers, ...retention }, schoolIds.length === 1) : null,
     failingEndpoints: reach.all || clientIds.length > 0 ? presentEndpoints(found.failingEndpoints) : null,
     overdueErasures: presentErasures(found.overdueErasures),
   });

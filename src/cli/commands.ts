@@ -23,6 +23,10 @@ export const commands: Commands = {
   handover: noun("Hand-overs: pupils who move from one school to another.", () => import("./handover.ts")),
   group: noun("Groups: classes, courses and others, each of one school.", () => import("./group.ts")),
   membership: noun("Memberships: who is in which group, and in which role.", () => import("./membership.ts")),
+  retention: noun(
+    "Retention: for how long a school keeps people and the audit log, and why.",
+    () => import("./retention.ts"),
+  ),
   app: partnerCommands.app,
   sandbox: partnerCommands.sandbox,
   "scope-request": partnerCommands["scope-request"],

@@ -56,6 +56,7 @@ export function arrange(values: Values) {
     idChangesDays: values.IDENTIFIER_CHANGES_DAYS,
     auditDays: values.AUDIT_DAYS,
     retention: {
+      leftMonths: values.RETENTION_LEFT_MONTHS,
       deletedPersonDays: values.RESTORE_WINDOW_DAYS,
       auditDays: values.AUDIT_DAYS,
       eventDays: values.CHANGE_FEED_DAYS,
@@ -64,6 +65,22 @@ export function arrange(values: Values) {
       erasureDays: values.ERASURE_DAYS,
     },
     erasureOverdueDays: values.ERASURE_OVERDUE_DAYS,
+    retentionRules: {
+      defaults: {
+        leftMonths: values.RETENTION_LEFT_MONTHS,
+        inactiveMonths: values.RETENTION_INACTIVE_MONTHS,
+        restoreDays: values.RESTORE_WINDOW_DAYS,
+        auditDays: values.AUDIT_DAYS,
+      },
+      limits: {
+        leftMonths: { min: 0, max: values.RETENTION_LEFT_MONTHS_MAX },
+        inactiveMonths: { min: values.RETENTION_INACTIVE_MONTHS_MIN, max: 240 },
+        restoreDays: { min: values.RETENTION_RESTORE_DAYS_MIN, max: values.RETENTION_RESTORE_DAYS_MAX },
+        auditDays: { min: Math.min(values.RETENTION_AUDIT_DAYS_MIN, values.AUDIT_DAYS), max: values.AUDIT_DAYS },
+      },
+      hold: { people: values.RETENTION_HOLD_PEOPLE, share: values.RETENTION_HOLD_PERCENT / 100 },
+      noticeDays: values.RETENTION_NOTICE_DAYS,
+    },
     staffSecondFactor: values.STAFF_SECOND_FACTOR ?? (production ? ("required" as const) : ("offered" as const)),
     withoutPkce: {
       isAllowed: values.SIGN_ON_WITHOUT_PKCE === "allowed",

@@ -23,6 +23,10 @@ export function findConflicts(values: Partial<Values>): string[] {
         values.SIGN_ON_WITHOUT_PKCE_SUNSET <= values.SIGN_ON_WITHOUT_PKCE_DEPRECATED,
       "SIGN_ON_WITHOUT_PKCE_SUNSET is not after SIGN_ON_WITHOUT_PKCE_DEPRECATED. Give apps time between the two.",
     ],
+    [
+      (values.RETENTION_RESTORE_DAYS_MIN ?? 0) > (values.RETENTION_RESTORE_DAYS_MAX ?? Infinity),
+      "RETENTION_RESTORE_DAYS_MIN is greater than RETENTION_RESTORE_DAYS_MAX, so no school could choose a time.",
+    ],
   ];
   return rules.filter(([wrong]) => wrong).map(([, problem]) => problem);
 }

@@ -10,9 +10,11 @@ type AtSchool = { personId: PersonId; schoolId: SchoolId };
 
 export async function joinSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await change.touch({ people: [personId], schools: [schoolId] });
-  const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
+  const { homeSchoolId, leftAt } = await lockPerson(change.tx, personId, "change");
   await addAffiliation(change, { personId, schoolId });
-  if (homeSchoolId === null) await changeHome(change, { personId, schoolId });
+  if (homeSchoolId === null || leftAt !== null) await changeHome(change, { personId, schoolId });
+  // Who left a school and joins another one has moved.
+  if (homeSchoolId !== null && leftAt !== null) await endAffiliation(change, { personId, schoolId: homeSchoolId });
 }
 
 /** Ends the memberships there too. Errors: conflict home_school_left. */
@@ -62,7 +64,8 @@ export const sourceIdAtNextHome = (nextHome: Part): Sql => sql`CASE WHEN ${p.sou
 
 const updateHome = statement<AtSchool & { now: Date }>(({ personId, schoolId, now }) => {
   const sourceSystemIdentifier = sourceIdAtNextHome(sql`${schoolId}::uuid`);
-  const values = { homeSchoolId: sql`${schoolId}::uuid`, updatedAt: now, sourceSystemIdentifier };
+  const times = { updatedAt: now, leftAt: sql`NULL`, retentionFrom: now };
+  const values = { homeSchoolId: sql`${schoolId}::uuid`, ...times, sourceSystemIdentifier };
   return sql`${update("person", "p", values)} WHERE ${p.id} = ${personId}`;
 }, "directory.updateHome");
 

@@ -146,6 +146,7 @@ const atSchools = {
   sourceSystemIdentifier: true,
   softDeletedAt: true,
   purgeAt: true,
+  leftAt: true,
   blockedAt: true,
   homeSchoolId: true,
   createdAt: true,

@@ -68,6 +68,16 @@ export {
   softDeletePerson,
   type ForgetPerson,
 } from "./person-status.ts";
+export {
+  findPeriods,
+  findRetention,
+  joinRetention,
+  stateOf,
+  type Retention,
+  type RetentionDefaults,
+  type RetentionOrigin,
+  type RetentionStart,
+} from "./retention-policy.ts";
 export { hasWayToSignIn, isInSignInState, type SignInState } from "./sign-in-state.ts";
 export {
   createSchool,

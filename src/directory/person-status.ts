@@ -6,24 +6,37 @@ import { fields, findRows, type Queryable, run, sql, statement, table } from "..
 import { auditChange, type Change } from "./change.ts";
 import type { PersonId } from "./ids.ts";
 import { lockPerson } from "./person.ts";
+import { findPeriods } from "./retention-policy.ts";
+
+type SoftDeletion = {
+  personId: PersonId;
+  /** Of a school without a period of its own. */
+  restoreWindowDays: number;
+  /** What the retention goes by; without it the person is deleted by hand. */
+  retention?: "LEFT" | "INACTIVE";
+};
 
 export async function softDeletePerson(
   change: Change,
-  { personId, restoreWindowDays }: { personId: PersonId; restoreWindowDays: number },
+  { personId, restoreWindowDays, retention }: SoftDeletion,
 ): Promise<Date> {
   const { tx, now } = change;
   await change.touch({ people: [personId] });
   const { homeSchoolId: schoolId } = await lockPerson(tx, personId, "softDelete");
-  const purgeAt = addDays(now, restoreWindowDays);
+  const { restoreDays } = await findPeriods(tx, schoolId, { restoreWindowDays });
+  const purgeAt = addDays(now, restoreDays);
   const data = { status: "SOFT_DELETED", softDeletedAt: now, purgeAt, updatedAt: now } as const;
-  await tx.prisma.person.update({ where: { id: personId }, data });
-  await auditChange(change, { action: "person_soft_deleted", personId, schoolId });
+  const isByHand = retention === undefined;
+  // Undoing an import brings back leavers whom the retention deleted, not those whom staff deleted.
+  await tx.prisma.person.update({ where: { id: personId }, data: { ...data, ...(isByHand && { leftAt: null }) } });
+  const detail = isByHand ? {} : { reason: "retention", cause: retention };
+  await auditChange(change, { action: "person_soft_deleted", personId, schoolId, detail });
   return purgeAt;
 }
 
 /**
- * Refused after the restore window even if the purge is late. Errors: conflict person_wrong_status,
- * restore_window_over.
+ * Also brings back somebody who left and is kept for a time. Refused after the restore window even if the purge is
+ * late. Errors: conflict person_wrong_status, restore_window_over.
  */
 export async function restorePerson(change: Change, { personId }: { personId: PersonId }): Promise<void> {
   const { tx, now } = change;
@@ -32,7 +45,8 @@ export async function restorePerson(change: Change, { personId }: { personId: Pe
   if (purgeAt !== null && purgeAt <= now) {
     throw new AppError("conflict", "restore_window_over", "The time in which the person could be restored is over.");
   }
-  const data = { status: "ACTIVE", softDeletedAt: null, purgeAt: null, updatedAt: now } as const;
+  const times = { softDeletedAt: null, purgeAt: null, leftAt: null, retentionFrom: now, updatedAt: now };
+  const data = { status: "ACTIVE", ...times } as const;
   await tx.prisma.person.update({ where: { id: personId }, data });
   await auditChange(change, { action: "person_restored", personId, schoolId });
 }

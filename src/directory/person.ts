@@ -15,7 +15,7 @@ export type { PersonRole };
 
 export type PersonRecord = Omit<Prisma.PersonModel, KeptByDirectory>;
 type KeptByDirectory = "id" | "homeSchoolId" | "sortKey" | "sourceIdIsShared" | "createdAt" | "updatedAt" | Status;
-type Status = "status" | "softDeletedAt" | "purgeAt" | "blockedAt";
+type Status = "status" | "softDeletedAt" | "purgeAt" | "leftAt" | "retentionFrom" | "blockedAt";
 
 export type PersonName = { [Part in "firstFull" | "firstCall" | "last"]: NonNullable<PersonRecord[Part]> };
 
@@ -115,20 +115,24 @@ export async function updatePerson(change: Change, update: PersonUpdate): Promis
 
 const lockRow = makeRowLock("person", "id", "directory.lockPerson");
 
-export type LockedPerson = { homeSchoolId: SchoolId | null; purgeAt: Date | null; sourceIdIsShared: boolean } & {
+export type LockedPerson = { homeSchoolId: SchoolId | null; sourceIdIsShared: boolean } & {
+  purgeAt: Date | null;
+  leftAt: Date | null;
   before: PersonRecord;
 };
+
+const timesOfRecord = { softDeletedAt: true, blockedAt: true, createdAt: true, updatedAt: true } as const;
 
 export async function lockPerson(tx: Transaction, personId: PersonId, step: PersonStep): Promise<LockedPerson> {
   await lockRow(tx, personId);
   const person = await tx.prisma.person.findUnique({
     where: { id: personId },
-    omit: { id: true, sortKey: true, softDeletedAt: true, blockedAt: true, createdAt: true, updatedAt: true },
+    omit: { id: true, sortKey: true, retentionFrom: true, ...timesOfRecord },
   });
   if (person === null) throw new AppError("not_found", "person_not_found", "The person does not exist.");
-  const { status, homeSchoolId, purgeAt, sourceIdIsShared, ...before } = person;
-  checkPersonStep(status, step);
-  return { homeSchoolId: homeSchoolId as SchoolId | null, purgeAt, sourceIdIsShared, before };
+  const { status, homeSchoolId, purgeAt, leftAt, sourceIdIsShared, ...before } = person;
+  if (step !== "restore" || leftAt === null) checkPersonStep(status, step);
+  return { homeSchoolId: homeSchoolId as SchoolId | null, purgeAt, leftAt, sourceIdIsShared, before };
 }
 
 function checkPerson({ role, firstFull, firstCall, last, sourceSystemIdentifier }: PersonRecord): PersonRecord {

@@ -1,5 +1,5 @@
 import { changeDirectory } from "../access/index.ts";
-import type { Change, PersonId, SchoolId } from "../directory/index.ts";
+import { findPeriods, type Change, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { addDays } from "../platform/clock.ts";
@@ -14,10 +14,11 @@ import { recordPersonImports } from "./of-person.ts";
 import type { SchoolPart } from "./record.ts";
 import { a, i } from "./tables.ts";
 
-/** Units: holdShare from 0 to 1, restoreWindowDays in days of 24 hours. */
+/** Units: holdShare from 0 to 1; days and months are those of schools without periods of their own. */
 export type ApplyRules = {
   holdShare: number;
   restoreWindowDays: number;
+  leftMonths?: number;
 };
 
 /** A school to apply again: a person's home was missing, people moved away, or a guest's home has moved. */
@@ -51,14 +52,15 @@ export async function changePart(
   if (isHeld(counts, rules.holdShare, await findAgreed(tx, part))) throw held();
   const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);
   const isUnchanged = changesNothing(counts);
-  const purgeAt = addDays(part.now, rules.restoreWindowDays);
+  const { restoreDays, leftMonths } = await findPeriods(tx, part.schoolId, rules);
+  const values = { ...part, purgeAt: addDays(part.now, restoreDays), keepsLeavers: leftMonths > 0 };
   if (!isUnchanged) await run(tx, recordPersonImports, part);
-  const write = () => writeDifference(tx, { ...part, purgeAt }, counts);
-  const changed = isUnchanged ? 0 : await recordChanges(tx, { ...part, purgeAt }, write);
+  const write = () => writeDifference(tx, values, counts);
+  const changed = isUnchanged ? 0 : await recordChanges(tx, values, write);
   await run(tx, recordCarryOvers, part);
   if (part.schools.length > 1) await run(tx, shareSourceIds, part);
   await recordApplied(tx, part, counts);
-  if (changed > 0) await recordUndoable(tx, part, { changedSubjects: changed, undoUntil: purgeAt });
+  if (changed > 0) await recordUndoable(tx, part, { changedSubjects: changed, undoUntil: values.purgeAt });
   const { importId, schoolId } = part;
   if (!isUnchanged)
     await recordAudit(tx, { ...origin, action: "import_applied", schoolId, detail: { importId, ...counts } });

@@ -1,6 +1,6 @@
 import { groupStatusAfter, personStatusAfter, sourceIdAtNextHome, type SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/database/sql.ts";
-import { insert, run, sql, statement, table, update, type Statement } from "../platform/database/sql.ts";
+import { insert, run, sql, statement, table, update, type Part, type Statement } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { a, g, i, importGroup, importMembership, m, p } from "./tables.ts";
@@ -11,10 +11,20 @@ const nothing = sql`NULL`;
 const personFields = { role: i.role, firstFull: i.firstFull, firstCall: i.firstCall, last: i.last, sortKey: i.sortKey };
 const groupFields = { name: ig.name, sortKey: ig.sortKey, type: ig.type, sourceSystemIdentifier: ig.sourceId };
 
-type Values = { schoolId: SchoolId; schools: readonly SchoolId[]; now: Date; purgeAt: Date };
+/** `keepsLeavers`: the school keeps people who left for a time before they are soft-deleted. */
+type Values = { schoolId: SchoolId; schools: readonly SchoolId[]; now: Date; purgeAt: Date; keepsLeavers: boolean };
 type Write = Statement<Values>;
 
-const people: Record<"create" | "join" | "change" | "remove" | "leave" | "changeHome" | "leaveHome", Write> = {
+const exemption = table("retentionExemption", "exemption");
+/** SQL: the person who leaves is kept for a time. */
+const isKept = ({ now, keepsLeavers }: { now: Part; keepsLeavers: Part }) => sql`(${keepsLeavers} OR EXISTS (
+  SELECT FROM ${exemption} WHERE ${exemption.personId} = ${p.id} AND ${exemption.until} > ${now}))`;
+
+const hasLeft = sql`${i.id} = ${p.id} AND ${i.change} = 'removed' AND ${p.leftAt} IS NOT NULL`;
+
+type PeopleSteps = "create" | "join" | "change" | "keep" | "endClasses" | "endOthers" | "noteSchool" | "remove";
+
+const people: Record<PeopleSteps | "leave" | "changeHome" | "leaveHome", Write> = {
   create: statement(({ schoolId, schools, now }) =>
     insert(
       "person",
@@ -45,14 +55,35 @@ const people: Record<"create" | "join" | "change" | "remove" | "leave" | "change
       status: personStatusAfter("restore"),
       softDeletedAt: nothing,
       purgeAt: nothing,
+      leftAt: nothing,
+      retentionFrom: sql`CASE WHEN ${i.change} = 'restored' OR ${p.homeSchoolId} <> ${schoolId} THEN ${now}
+        ELSE ${p.retentionFrom} END`,
       updatedAt: now,
     })}
     FROM ${i} WHERE ${i.id} = ${p.id} AND ${i.change} IN ('changed', 'restored')`,
   ),
+  keep: statement(
+    (values) => sql`
+    ${update("person", "p", { leftAt: values.now, updatedAt: values.now })}
+    FROM ${i} WHERE ${i.id} = ${p.id} AND ${i.change} = 'removed' AND ${isKept(values)}`,
+  ),
+  endClasses: statement(() => sql`DELETE FROM ${m} USING ${i}, ${p} WHERE ${hasLeft} AND ${m.personId} = ${i.id}`),
+  endOthers: statement(
+    ({ schoolId }) => sql`
+    DELETE FROM ${a} USING ${i}, ${p} WHERE ${hasLeft} AND ${a.personId} = ${i.id} AND ${a.schoolId} <> ${schoolId}`,
+  ),
+  noteSchool: statement(
+    ({ schoolId, now }) => sql`
+    ${insert(
+      "retentionCheck",
+      { schoolId, checkAt: now },
+      sql`WHERE EXISTS (SELECT FROM ${i} JOIN ${p} ON ${hasLeft})`,
+    )} ON CONFLICT DO NOTHING`,
+  ),
   remove: statement(
     ({ now, purgeAt }) => sql`
     ${update("person", "p", { status: personStatusAfter("softDelete"), softDeletedAt: now, purgeAt, updatedAt: now })}
-    FROM ${i} WHERE ${i.id} = ${p.id} AND ${i.change} = 'removed'`,
+    FROM ${i} WHERE ${i.id} = ${p.id} AND ${i.change} = 'removed' AND ${p.leftAt} IS NULL`,
   ),
   leave: statement(
     ({ schoolId }) => sql`
@@ -64,6 +95,8 @@ const people: Record<"create" | "join" | "change" | "remove" | "leave" | "change
     ${update("person", "p", {
       homeSchoolId: i.nextHome,
       updatedAt: now,
+      leftAt: nothing,
+      retentionFrom: now,
       sourceSystemIdentifier: sourceIdAtNextHome(i.nextHome),
     })}
     FROM ${i} WHERE ${i.nextHome} IS NOT NULL AND ${i.id} = ${p.id}`,
@@ -128,6 +161,10 @@ function listSteps({ people: of, groups: ofGroups, memberships: ofMemberships }:
     [of.created, people.create],
     [of.created + of.changed + of.restored + of.joined, people.join],
     [of.changed + of.restored, people.change],
+    [of.removed, people.keep],
+    [of.removed, people.endClasses],
+    [of.removed, people.endOthers],
+    [of.removed, people.noteSchool],
     [of.removed, people.remove],
     [of.left, people.leave],
     [of.leftHome, people.changeHome],

@@ -25,10 +25,15 @@ const memberships = (person: typeof p, schools: Part) => sql`(
   FROM ${m} JOIN ${of} ON ${of.id} = ${m.groupId} AND ${of.status} = 'ACTIVE'
   WHERE ${m.personId} = ${person.id} AND ${m.schoolId} = ANY (${schools}::uuid[]))`;
 
-/** SQL: what imports change of person `p`, as far as it concerns the schools of an import. */
+/**
+ * SQL: what imports change of person `p`, as far as it concerns the schools of an import. Somebody who left is LEFT,
+ * also after the retention has deleted them; `left` says since when and what they are.
+ */
 export const imageOfPerson = (schools: Part): Sql => sql`jsonb_build_object(
   'name', jsonb_build_array(${p.firstFull}, ${p.firstCall}, ${p.last}), 'sort_key', ${p.sortKey}, 'role', ${p.role},
-  'status', ${p.status}, 'source_id', ${p.sourceSystemIdentifier}, 'groups', ${memberships(p, schools)},
+  'status', CASE WHEN ${p.leftAt} IS NULL THEN ${p.status}::text ELSE 'LEFT' END,
+  'left', CASE WHEN ${p.leftAt} IS NOT NULL THEN jsonb_build_object('at', ${p.leftAt}, 'status', ${p.status}) END,
+  'source_id', ${p.sourceSystemIdentifier}, 'groups', ${memberships(p, schools)},
   'schools', jsonb_build_object('home', ${p.homeSchoolId}, 'at', ${affiliations(p, schools)}))`;
 
 /** SQL: what imports change of group `g`. */

@@ -38,7 +38,7 @@ const selectCounts = statement<{ schoolId: string }>(
     AS memberships,
   json_build_object(
     'people', (SELECT count(*) FROM ${person}
-      WHERE ${person.homeSchoolId} = ${schoolId} AND ${person.status} = 'ACTIVE'),
+      WHERE ${person.homeSchoolId} = ${schoolId} AND ${person.status} = 'ACTIVE' AND ${person.leftAt} IS NULL),
     'groups', (SELECT count(*) FROM ${group}
       WHERE ${group.schoolId} = ${schoolId} AND ${group.status} = 'ACTIVE')) AS before,
   (SELECT count(*)::int FROM ${i} WHERE ${i.isKept}) AS kept`,

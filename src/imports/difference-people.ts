@@ -51,7 +51,7 @@ const insertStaged = statement<Values>(({ importId, schoolId, schools, now }) =>
     change: sql`CASE WHEN ${s.homeSchoolId} <> ${schoolId} THEN NULL
       WHEN ${s.isDeleted} THEN CASE WHEN ${allowsPersonStep(p.status, "softDelete")} THEN 'removed' END
       WHEN ${p.id} IS NULL THEN 'created'
-      WHEN ${allowsPersonStep(p.status, "restore")} THEN 'restored'
+      WHEN ${allowsPersonStep(p.status, "restore")} OR ${p.leftAt} IS NOT NULL THEN 'restored'
       WHEN ${allowsPersonStep(p.status, "change")} AND ${differs(schoolId)} THEN 'changed' END`,
     joins: sql`NOT ${s.isDeleted} AND NOT EXISTS (
       SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId})`,
@@ -68,6 +68,7 @@ export async function findPeople(tx: Queryable, part: SchoolPart): Promise<void>
   await tx.query(analyzePeople);
   if (part.mode === "BULK") await run(tx, insertMissing, part);
   await run(tx, setNextHomes, part);
+  await run(tx, keepLeft, {});
   if (part.schools.length > 1) await run(tx, insertLeavers, part);
 }
 
@@ -115,6 +116,12 @@ const setNextHomes = statement<Pick<Values, "schools">>(
     WHERE ${gone.change} = 'removed' AND ${a.schoolId} NOT IN (SELECT unnest(${schools}::uuid[]))
     ORDER BY ${a.personId}, ${a.id}) AS other
   WHERE ${i.id} = other.person_id AND ${i.change} = 'removed'`,
+);
+
+/** Who left before stays as they are. */
+const keepLeft = statement(
+  () => sql`
+  UPDATE ${i} SET change = NULL FROM ${p} WHERE ${i.change} = 'removed' AND ${p.id} = ${i.id} AND ${p.leftAt} IS NOT NULL`,
 );
 
 /** Files list all schools of the people in them, so a guest who is missing here leaves. */

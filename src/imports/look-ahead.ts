@@ -13,13 +13,13 @@ import { getImport, makePart } from "./record.ts";
 export async function lookAhead<T>(
   db: InterruptibleDb,
   status: ImportStatus,
-  { schoolId: requested, restoreWindowDays }: Omit<ApplyRules, "holdShare"> & { schoolId: SchoolId | undefined },
+  { schoolId: requested, ...periods }: Omit<ApplyRules, "holdShare"> & { schoolId: SchoolId | undefined },
   origin: Origin,
   look: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
 ): Promise<T> {
   const schoolId = chooseSchool(status, requested);
   checkWaiting(status);
   const part = { ...makePart(await getImport(db, status.id), schoolId, origin.at), movedAway: 0, isShown: true };
-  const rules = { holdShare: Infinity, restoreWindowDays };
+  const rules = { holdShare: Infinity, ...periods };
   return previewChange(db, origin, (change) => changePart(change, part, rules, origin), look);
 }

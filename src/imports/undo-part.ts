@@ -5,7 +5,17 @@ import type { Sql, Statement } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { longWork } from "./difference.ts";
 import { a, g, m, p } from "./tables.ts";
-import { classNames, countUndo, isUndone, planUndo, u, v, type UndoCounts, type UndoPart } from "./undo-plan.ts";
+import {
+  classNames,
+  countUndo,
+  isUndone,
+  planUndo,
+  statusBefore,
+  u,
+  v,
+  type UndoCounts,
+  type UndoPart,
+} from "./undo-plan.ts";
 
 export type UndoSchool = UndoPart & { now: Date; purgeAt: Date; appliedAt: Date };
 
@@ -82,9 +92,11 @@ const writes: readonly Statement<UndoSchool>[] = [
       last: sql`${u.before} -> 'name' ->> 2`,
       sortKey: before("sort_key"),
       sourceSystemIdentifier: before("source_id"),
-      status: sql`${before("status")}::person_status`,
-      softDeletedAt: sql`CASE WHEN ${before("status")} <> 'ACTIVE' THEN coalesce(${p.softDeletedAt}, ${now}) END`,
-      purgeAt: sql`CASE WHEN ${before("status")} <> 'ACTIVE' THEN coalesce(${p.purgeAt}, ${purgeAt}) END`,
+      status: sql`${statusBefore}::person_status`,
+      softDeletedAt: sql`CASE WHEN ${statusBefore} <> 'ACTIVE' THEN coalesce(${p.softDeletedAt}, ${now}) END`,
+      purgeAt: sql`CASE WHEN ${statusBefore} <> 'ACTIVE' THEN coalesce(${p.purgeAt}, ${purgeAt}) END`,
+      leftAt: sql`(${u.before} -> 'left' ->> 'at')::timestamptz`,
+      retentionFrom: now,
       updatedAt: now,
     })} FROM ${u} WHERE ${person} AND ${wasThere}`,
   ),

@@ -53,7 +53,7 @@ export const isUndone = (subject: typeof u): Sql => sql`(${subject.reasons} = '{
 /** SQL: what differs between two images, as the names of reasons. */
 const differences = (one: Sql, another: Sql) => sql`ARRAY(
   SELECT upper(key) FROM jsonb_each(${one}) AS field (key, value)
-  WHERE key <> 'sort_key' AND value IS DISTINCT FROM ${another} -> key ORDER BY key)`;
+  WHERE key NOT IN ('sort_key', 'left') AND value IS DISTINCT FROM ${another} -> key ORDER BY key)`;
 
 const insertPeople = statement<UndoPart>(({ importId, schoolId, schools }) =>
   undoSubject.insert(
@@ -73,7 +73,9 @@ const insertGroups = statement<UndoPart>(({ importId, schoolId }) =>
 const setReasons = (reason: Sql, where: Sql) => sql`UPDATE ${u} SET reasons = ${u.reasons} || ${reason} WHERE ${where}`;
 
 const keepChanged = statement(() => setReasons(differences(u.after, u.now), sql`true`));
-const endsPerson = sql`${u.isPerson} AND (${u.before} IS NULL OR ${u.before} ->> 'status' = 'SOFT_DELETED')`;
+/** SQL: the status that a person or group of the row had, for the column. */
+export const statusBefore = sql`coalesce(${u.before} -> 'left' ->> 'status', ${u.before} ->> 'status')`;
+const endsPerson = sql`${u.isPerson} AND (${u.before} IS NULL OR ${statusBefore} = 'SOFT_DELETED')`;
 const keepStaff = statement(() =>
   setReasons(
     sql`ARRAY['STAFF_ROLE']`,

@@ -1,5 +1,5 @@
 import { changeDirectory, previewChange } from "../access/index.ts";
-import type { SchoolId } from "../directory/index.ts";
+import { findPeriods, type SchoolId } from "../directory/index.ts";
 import type { Origin, WrittenEvent } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
@@ -64,9 +64,13 @@ async function listUndoable(db: Store, importId: ImportId, now: Date): Promise<U
 
 const conflict = (code: string, message: string) => new AppError("conflict", code, message);
 
-function makeUndoSchool({ id, schools }: ImportRecord, { schoolId, appliedAt }: Undoable, rules: Rules): UndoSchool {
-  const { now, restoreWindowDays } = rules;
-  const purgeAt = addDays(now, restoreWindowDays);
+async function makeUndoSchool(
+  db: Store,
+  { id, schools }: ImportRecord,
+  { schoolId, appliedAt }: Undoable,
+  { now, ...rules }: Rules,
+): Promise<UndoSchool> {
+  const purgeAt = addDays(now, (await findPeriods(db, schoolId, rules)).restoreDays);
   return { importId: id, schoolId, schools: schools.map((school) => school.id), now, purgeAt, appliedAt };
 }
 
@@ -76,7 +80,7 @@ async function findOne(db: PrismaDb, status: ImportStatus, school: SchoolId | un
   const chosen = chooseSchool(status, school);
   const undoable = (await listUndoable(storeOf(db), status.id, rules.now)).find(({ schoolId }) => schoolId === chosen);
   if (undoable === undefined) throw conflict("import_undone", "The import has been undone already.");
-  return { undoable, part: makeUndoSchool(await getImport(db, status.id), undoable, rules) };
+  return { undoable, part: await makeUndoSchool(storeOf(db), await getImport(db, status.id), undoable, rules) };
 }
 
 const plan = <T>(db: InterruptibleDb, part: UndoSchool, read: (tx: Transaction) => Promise<T>): Promise<T> =>
@@ -132,7 +136,7 @@ export async function confirmUndo(
   const record = await getImport(db, id);
   const kept = new Map<SchoolId, number>();
   for (const undoable of await listUndoable(storeOf(db), id, now)) {
-    const part = makeUndoSchool(record, undoable, { now, restoreWindowDays: 0 });
+    const part = await makeUndoSchool(storeOf(db), record, undoable, { now, restoreWindowDays: 0 });
     kept.set(undoable.schoolId, sumKept(await plan(db, part, countUndo)));
   }
   const sum = [...kept.values()].reduce((all, count) => all + count, 0);
@@ -160,7 +164,8 @@ export async function undoImport(
   try {
     const record = await getImport(db, id);
     for (const undoable of await listUndoable(storeOf(db), id, origin.at)) {
-      const part = makeUndoSchool(record, undoable, { now: origin.at, restoreWindowDays });
+      const rules = { now: origin.at, restoreWindowDays };
+      const part = await makeUndoSchool(storeOf(db), record, undoable, rules);
       await changeDirectory(db, origin, async (change) => {
         await renewLease(change.tx, lease);
         const counts = await undoPart(change, part, origin);

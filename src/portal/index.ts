@@ -22,6 +22,7 @@ import { peoplePages } from "./people/index.ts";
 import { appPages } from "./apps/index.ts";
 import { auditPages } from "./audit/index.ts";
 import { privacyPages } from "./privacy/index.ts";
+import { retentionPages, stateRetentionPages } from "./retention/index.ts";
 import { schoolPages } from "./schools/index.ts";
 import { settingsPages } from "./settings/index.ts";
 import { staffPages } from "./staff/index.ts";
@@ -55,6 +56,8 @@ export function makePortal({ home, frame, guides }: PortalOptions): Router {
     credentialsPages,
     handoverPages,
     operatorPages,
+    retentionPages,
+    stateRetentionPages,
     accountPages,
     makePartnerPages(guides),
   ];

@@ -24,6 +24,10 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   last_call: "client_id school_id at",
   parent_letter: "school_id text",
   registration_period: "client_id since until name provider type scopes attributes",
+  retention_check: "school_id check_at held_at held_people released_people",
+  retention_policy:
+    "id school_id state left_months left_from left_reason inactive_months inactive_roster inactive_reason restore_days " +
+    "restore_reason audit_days audit_reason effective_at updated_at",
   retired_client_id: "client_id retired_at",
   sandbox: "id client_id created_at expires_at",
   sandbox_step: "sandbox_id step done_at",

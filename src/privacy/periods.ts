@@ -1,13 +1,12 @@
 import type { Words } from "./words.ts";
 
-/** The periods of this service that its operator can change. */
-export type Days = {
-  deletedPersonDays: number;
-  auditDays: number;
-  eventDays: number;
-  deliveryDays: number;
-  recordDays: number;
-  erasureDays: number;
+/** The periods of this service that its operator can change, or at a school those of the school. */
+export type Days = Record<
+  "deletedPersonDays" | "auditDays" | "eventDays" | "deliveryDays" | "recordDays" | "erasureDays",
+  number
+> & {
+  /** Months after leaving until the soft deletion. */
+  leftMonths: number;
 };
 
 /** The variables that set them. */
@@ -18,13 +17,17 @@ export const variables = {
   deliveryDays: "WEBHOOK_LOG_DAYS",
   recordDays: "PRIVACY_RECORD_DAYS",
   erasureDays: "ERASURE_DAYS",
-} as const satisfies Record<keyof Days, string>;
+} as const satisfies Record<Setting, string>;
+
+type Setting = Exclude<keyof Days, "leftMonths">;
 
 export type Period = {
   /** `{days}` is the number of the setting. */
   text: Words;
   /** Left out if the period is fixed. */
-  setting?: keyof Days;
+  setting?: Setting;
+  /** Where leavers are kept for `{months}` first. */
+  delayed?: Words;
   /** What prisma/GROWTH.md says of each table with this period; left out if no table has it. */
   growth?: string;
 };
@@ -35,6 +38,12 @@ export const periods = {
     text: {
       de: "{days} Tage nach dem Ausscheiden aus der letzten Schule (bis dahin ist die Person wiederherstellbar)",
       en: "{days} days after the person left their last school (until then they can be restored)",
+    },
+    delayed: {
+      de:
+        "{months} Monate nach dem Ausscheiden aus der letzten Schule, und danach {days} Tage, in denen die Person " +
+        "wiederherstellbar ist",
+      en: "{months} months after the person left their last school, and then {days} days in which they can be restored",
     },
     setting: "deletedPersonDays",
     growth: "`RESTORE_WINDOW_DAYS`",
@@ -164,7 +173,11 @@ export type PeriodCode = keyof typeof periods;
 
 /** A period in words, with the days of this service. */
 export function periodText(code: PeriodCode, days: Days): Words {
-  const { text, setting }: Period = periods[code];
-  const fill = (words: string) => words.replace("{days}", () => String(setting === undefined ? "" : days[setting]));
+  const { text: atOnce, delayed, setting }: Period = periods[code];
+  const text = days.leftMonths > 0 ? (delayed ?? atOnce) : atOnce;
+  const fill = (words: string) =>
+    words
+      .replace("{days}", () => String(setting === undefined ? "" : days[setting]))
+      .replace("{months}", () => String(days.leftMonths));
   return { de: fill(text.de), en: fill(text.en) };
 }

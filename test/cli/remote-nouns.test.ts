@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { makeRemoteWorld } from "./remote-world.ts";
 
-const { local, remote, expectSameReading, expectSameDoing, here, there, make } = await makeRemoteWorld({
+const { service, local, remote, expectSameReading, expectSameDoing, here, there, make } = await makeRemoteWorld({
   env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
 });
 
@@ -217,4 +217,34 @@ test("accounts of staff who are at no school", async () => {
   const renewed = await remote.ask("staff", "new-password", "vogel.1");
   expect([renewed.id, renewed.password === here.password]).toEqual([here.id, false]);
   await expectSameDoing(["staff", "delete", here.id], ["staff", "delete", there.id]);
+});
+
+test("the retention of schools and states, and people who are kept", async () => {
+  const [one, two] = [await make.school(), await make.school()];
+  const name = { firstFull: "Bo", firstCall: "Bo", last: "Beispiel" };
+  // Programs read the time of the database, and the service that of the test.
+  const people = [await make.person({ school: one, name }), await make.person({ school: two, name })];
+  const leftAt = new Date("2025-01-01T00:00:00Z");
+  await service.db.prisma.person.updateMany({ where: { id: { in: people } }, data: { leftAt } });
+  const both = (verb: string, ...more: string[]) =>
+    expectSameDoing(["retention", verb, one, ...more], ["retention", verb, two, ...more]);
+  const bothPeople = (verb: string, ...more: string[]) =>
+    expectSameDoing(["retention", verb, people[0]!, ...more], ["retention", verb, people[1]!, ...more]);
+  await expectSameReading("retention", "service");
+  expect(await both("preview", "--left-months", "3", "--left-reason", "School law")).toContain("1 person now");
+  await both("set", "--left-months", "6", "--left-reason", "School law", "--restore-days", "60");
+  await both("set", "--left-months", "6", "--left-reason", "School law", "--left-from", "SCHOOL_YEAR_END");
+  await both("set", "--inactive-months", "12", "--inactive-reason", "Unused", "--inactive-roster", "yes");
+  expect(await both("show")).toMatch(/inactiveMonths +12 \(SCHOOL, includesRoster true\): Unused/);
+  await both("set", "--unset", "inactive");
+  await expectSameReading("retention", "due", one, "--days", "3650");
+  await bothPeople("keep", "--until", "2026-12-31", "--reason", "Examination");
+  expect(await bothPeople("show-person")).toContain("2026-12-31: Examination");
+  await bothPeople("no-keep");
+  await bothPeople("no-keep");
+  await both("release", "--people", "1");
+  const state = ["--left-months", "12", "--left-reason", "State law"];
+  expect(await expectSameDoing(["retention", "preview-state", "DE-BY", ...state])).toBe("SCHOOL  NAME  PEOPLE  NOW  LATER  HELD\nNo schools.");
+  await expectSameDoing(["retention", "set-state", "DE-RP", ...state], ["retention", "set-state", "DE-RP", ...state]);
+  await expectSameReading("retention", "show-state", "DE-RP");
 });

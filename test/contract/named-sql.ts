@@ -123,6 +123,12 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/schulconnex/{getPersonInfo,people,records}.ts"], "the same for Schulconnex"],
   [["src/portal/home/tiles.ts"], "one prepared read for the tiles of a person, composed of the rule of visibility"],
   [["src/sandbox/find.ts"], "the row lock of a change"],
+  [["src/directory/retention-policy.ts"], "what applies to a school, joined by the statements on many schools too"],
+  [
+    ["src/retention/{due,job}.ts"],
+    "who is due at many schools, from several tables in one statement; leases and row locks",
+  ],
+  [["src/retention/sweep-audit.ts"], "removal by the day of a school, found by index"],
   [["src/admin/today-sql.ts"], "what there is to do, of the tables of several modules in one statement"],
   [
     ["src/traffic/{figures,job-runs,logs}.ts"],

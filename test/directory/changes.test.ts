@@ -64,7 +64,7 @@ test("a soft-deleted person is kept with their groups until the purge and comes 
     purgeAt: new Date("2026-03-31T10:00:00Z"),
   });
   await restore(id);
-  expect(await find(id)).toEqual({ ...before, updatedAt: origin.at });
+  expect(await find(id)).toEqual({ ...before, updatedAt: origin.at, retentionFrom: origin.at });
 });
 
 test("a person deleted for good leaves nothing but their id and the date", async () => {

@@ -99,6 +99,9 @@ const shown: Record<string, string[]> = {
   "Figures.metric": ["frame frame.figures.metric"],
   "JobRun.outcome": ["operator figures.outcomes"],
   "ProcessingActivity.kind": ["privacy record.kind", "privacy record.heading"],
+  "RetentionLeftMonths.from": ["retention retention.start", "frame frame.difference.value"],
+  "AppliedLeftMonths.origin": ["retention retention.origin"],
+  "RetentionDuePerson.cause": ["retention retention.cause", "people retention.due"],
   "SigningKey.state": ["operator keys.states", "frame frame.difference.value"],
 };
 
@@ -202,6 +205,7 @@ describe("every value that a page shows has a text in both languages:", () => {
         "AdminGroup",
         "AdminApp",
         "Grant",
+        "RetentionPolicy",
       ],
       ...["StaffRole", "WebhookEndpoint", "ScopeRequest", "StaffPerson", "Login"],
     ];
@@ -239,6 +243,7 @@ describe("every value that a page shows has a text in both languages:", () => {
       "partner",
       "operator",
       "schools",
+      "retention",
     ];
     const texts = new Map(areas.flatMap((area) => [...listTexts(`src/portal/${area}`, locale)]));
     // OAuth and the error pages of the sign-on have no problems in the portal.

@@ -21,6 +21,9 @@ export async function fillTablesOfPeople(
   );
   await db.prisma.signIn.createMany(each(() => ({ clientId, firstSignInAt: at, lastSignInAt: at })));
   await db.prisma.consent.createMany(each(() => ({ clientId, scopes: ["openid"], grantedAt: at })));
+  await db.prisma.retentionExemption.createMany(
+    each(() => ({ until: addDays(at, 60), reason: "Repeats an examination.", givenAt: at })),
+  );
   await db.prisma.passwordRequest.createMany(each(() => ({ schoolId: school, requestedAt: at })));
   await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
   await db.prisma.loginCard.createMany(

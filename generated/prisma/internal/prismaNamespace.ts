@@ -431,6 +431,9 @@ export const ModelName = {
   Tombstone: 'Tombstone',
   Handover: 'Handover',
   HandoverPerson: 'HandoverPerson',
+  RetentionPolicy: 'RetentionPolicy',
+  RetentionCheck: 'RetentionCheck',
+  RetentionExemption: 'RetentionExemption',
   Audit: 'Audit',
   AppEvent: 'AppEvent',
   EventFeed: 'EventFeed',
@@ -501,7 +504,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3018,6 +3021,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.HandoverPersonCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.HandoverPersonCountAggregateOutputType> | number
+        }
+      }
+    }
+    RetentionPolicy: {
+      payload: Prisma.$RetentionPolicyPayload<ExtArgs>
+      fields: Prisma.RetentionPolicyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RetentionPolicyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RetentionPolicyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload>
+        }
+        findFirst: {
+          args: Prisma.RetentionPolicyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RetentionPolicyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload>
+        }
+        findMany: {
+          args: Prisma.RetentionPolicyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload>[]
+        }
+        create: {
+          args: Prisma.RetentionPolicyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload>
+        }
+        createMany: {
+          args: Prisma.RetentionPolicyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RetentionPolicyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload>[]
+        }
+        delete: {
+          args: Prisma.RetentionPolicyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload>
+        }
+        update: {
+          args: Prisma.RetentionPolicyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload>
+        }
+        deleteMany: {
+          args: Prisma.RetentionPolicyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RetentionPolicyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RetentionPolicyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload>[]
+        }
+        upsert: {
+          args: Prisma.RetentionPolicyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionPolicyPayload>
+        }
+        aggregate: {
+          args: Prisma.RetentionPolicyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRetentionPolicy>
+        }
+        groupBy: {
+          args: Prisma.RetentionPolicyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RetentionPolicyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RetentionPolicyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RetentionPolicyCountAggregateOutputType> | number
+        }
+      }
+    }
+    RetentionCheck: {
+      payload: Prisma.$RetentionCheckPayload<ExtArgs>
+      fields: Prisma.RetentionCheckFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RetentionCheckFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RetentionCheckFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload>
+        }
+        findFirst: {
+          args: Prisma.RetentionCheckFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RetentionCheckFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload>
+        }
+        findMany: {
+          args: Prisma.RetentionCheckFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload>[]
+        }
+        create: {
+          args: Prisma.RetentionCheckCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload>
+        }
+        createMany: {
+          args: Prisma.RetentionCheckCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RetentionCheckCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload>[]
+        }
+        delete: {
+          args: Prisma.RetentionCheckDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload>
+        }
+        update: {
+          args: Prisma.RetentionCheckUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload>
+        }
+        deleteMany: {
+          args: Prisma.RetentionCheckDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RetentionCheckUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RetentionCheckUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload>[]
+        }
+        upsert: {
+          args: Prisma.RetentionCheckUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionCheckPayload>
+        }
+        aggregate: {
+          args: Prisma.RetentionCheckAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRetentionCheck>
+        }
+        groupBy: {
+          args: Prisma.RetentionCheckGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RetentionCheckGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RetentionCheckCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RetentionCheckCountAggregateOutputType> | number
+        }
+      }
+    }
+    RetentionExemption: {
+      payload: Prisma.$RetentionExemptionPayload<ExtArgs>
+      fields: Prisma.RetentionExemptionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RetentionExemptionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RetentionExemptionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload>
+        }
+        findFirst: {
+          args: Prisma.RetentionExemptionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RetentionExemptionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload>
+        }
+        findMany: {
+          args: Prisma.RetentionExemptionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload>[]
+        }
+        create: {
+          args: Prisma.RetentionExemptionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload>
+        }
+        createMany: {
+          args: Prisma.RetentionExemptionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RetentionExemptionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload>[]
+        }
+        delete: {
+          args: Prisma.RetentionExemptionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload>
+        }
+        update: {
+          args: Prisma.RetentionExemptionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload>
+        }
+        deleteMany: {
+          args: Prisma.RetentionExemptionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RetentionExemptionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RetentionExemptionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload>[]
+        }
+        upsert: {
+          args: Prisma.RetentionExemptionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetentionExemptionPayload>
+        }
+        aggregate: {
+          args: Prisma.RetentionExemptionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRetentionExemption>
+        }
+        groupBy: {
+          args: Prisma.RetentionExemptionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RetentionExemptionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RetentionExemptionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RetentionExemptionCountAggregateOutputType> | number
         }
       }
     }
@@ -7506,6 +7731,8 @@ export const PersonScalarFieldEnum = {
   sourceIdIsShared: 'sourceIdIsShared',
   softDeletedAt: 'softDeletedAt',
   purgeAt: 'purgeAt',
+  leftAt: 'leftAt',
+  retentionFrom: 'retentionFrom',
   blockedAt: 'blockedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
@@ -7580,6 +7807,48 @@ export const HandoverPersonScalarFieldEnum = {
 } as const
 
 export type HandoverPersonScalarFieldEnum = (typeof HandoverPersonScalarFieldEnum)[keyof typeof HandoverPersonScalarFieldEnum]
+
+
+export const RetentionPolicyScalarFieldEnum = {
+  id: 'id',
+  schoolId: 'schoolId',
+  state: 'state',
+  leftMonths: 'leftMonths',
+  leftFrom: 'leftFrom',
+  leftReason: 'leftReason',
+  inactiveMonths: 'inactiveMonths',
+  inactiveRoster: 'inactiveRoster',
+  inactiveReason: 'inactiveReason',
+  restoreDays: 'restoreDays',
+  restoreReason: 'restoreReason',
+  auditDays: 'auditDays',
+  auditReason: 'auditReason',
+  effectiveAt: 'effectiveAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RetentionPolicyScalarFieldEnum = (typeof RetentionPolicyScalarFieldEnum)[keyof typeof RetentionPolicyScalarFieldEnum]
+
+
+export const RetentionCheckScalarFieldEnum = {
+  schoolId: 'schoolId',
+  checkAt: 'checkAt',
+  heldAt: 'heldAt',
+  heldPeople: 'heldPeople',
+  releasedPeople: 'releasedPeople'
+} as const
+
+export type RetentionCheckScalarFieldEnum = (typeof RetentionCheckScalarFieldEnum)[keyof typeof RetentionCheckScalarFieldEnum]
+
+
+export const RetentionExemptionScalarFieldEnum = {
+  personId: 'personId',
+  until: 'until',
+  reason: 'reason',
+  givenAt: 'givenAt'
+} as const
+
+export type RetentionExemptionScalarFieldEnum = (typeof RetentionExemptionScalarFieldEnum)[keyof typeof RetentionExemptionScalarFieldEnum]
 
 
 export const AuditScalarFieldEnum = {
@@ -7849,6 +8118,7 @@ export const CredentialScalarFieldEnum = {
   mustChange: 'mustChange',
   generation: 'generation',
   hasSignedIn: 'hasSignedIn',
+  forgottenSignInAt: 'forgottenSignInAt',
   updatedAt: 'updatedAt'
 } as const
 
@@ -8688,6 +8958,20 @@ export type ListEnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$
 
 
 /**
+ * Reference to a field of type 'RetentionStart'
+ */
+export type EnumRetentionStartFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'RetentionStart'>
+    
+
+
+/**
+ * Reference to a field of type 'RetentionStart[]'
+ */
+export type ListEnumRetentionStartFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'RetentionStart[]'>
+    
+
+
+/**
  * Reference to a field of type 'UserNameRule'
  */
 export type EnumUserNameRuleFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UserNameRule'>
@@ -9011,6 +9295,9 @@ export type GlobalOmitConfig = {
   tombstone?: Prisma.TombstoneOmit
   handover?: Prisma.HandoverOmit
   handoverPerson?: Prisma.HandoverPersonOmit
+  retentionPolicy?: Prisma.RetentionPolicyOmit
+  retentionCheck?: Prisma.RetentionCheckOmit
+  retentionExemption?: Prisma.RetentionExemptionOmit
   audit?: Prisma.AuditOmit
   appEvent?: Prisma.AppEventOmit
   eventFeed?: Prisma.EventFeedOmit

@@ -85,6 +85,9 @@ export const ModelName = {
   Tombstone: 'Tombstone',
   Handover: 'Handover',
   HandoverPerson: 'HandoverPerson',
+  RetentionPolicy: 'RetentionPolicy',
+  RetentionCheck: 'RetentionCheck',
+  RetentionExemption: 'RetentionExemption',
   Audit: 'Audit',
   AppEvent: 'AppEvent',
   EventFeed: 'EventFeed',
@@ -534,6 +537,8 @@ export const PersonScalarFieldEnum = {
   sourceIdIsShared: 'sourceIdIsShared',
   softDeletedAt: 'softDeletedAt',
   purgeAt: 'purgeAt',
+  leftAt: 'leftAt',
+  retentionFrom: 'retentionFrom',
   blockedAt: 'blockedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
@@ -608,6 +613,48 @@ export const HandoverPersonScalarFieldEnum = {
 } as const
 
 export type HandoverPersonScalarFieldEnum = (typeof HandoverPersonScalarFieldEnum)[keyof typeof HandoverPersonScalarFieldEnum]
+
+
+export const RetentionPolicyScalarFieldEnum = {
+  id: 'id',
+  schoolId: 'schoolId',
+  state: 'state',
+  leftMonths: 'leftMonths',
+  leftFrom: 'leftFrom',
+  leftReason: 'leftReason',
+  inactiveMonths: 'inactiveMonths',
+  inactiveRoster: 'inactiveRoster',
+  inactiveReason: 'inactiveReason',
+  restoreDays: 'restoreDays',
+  restoreReason: 'restoreReason',
+  auditDays: 'auditDays',
+  auditReason: 'auditReason',
+  effectiveAt: 'effectiveAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RetentionPolicyScalarFieldEnum = (typeof RetentionPolicyScalarFieldEnum)[keyof typeof RetentionPolicyScalarFieldEnum]
+
+
+export const RetentionCheckScalarFieldEnum = {
+  schoolId: 'schoolId',
+  checkAt: 'checkAt',
+  heldAt: 'heldAt',
+  heldPeople: 'heldPeople',
+  releasedPeople: 'releasedPeople'
+} as const
+
+export type RetentionCheckScalarFieldEnum = (typeof RetentionCheckScalarFieldEnum)[keyof typeof RetentionCheckScalarFieldEnum]
+
+
+export const RetentionExemptionScalarFieldEnum = {
+  personId: 'personId',
+  until: 'until',
+  reason: 'reason',
+  givenAt: 'givenAt'
+} as const
+
+export type RetentionExemptionScalarFieldEnum = (typeof RetentionExemptionScalarFieldEnum)[keyof typeof RetentionExemptionScalarFieldEnum]
 
 
 export const AuditScalarFieldEnum = {
@@ -877,6 +924,7 @@ export const CredentialScalarFieldEnum = {
   mustChange: 'mustChange',
   generation: 'generation',
   hasSignedIn: 'hasSignedIn',
+  forgottenSignInAt: 'forgottenSignInAt',
   updatedAt: 'updatedAt'
 } as const
 

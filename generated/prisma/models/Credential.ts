@@ -41,6 +41,7 @@ export type CredentialMinAggregateOutputType = {
   mustChange: boolean | null
   generation: number | null
   hasSignedIn: boolean | null
+  forgottenSignInAt: Date | null
   updatedAt: Date | null
 }
 
@@ -51,6 +52,7 @@ export type CredentialMaxAggregateOutputType = {
   mustChange: boolean | null
   generation: number | null
   hasSignedIn: boolean | null
+  forgottenSignInAt: Date | null
   updatedAt: Date | null
 }
 
@@ -61,6 +63,7 @@ export type CredentialCountAggregateOutputType = {
   mustChange: number
   generation: number
   hasSignedIn: number
+  forgottenSignInAt: number
   updatedAt: number
   _all: number
 }
@@ -81,6 +84,7 @@ export type CredentialMinAggregateInputType = {
   mustChange?: true
   generation?: true
   hasSignedIn?: true
+  forgottenSignInAt?: true
   updatedAt?: true
 }
 
@@ -91,6 +95,7 @@ export type CredentialMaxAggregateInputType = {
   mustChange?: true
   generation?: true
   hasSignedIn?: true
+  forgottenSignInAt?: true
   updatedAt?: true
 }
 
@@ -101,6 +106,7 @@ export type CredentialCountAggregateInputType = {
   mustChange?: true
   generation?: true
   hasSignedIn?: true
+  forgottenSignInAt?: true
   updatedAt?: true
   _all?: true
 }
@@ -198,6 +204,7 @@ export type CredentialGroupByOutputType = {
   mustChange: boolean
   generation: number
   hasSignedIn: boolean
+  forgottenSignInAt: Date | null
   updatedAt: Date
   _count: CredentialCountAggregateOutputType | null
   _avg: CredentialAvgAggregateOutputType | null
@@ -231,6 +238,7 @@ export type CredentialWhereInput = {
   mustChange?: Prisma.BoolFilter<"Credential"> | boolean
   generation?: Prisma.IntFilter<"Credential"> | number
   hasSignedIn?: Prisma.BoolFilter<"Credential"> | boolean
+  forgottenSignInAt?: Prisma.DateTimeNullableFilter<"Credential"> | Date | string | null
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }
@@ -242,6 +250,7 @@ export type CredentialOrderByWithRelationInput = {
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
+  forgottenSignInAt?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   person?: Prisma.PersonOrderByWithRelationInput
 }
@@ -256,6 +265,7 @@ export type CredentialWhereUniqueInput = Prisma.AtLeast<{
   mustChange?: Prisma.BoolFilter<"Credential"> | boolean
   generation?: Prisma.IntFilter<"Credential"> | number
   hasSignedIn?: Prisma.BoolFilter<"Credential"> | boolean
+  forgottenSignInAt?: Prisma.DateTimeNullableFilter<"Credential"> | Date | string | null
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }, "personId" | "username">
@@ -267,6 +277,7 @@ export type CredentialOrderByWithAggregationInput = {
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
+  forgottenSignInAt?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.CredentialCountOrderByAggregateInput
   _avg?: Prisma.CredentialAvgOrderByAggregateInput
@@ -285,6 +296,7 @@ export type CredentialScalarWhereWithAggregatesInput = {
   mustChange?: Prisma.BoolWithAggregatesFilter<"Credential"> | boolean
   generation?: Prisma.IntWithAggregatesFilter<"Credential"> | number
   hasSignedIn?: Prisma.BoolWithAggregatesFilter<"Credential"> | boolean
+  forgottenSignInAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Credential"> | Date | string | null
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Credential"> | Date | string
 }
 
@@ -294,6 +306,7 @@ export type CredentialCreateInput = {
   mustChange?: boolean
   generation?: number
   hasSignedIn?: boolean
+  forgottenSignInAt?: Date | string | null
   updatedAt: Date | string
   person: Prisma.PersonCreateNestedOneWithoutCredentialInput
 }
@@ -305,6 +318,7 @@ export type CredentialUncheckedCreateInput = {
   mustChange?: boolean
   generation?: number
   hasSignedIn?: boolean
+  forgottenSignInAt?: Date | string | null
   updatedAt: Date | string
 }
 
@@ -314,6 +328,7 @@ export type CredentialUpdateInput = {
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   person?: Prisma.PersonUpdateOneRequiredWithoutCredentialNestedInput
 }
@@ -325,6 +340,7 @@ export type CredentialUncheckedUpdateInput = {
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -335,6 +351,7 @@ export type CredentialCreateManyInput = {
   mustChange?: boolean
   generation?: number
   hasSignedIn?: boolean
+  forgottenSignInAt?: Date | string | null
   updatedAt: Date | string
 }
 
@@ -344,6 +361,7 @@ export type CredentialUpdateManyMutationInput = {
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -354,6 +372,7 @@ export type CredentialUncheckedUpdateManyInput = {
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -369,6 +388,7 @@ export type CredentialCountOrderByAggregateInput = {
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
+  forgottenSignInAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -383,6 +403,7 @@ export type CredentialMaxOrderByAggregateInput = {
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
+  forgottenSignInAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -393,6 +414,7 @@ export type CredentialMinOrderByAggregateInput = {
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
+  forgottenSignInAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -438,6 +460,7 @@ export type CredentialCreateWithoutPersonInput = {
   mustChange?: boolean
   generation?: number
   hasSignedIn?: boolean
+  forgottenSignInAt?: Date | string | null
   updatedAt: Date | string
 }
 
@@ -447,6 +470,7 @@ export type CredentialUncheckedCreateWithoutPersonInput = {
   mustChange?: boolean
   generation?: number
   hasSignedIn?: boolean
+  forgottenSignInAt?: Date | string | null
   updatedAt: Date | string
 }
 
@@ -472,6 +496,7 @@ export type CredentialUpdateWithoutPersonInput = {
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -481,6 +506,7 @@ export type CredentialUncheckedUpdateWithoutPersonInput = {
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -493,6 +519,7 @@ export type CredentialSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   mustChange?: boolean
   generation?: boolean
   hasSignedIn?: boolean
+  forgottenSignInAt?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -504,6 +531,7 @@ export type CredentialSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   mustChange?: boolean
   generation?: boolean
   hasSignedIn?: boolean
+  forgottenSignInAt?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -515,6 +543,7 @@ export type CredentialSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   mustChange?: boolean
   generation?: boolean
   hasSignedIn?: boolean
+  forgottenSignInAt?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -526,10 +555,11 @@ export type CredentialSelectScalar = {
   mustChange?: boolean
   generation?: boolean
   hasSignedIn?: boolean
+  forgottenSignInAt?: boolean
   updatedAt?: boolean
 }
 
-export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "mustChange" | "generation" | "hasSignedIn" | "updatedAt", ExtArgs["result"]["credential"]>
+export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "mustChange" | "generation" | "hasSignedIn" | "forgottenSignInAt" | "updatedAt", ExtArgs["result"]["credential"]>
 export type CredentialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }
@@ -552,6 +582,7 @@ export type $CredentialPayload<ExtArgs extends runtime.Types.Extensions.Internal
     mustChange: boolean
     generation: number
     hasSignedIn: boolean
+    forgottenSignInAt: Date | null
     updatedAt: Date
   }, ExtArgs["result"]["credential"]>
   composites: {}
@@ -983,6 +1014,7 @@ export interface CredentialFieldRefs {
   readonly mustChange: Prisma.FieldRef<"Credential", 'Boolean'>
   readonly generation: Prisma.FieldRef<"Credential", 'Int'>
   readonly hasSignedIn: Prisma.FieldRef<"Credential", 'Boolean'>
+  readonly forgottenSignInAt: Prisma.FieldRef<"Credential", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Credential", 'DateTime'>
 }
     

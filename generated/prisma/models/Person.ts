@@ -37,6 +37,8 @@ export type PersonMinAggregateOutputType = {
   sourceIdIsShared: boolean | null
   softDeletedAt: Date | null
   purgeAt: Date | null
+  leftAt: Date | null
+  retentionFrom: Date | null
   blockedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -55,6 +57,8 @@ export type PersonMaxAggregateOutputType = {
   sourceIdIsShared: boolean | null
   softDeletedAt: Date | null
   purgeAt: Date | null
+  leftAt: Date | null
+  retentionFrom: Date | null
   blockedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -73,6 +77,8 @@ export type PersonCountAggregateOutputType = {
   sourceIdIsShared: number
   softDeletedAt: number
   purgeAt: number
+  leftAt: number
+  retentionFrom: number
   blockedAt: number
   createdAt: number
   updatedAt: number
@@ -93,6 +99,8 @@ export type PersonMinAggregateInputType = {
   sourceIdIsShared?: true
   softDeletedAt?: true
   purgeAt?: true
+  leftAt?: true
+  retentionFrom?: true
   blockedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -111,6 +119,8 @@ export type PersonMaxAggregateInputType = {
   sourceIdIsShared?: true
   softDeletedAt?: true
   purgeAt?: true
+  leftAt?: true
+  retentionFrom?: true
   blockedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -129,6 +139,8 @@ export type PersonCountAggregateInputType = {
   sourceIdIsShared?: true
   softDeletedAt?: true
   purgeAt?: true
+  leftAt?: true
+  retentionFrom?: true
   blockedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -220,6 +232,8 @@ export type PersonGroupByOutputType = {
   sourceIdIsShared: boolean
   softDeletedAt: Date | null
   purgeAt: Date | null
+  leftAt: Date | null
+  retentionFrom: Date | null
   blockedAt: Date | null
   createdAt: Date
   updatedAt: Date
@@ -259,6 +273,8 @@ export type PersonWhereInput = {
   sourceIdIsShared?: Prisma.BoolFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  leftAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  retentionFrom?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
@@ -278,6 +294,7 @@ export type PersonWhereInput = {
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
+  exemption?: Prisma.XOR<Prisma.RetentionExemptionNullableScalarRelationFilter, Prisma.RetentionExemptionWhereInput> | null
 }
 
 export type PersonOrderByWithRelationInput = {
@@ -293,6 +310,8 @@ export type PersonOrderByWithRelationInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   purgeAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  leftAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  retentionFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   blockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -312,6 +331,7 @@ export type PersonOrderByWithRelationInput = {
   recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
   offeredIn?: Prisma.HandoverPersonOrderByWithRelationInput
   credentialBatches?: Prisma.CredentialBatchPersonOrderByRelationAggregateInput
+  exemption?: Prisma.RetentionExemptionOrderByWithRelationInput
 }
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
@@ -330,6 +350,8 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   sourceIdIsShared?: Prisma.BoolFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  leftAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  retentionFrom?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
@@ -349,6 +371,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
+  exemption?: Prisma.XOR<Prisma.RetentionExemptionNullableScalarRelationFilter, Prisma.RetentionExemptionWhereInput> | null
 }, "id">
 
 export type PersonOrderByWithAggregationInput = {
@@ -364,6 +387,8 @@ export type PersonOrderByWithAggregationInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   purgeAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  leftAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  retentionFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   blockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -388,6 +413,8 @@ export type PersonScalarWhereWithAggregatesInput = {
   sourceIdIsShared?: Prisma.BoolWithAggregatesFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
+  leftAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
+  retentionFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   blockedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Person"> | Date | string
@@ -404,6 +431,8 @@ export type PersonCreateInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -423,6 +452,7 @@ export type PersonCreateInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateInput = {
@@ -438,6 +468,8 @@ export type PersonUncheckedCreateInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -455,6 +487,7 @@ export type PersonUncheckedCreateInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUpdateInput = {
@@ -468,6 +501,8 @@ export type PersonUpdateInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -487,6 +522,7 @@ export type PersonUpdateInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateInput = {
@@ -502,6 +538,8 @@ export type PersonUncheckedUpdateInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -519,6 +557,7 @@ export type PersonUncheckedUpdateInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateManyInput = {
@@ -534,6 +573,8 @@ export type PersonCreateManyInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -550,6 +591,8 @@ export type PersonUpdateManyMutationInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -568,6 +611,8 @@ export type PersonUncheckedUpdateManyInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -601,6 +646,8 @@ export type PersonCountOrderByAggregateInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrder
   purgeAt?: Prisma.SortOrder
+  leftAt?: Prisma.SortOrder
+  retentionFrom?: Prisma.SortOrder
   blockedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -619,6 +666,8 @@ export type PersonMaxOrderByAggregateInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrder
   purgeAt?: Prisma.SortOrder
+  leftAt?: Prisma.SortOrder
+  retentionFrom?: Prisma.SortOrder
   blockedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -637,6 +686,8 @@ export type PersonMinOrderByAggregateInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrder
   purgeAt?: Prisma.SortOrder
+  leftAt?: Prisma.SortOrder
+  retentionFrom?: Prisma.SortOrder
   blockedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -779,6 +830,20 @@ export type PersonUpdateOneRequiredWithoutOfferedInNestedInput = {
   upsert?: Prisma.PersonUpsertWithoutOfferedInInput
   connect?: Prisma.PersonWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutOfferedInInput, Prisma.PersonUpdateWithoutOfferedInInput>, Prisma.PersonUncheckedUpdateWithoutOfferedInInput>
+}
+
+export type PersonCreateNestedOneWithoutExemptionInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutExemptionInput, Prisma.PersonUncheckedCreateWithoutExemptionInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutExemptionInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutExemptionNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutExemptionInput, Prisma.PersonUncheckedCreateWithoutExemptionInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutExemptionInput
+  upsert?: Prisma.PersonUpsertWithoutExemptionInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutExemptionInput, Prisma.PersonUpdateWithoutExemptionInput>, Prisma.PersonUncheckedUpdateWithoutExemptionInput>
 }
 
 export type PersonCreateNestedOneWithoutImportChangesInput = {
@@ -952,6 +1017,8 @@ export type PersonCreateWithoutSignInsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -970,6 +1037,7 @@ export type PersonCreateWithoutSignInsInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSignInsInput = {
@@ -985,6 +1053,8 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1001,6 +1071,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSignInsInput = {
@@ -1030,6 +1101,8 @@ export type PersonUpdateWithoutSignInsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1048,6 +1121,7 @@ export type PersonUpdateWithoutSignInsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSignInsInput = {
@@ -1063,6 +1137,8 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1079,6 +1155,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutHomeSchoolInput = {
@@ -1092,6 +1169,8 @@ export type PersonCreateWithoutHomeSchoolInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1110,6 +1189,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeSchoolInput = {
@@ -1124,6 +1204,8 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1141,6 +1223,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeSchoolInput = {
@@ -1185,6 +1268,8 @@ export type PersonScalarWhereInput = {
   sourceIdIsShared?: Prisma.BoolFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  leftAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  retentionFrom?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
@@ -1201,6 +1286,8 @@ export type PersonCreateWithoutAffiliationsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1219,6 +1306,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutAffiliationsInput = {
@@ -1234,6 +1322,8 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1250,6 +1340,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutAffiliationsInput = {
@@ -1268,6 +1359,8 @@ export type PersonCreateWithoutHomeInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1286,6 +1379,7 @@ export type PersonCreateWithoutHomeInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeInput = {
@@ -1299,6 +1393,8 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1316,6 +1412,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeInput = {
@@ -1350,6 +1447,8 @@ export type PersonUpdateWithoutAffiliationsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1368,6 +1467,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutAffiliationsInput = {
@@ -1383,6 +1483,8 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1399,6 +1501,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUpsertWithWhereUniqueWithoutHomeInput = {
@@ -1428,6 +1531,8 @@ export type PersonCreateWithoutOfferedInInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1446,6 +1551,7 @@ export type PersonCreateWithoutOfferedInInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutOfferedInInput = {
@@ -1461,6 +1567,8 @@ export type PersonUncheckedCreateWithoutOfferedInInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1477,6 +1585,7 @@ export type PersonUncheckedCreateWithoutOfferedInInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutOfferedInInput = {
@@ -1506,6 +1615,8 @@ export type PersonUpdateWithoutOfferedInInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1524,6 +1635,7 @@ export type PersonUpdateWithoutOfferedInInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutOfferedInInput = {
@@ -1539,6 +1651,8 @@ export type PersonUncheckedUpdateWithoutOfferedInInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1555,6 +1669,159 @@ export type PersonUncheckedUpdateWithoutOfferedInInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutExemptionInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutExemptionInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutExemptionInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutExemptionInput, Prisma.PersonUncheckedCreateWithoutExemptionInput>
+}
+
+export type PersonUpsertWithoutExemptionInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutExemptionInput, Prisma.PersonUncheckedUpdateWithoutExemptionInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutExemptionInput, Prisma.PersonUncheckedCreateWithoutExemptionInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutExemptionInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutExemptionInput, Prisma.PersonUncheckedUpdateWithoutExemptionInput>
+}
+
+export type PersonUpdateWithoutExemptionInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutExemptionInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutImportChangesInput = {
@@ -1568,6 +1835,8 @@ export type PersonCreateWithoutImportChangesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1586,6 +1855,7 @@ export type PersonCreateWithoutImportChangesInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutImportChangesInput = {
@@ -1601,6 +1871,8 @@ export type PersonUncheckedCreateWithoutImportChangesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1617,6 +1889,7 @@ export type PersonUncheckedCreateWithoutImportChangesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutImportChangesInput = {
@@ -1646,6 +1919,8 @@ export type PersonUpdateWithoutImportChangesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1664,6 +1939,7 @@ export type PersonUpdateWithoutImportChangesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutImportChangesInput = {
@@ -1679,6 +1955,8 @@ export type PersonUncheckedUpdateWithoutImportChangesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1695,6 +1973,7 @@ export type PersonUncheckedUpdateWithoutImportChangesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutImportsInput = {
@@ -1708,6 +1987,8 @@ export type PersonCreateWithoutImportsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1726,6 +2007,7 @@ export type PersonCreateWithoutImportsInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutImportsInput = {
@@ -1741,6 +2023,8 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1757,6 +2041,7 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutImportsInput = {
@@ -1786,6 +2071,8 @@ export type PersonUpdateWithoutImportsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1804,6 +2091,7 @@ export type PersonUpdateWithoutImportsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutImportsInput = {
@@ -1819,6 +2107,8 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1835,6 +2125,7 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutCredentialInput = {
@@ -1848,6 +2139,8 @@ export type PersonCreateWithoutCredentialInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1866,6 +2159,7 @@ export type PersonCreateWithoutCredentialInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialInput = {
@@ -1881,6 +2175,8 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1897,6 +2193,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialInput = {
@@ -1926,6 +2223,8 @@ export type PersonUpdateWithoutCredentialInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1944,6 +2243,7 @@ export type PersonUpdateWithoutCredentialInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialInput = {
@@ -1959,6 +2259,8 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1975,6 +2277,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutUserNamesInput = {
@@ -1988,6 +2291,8 @@ export type PersonCreateWithoutUserNamesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2006,6 +2311,7 @@ export type PersonCreateWithoutUserNamesInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutUserNamesInput = {
@@ -2021,6 +2327,8 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2037,6 +2345,7 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutUserNamesInput = {
@@ -2066,6 +2375,8 @@ export type PersonUpdateWithoutUserNamesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2084,6 +2395,7 @@ export type PersonUpdateWithoutUserNamesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutUserNamesInput = {
@@ -2099,6 +2411,8 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2115,6 +2429,7 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutVoidSignInInput = {
@@ -2128,6 +2443,8 @@ export type PersonCreateWithoutVoidSignInInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2146,6 +2463,7 @@ export type PersonCreateWithoutVoidSignInInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutVoidSignInInput = {
@@ -2161,6 +2479,8 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2177,6 +2497,7 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutVoidSignInInput = {
@@ -2206,6 +2527,8 @@ export type PersonUpdateWithoutVoidSignInInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2224,6 +2547,7 @@ export type PersonUpdateWithoutVoidSignInInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutVoidSignInInput = {
@@ -2239,6 +2563,8 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2255,6 +2581,7 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutConsentsInput = {
@@ -2268,6 +2595,8 @@ export type PersonCreateWithoutConsentsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2286,6 +2615,7 @@ export type PersonCreateWithoutConsentsInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutConsentsInput = {
@@ -2301,6 +2631,8 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2317,6 +2649,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutConsentsInput = {
@@ -2346,6 +2679,8 @@ export type PersonUpdateWithoutConsentsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2364,6 +2699,7 @@ export type PersonUpdateWithoutConsentsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutConsentsInput = {
@@ -2379,6 +2715,8 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2395,6 +2733,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutKnownDevicesInput = {
@@ -2408,6 +2747,8 @@ export type PersonCreateWithoutKnownDevicesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2426,6 +2767,7 @@ export type PersonCreateWithoutKnownDevicesInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutKnownDevicesInput = {
@@ -2441,6 +2783,8 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2457,6 +2801,7 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutKnownDevicesInput = {
@@ -2486,6 +2831,8 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2504,6 +2851,7 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
@@ -2519,6 +2867,8 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2535,6 +2885,7 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutCredentialBatchesInput = {
@@ -2548,6 +2899,8 @@ export type PersonCreateWithoutCredentialBatchesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2566,6 +2919,7 @@ export type PersonCreateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
@@ -2581,6 +2935,8 @@ export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2597,6 +2953,7 @@ export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialBatchesInput = {
@@ -2626,6 +2983,8 @@ export type PersonUpdateWithoutCredentialBatchesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2644,6 +3003,7 @@ export type PersonUpdateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
@@ -2659,6 +3019,8 @@ export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2675,6 +3037,7 @@ export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutSecondFactorsInput = {
@@ -2688,6 +3051,8 @@ export type PersonCreateWithoutSecondFactorsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2706,6 +3071,7 @@ export type PersonCreateWithoutSecondFactorsInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSecondFactorsInput = {
@@ -2721,6 +3087,8 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2737,6 +3105,7 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSecondFactorsInput = {
@@ -2766,6 +3135,8 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2784,6 +3155,7 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
@@ -2799,6 +3171,8 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2815,6 +3189,7 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutRecoveryCodesInput = {
@@ -2828,6 +3203,8 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2846,6 +3223,7 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
@@ -2861,6 +3239,8 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2877,6 +3257,7 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutRecoveryCodesInput = {
@@ -2906,6 +3287,8 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2924,6 +3307,7 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
@@ -2939,6 +3323,8 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2955,6 +3341,7 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutStaffRolesInput = {
@@ -2968,6 +3355,8 @@ export type PersonCreateWithoutStaffRolesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2986,6 +3375,7 @@ export type PersonCreateWithoutStaffRolesInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutStaffRolesInput = {
@@ -3001,6 +3391,8 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3017,6 +3409,7 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutStaffRolesInput = {
@@ -3046,6 +3439,8 @@ export type PersonUpdateWithoutStaffRolesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3064,6 +3459,7 @@ export type PersonUpdateWithoutStaffRolesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutStaffRolesInput = {
@@ -3079,6 +3475,8 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3095,6 +3493,7 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateManyHomeSchoolInput = {
@@ -3109,6 +3508,8 @@ export type PersonCreateManyHomeSchoolInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3125,6 +3526,8 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3143,6 +3546,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
@@ -3157,6 +3561,8 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3174,6 +3580,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
@@ -3188,6 +3595,8 @@ export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3204,6 +3613,8 @@ export type PersonCreateManyHomeInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3220,6 +3631,8 @@ export type PersonUpdateWithoutHomeInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3238,6 +3651,7 @@ export type PersonUpdateWithoutHomeInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeInput = {
@@ -3251,6 +3665,8 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3268,6 +3684,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeInput = {
@@ -3281,6 +3698,8 @@ export type PersonUncheckedUpdateManyWithoutHomeInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3420,6 +3839,8 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
+  leftAt?: boolean
+  retentionFrom?: boolean
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -3439,6 +3860,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
+  exemption?: boolean | Prisma.Person$exemptionArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
@@ -3455,6 +3877,8 @@ export type PersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
+  leftAt?: boolean
+  retentionFrom?: boolean
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -3475,6 +3899,8 @@ export type PersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
+  leftAt?: boolean
+  retentionFrom?: boolean
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -3495,12 +3921,14 @@ export type PersonSelectScalar = {
   sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
+  leftAt?: boolean
+  retentionFrom?: boolean
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "sourceIdIsShared" | "softDeletedAt" | "purgeAt" | "blockedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
+export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "sourceIdIsShared" | "softDeletedAt" | "purgeAt" | "leftAt" | "retentionFrom" | "blockedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
 export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   homeSchool?: boolean | Prisma.Person$homeSchoolArgs<ExtArgs>
   home?: boolean | Prisma.Person$homeArgs<ExtArgs>
@@ -3518,6 +3946,7 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
+  exemption?: boolean | Prisma.Person$exemptionArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PersonIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3548,6 +3977,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
     offeredIn: Prisma.$HandoverPersonPayload<ExtArgs> | null
     credentialBatches: Prisma.$CredentialBatchPersonPayload<ExtArgs>[]
+    exemption: Prisma.$RetentionExemptionPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -3562,6 +3992,8 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     sourceIdIsShared: boolean
     softDeletedAt: Date | null
     purgeAt: Date | null
+    leftAt: Date | null
+    retentionFrom: Date | null
     blockedAt: Date | null
     createdAt: Date
     updatedAt: Date
@@ -3975,6 +4407,7 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   recoveryCodes<T extends Prisma.Person$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   offeredIn<T extends Prisma.Person$offeredInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$offeredInArgs<ExtArgs>>): Prisma.Prisma__HandoverPersonClient<runtime.Types.Result.GetResult<Prisma.$HandoverPersonPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   credentialBatches<T extends Prisma.Person$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  exemption<T extends Prisma.Person$exemptionArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$exemptionArgs<ExtArgs>>): Prisma.Prisma__RetentionExemptionClient<runtime.Types.Result.GetResult<Prisma.$RetentionExemptionPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4016,6 +4449,8 @@ export interface PersonFieldRefs {
   readonly sourceIdIsShared: Prisma.FieldRef<"Person", 'Boolean'>
   readonly softDeletedAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly purgeAt: Prisma.FieldRef<"Person", 'DateTime'>
+  readonly leftAt: Prisma.FieldRef<"Person", 'DateTime'>
+  readonly retentionFrom: Prisma.FieldRef<"Person", 'DateTime'>
   readonly blockedAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Person", 'DateTime'>
@@ -4785,6 +5220,25 @@ export type Person$credentialBatchesArgs<ExtArgs extends runtime.Types.Extension
   take?: number
   skip?: number
   distinct?: Prisma.CredentialBatchPersonScalarFieldEnum | Prisma.CredentialBatchPersonScalarFieldEnum[]
+}
+
+/**
+ * Person.exemption
+ */
+export type Person$exemptionArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RetentionExemption
+   */
+  select?: Prisma.RetentionExemptionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RetentionExemption
+   */
+  omit?: Prisma.RetentionExemptionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RetentionExemptionInclude<ExtArgs> | null
+  where?: Prisma.RetentionExemptionWhereInput
 }
 
 /**

@@ -274,6 +274,8 @@ export type SchoolWhereInput = {
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
   handsOver?: Prisma.HandoverListRelationFilter
   receives?: Prisma.HandoverListRelationFilter
+  retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
+  retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
 }
 
 export type SchoolOrderByWithRelationInput = {
@@ -311,6 +313,8 @@ export type SchoolOrderByWithRelationInput = {
   logo?: Prisma.SchoolLogoOrderByWithRelationInput
   handsOver?: Prisma.HandoverOrderByRelationAggregateInput
   receives?: Prisma.HandoverOrderByRelationAggregateInput
+  retention?: Prisma.RetentionPolicyOrderByWithRelationInput
+  retentionCheck?: Prisma.RetentionCheckOrderByWithRelationInput
 }
 
 export type SchoolWhereUniqueInput = Prisma.AtLeast<{
@@ -351,6 +355,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
   handsOver?: Prisma.HandoverListRelationFilter
   receives?: Prisma.HandoverListRelationFilter
+  retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
+  retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
 }, "id" | "officialId">
 
 export type SchoolOrderByWithAggregationInput = {
@@ -427,6 +433,8 @@ export type SchoolCreateInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateInput = {
@@ -463,6 +471,8 @@ export type SchoolUncheckedCreateInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUpdateInput = {
@@ -499,6 +509,8 @@ export type SchoolUpdateInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateInput = {
@@ -535,6 +547,8 @@ export type SchoolUncheckedUpdateInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManyInput = {
@@ -856,6 +870,36 @@ export type SchoolUpdateOneRequiredWithoutReceivesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutReceivesInput, Prisma.SchoolUpdateWithoutReceivesInput>, Prisma.SchoolUncheckedUpdateWithoutReceivesInput>
 }
 
+export type SchoolCreateNestedOneWithoutRetentionInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutRetentionInput, Prisma.SchoolUncheckedCreateWithoutRetentionInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutRetentionInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneWithoutRetentionNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutRetentionInput, Prisma.SchoolUncheckedCreateWithoutRetentionInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutRetentionInput
+  upsert?: Prisma.SchoolUpsertWithoutRetentionInput
+  disconnect?: Prisma.SchoolWhereInput | boolean
+  delete?: Prisma.SchoolWhereInput | boolean
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutRetentionInput, Prisma.SchoolUpdateWithoutRetentionInput>, Prisma.SchoolUncheckedUpdateWithoutRetentionInput>
+}
+
+export type SchoolCreateNestedOneWithoutRetentionCheckInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutRetentionCheckInput, Prisma.SchoolUncheckedCreateWithoutRetentionCheckInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutRetentionCheckInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutRetentionCheckNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutRetentionCheckInput, Prisma.SchoolUncheckedCreateWithoutRetentionCheckInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutRetentionCheckInput
+  upsert?: Prisma.SchoolUpsertWithoutRetentionCheckInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutRetentionCheckInput, Prisma.SchoolUpdateWithoutRetentionCheckInput>, Prisma.SchoolUncheckedUpdateWithoutRetentionCheckInput>
+}
+
 export type SchoolCreateNestedOneWithoutImportsInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutImportsInput, Prisma.SchoolUncheckedCreateWithoutImportsInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutImportsInput
@@ -1001,6 +1045,8 @@ export type SchoolCreateWithoutErasuresInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutErasuresInput = {
@@ -1036,6 +1082,8 @@ export type SchoolUncheckedCreateWithoutErasuresInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutErasuresInput = {
@@ -1087,6 +1135,8 @@ export type SchoolUpdateWithoutErasuresInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutErasuresInput = {
@@ -1122,6 +1172,8 @@ export type SchoolUncheckedUpdateWithoutErasuresInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutAgreementsInput = {
@@ -1157,6 +1209,8 @@ export type SchoolCreateWithoutAgreementsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutAgreementsInput = {
@@ -1192,6 +1246,8 @@ export type SchoolUncheckedCreateWithoutAgreementsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutAgreementsInput = {
@@ -1243,6 +1299,8 @@ export type SchoolUpdateWithoutAgreementsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAgreementsInput = {
@@ -1278,6 +1336,8 @@ export type SchoolUncheckedUpdateWithoutAgreementsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutWithheldInput = {
@@ -1313,6 +1373,8 @@ export type SchoolCreateWithoutWithheldInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutWithheldInput = {
@@ -1348,6 +1410,8 @@ export type SchoolUncheckedCreateWithoutWithheldInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutWithheldInput = {
@@ -1399,6 +1463,8 @@ export type SchoolUpdateWithoutWithheldInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutWithheldInput = {
@@ -1434,6 +1500,8 @@ export type SchoolUncheckedUpdateWithoutWithheldInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutGrantsInput = {
@@ -1469,6 +1537,8 @@ export type SchoolCreateWithoutGrantsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGrantsInput = {
@@ -1504,6 +1574,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGrantsInput = {
@@ -1555,6 +1627,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGrantsInput = {
@@ -1590,6 +1664,8 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutLastCallsInput = {
@@ -1625,6 +1701,8 @@ export type SchoolCreateWithoutLastCallsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutLastCallsInput = {
@@ -1660,6 +1738,8 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutLastCallsInput = {
@@ -1711,6 +1791,8 @@ export type SchoolUpdateWithoutLastCallsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLastCallsInput = {
@@ -1746,6 +1828,8 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutSandboxInput = {
@@ -1781,6 +1865,8 @@ export type SchoolCreateWithoutSandboxInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutSandboxInput = {
@@ -1816,6 +1902,8 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutSandboxInput = {
@@ -1897,6 +1985,8 @@ export type SchoolCreateWithoutLogoInput = {
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutLogoInput = {
@@ -1932,6 +2022,8 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutLogoInput = {
@@ -1983,6 +2075,8 @@ export type SchoolUpdateWithoutLogoInput = {
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLogoInput = {
@@ -2018,6 +2112,8 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHomeOfInput = {
@@ -2053,6 +2149,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutHomeOfInput = {
@@ -2088,6 +2186,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutHomeOfInput = {
@@ -2139,6 +2239,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHomeOfInput = {
@@ -2174,6 +2276,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutAffiliationsInput = {
@@ -2209,6 +2313,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutAffiliationsInput = {
@@ -2244,6 +2350,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutAffiliationsInput = {
@@ -2295,6 +2403,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
@@ -2330,6 +2440,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutGroupsInput = {
@@ -2365,6 +2477,8 @@ export type SchoolCreateWithoutGroupsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGroupsInput = {
@@ -2400,6 +2514,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGroupsInput = {
@@ -2451,6 +2567,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGroupsInput = {
@@ -2486,6 +2604,8 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHandsOverInput = {
@@ -2521,6 +2641,8 @@ export type SchoolCreateWithoutHandsOverInput = {
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutHandsOverInput = {
@@ -2556,6 +2678,8 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutHandsOverInput = {
@@ -2596,6 +2720,8 @@ export type SchoolCreateWithoutReceivesInput = {
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutReceivesInput = {
@@ -2631,6 +2757,8 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutReceivesInput = {
@@ -2682,6 +2810,8 @@ export type SchoolUpdateWithoutHandsOverInput = {
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHandsOverInput = {
@@ -2717,6 +2847,8 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUpsertWithoutReceivesInput = {
@@ -2763,6 +2895,8 @@ export type SchoolUpdateWithoutReceivesInput = {
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutReceivesInput = {
@@ -2798,6 +2932,336 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutRetentionInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutRetentionInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutRetentionInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutRetentionInput, Prisma.SchoolUncheckedCreateWithoutRetentionInput>
+}
+
+export type SchoolUpsertWithoutRetentionInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutRetentionInput, Prisma.SchoolUncheckedUpdateWithoutRetentionInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutRetentionInput, Prisma.SchoolUncheckedCreateWithoutRetentionInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutRetentionInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutRetentionInput, Prisma.SchoolUncheckedUpdateWithoutRetentionInput>
+}
+
+export type SchoolUpdateWithoutRetentionInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutRetentionInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutRetentionCheckInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutRetentionCheckInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutRetentionCheckInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutRetentionCheckInput, Prisma.SchoolUncheckedCreateWithoutRetentionCheckInput>
+}
+
+export type SchoolUpsertWithoutRetentionCheckInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutRetentionCheckInput, Prisma.SchoolUncheckedUpdateWithoutRetentionCheckInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutRetentionCheckInput, Prisma.SchoolUncheckedCreateWithoutRetentionCheckInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutRetentionCheckInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutRetentionCheckInput, Prisma.SchoolUncheckedUpdateWithoutRetentionCheckInput>
+}
+
+export type SchoolUpdateWithoutRetentionCheckInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutRetentionCheckInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutImportsInput = {
@@ -2833,6 +3297,8 @@ export type SchoolCreateWithoutImportsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutImportsInput = {
@@ -2868,6 +3334,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutImportsInput = {
@@ -2919,6 +3387,8 @@ export type SchoolUpdateWithoutImportsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutImportsInput = {
@@ -2954,6 +3424,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutColumnMappingsInput = {
@@ -2989,6 +3461,8 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
@@ -3024,6 +3498,8 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutColumnMappingsInput = {
@@ -3075,6 +3551,8 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
@@ -3110,6 +3588,8 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCarriedOverInput = {
@@ -3145,6 +3625,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCarriedOverInput = {
@@ -3180,6 +3662,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCarriedOverInput = {
@@ -3231,6 +3715,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
@@ -3266,6 +3752,8 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutSignInInput = {
@@ -3301,6 +3789,8 @@ export type SchoolCreateWithoutSignInInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutSignInInput = {
@@ -3336,6 +3826,8 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutSignInInput = {
@@ -3387,6 +3879,8 @@ export type SchoolUpdateWithoutSignInInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutSignInInput = {
@@ -3422,6 +3916,8 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCardSettingsInput = {
@@ -3457,6 +3953,8 @@ export type SchoolCreateWithoutCardSettingsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCardSettingsInput = {
@@ -3492,6 +3990,8 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCardSettingsInput = {
@@ -3543,6 +4043,8 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
@@ -3578,6 +4080,8 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutParentLetterInput = {
@@ -3613,6 +4117,8 @@ export type SchoolCreateWithoutParentLetterInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutParentLetterInput = {
@@ -3648,6 +4154,8 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutParentLetterInput = {
@@ -3699,6 +4207,8 @@ export type SchoolUpdateWithoutParentLetterInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutParentLetterInput = {
@@ -3734,6 +4244,8 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCredentialBatchesInput = {
@@ -3769,6 +4281,8 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
@@ -3804,6 +4318,8 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCredentialBatchesInput = {
@@ -3855,6 +4371,8 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
@@ -3890,6 +4408,8 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutStaffRolesInput = {
@@ -3925,6 +4445,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutStaffRolesInput = {
@@ -3960,6 +4482,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutStaffRolesInput = {
@@ -4011,6 +4535,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
@@ -4046,6 +4572,8 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManySandboxInput = {
@@ -4097,6 +4625,8 @@ export type SchoolUpdateWithoutSandboxInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutSandboxInput = {
@@ -4132,6 +4662,8 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateManyWithoutSandboxInput = {
@@ -4342,6 +4874,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   handsOver?: boolean | Prisma.School$handsOverArgs<ExtArgs>
   receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
+  retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
+  retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
 
@@ -4420,6 +4954,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   handsOver?: boolean | Prisma.School$handsOverArgs<ExtArgs>
   receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
+  retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
+  retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type SchoolIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4452,6 +4988,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     logo: Prisma.$SchoolLogoPayload<ExtArgs> | null
     handsOver: Prisma.$HandoverPayload<ExtArgs>[]
     receives: Prisma.$HandoverPayload<ExtArgs>[]
+    retention: Prisma.$RetentionPolicyPayload<ExtArgs> | null
+    retentionCheck: Prisma.$RetentionCheckPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -4882,6 +5420,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   logo<T extends Prisma.School$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$logoArgs<ExtArgs>>): Prisma.Prisma__SchoolLogoClient<runtime.Types.Result.GetResult<Prisma.$SchoolLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   handsOver<T extends Prisma.School$handsOverArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$handsOverArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandoverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   receives<T extends Prisma.School$receivesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$receivesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandoverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  retention<T extends Prisma.School$retentionArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionArgs<ExtArgs>>): Prisma.Prisma__RetentionPolicyClient<runtime.Types.Result.GetResult<Prisma.$RetentionPolicyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  retentionCheck<T extends Prisma.School$retentionCheckArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionCheckArgs<ExtArgs>>): Prisma.Prisma__RetentionCheckClient<runtime.Types.Result.GetResult<Prisma.$RetentionCheckPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5787,6 +6327,44 @@ export type School$receivesArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.HandoverScalarFieldEnum | Prisma.HandoverScalarFieldEnum[]
+}
+
+/**
+ * School.retention
+ */
+export type School$retentionArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RetentionPolicy
+   */
+  select?: Prisma.RetentionPolicySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RetentionPolicy
+   */
+  omit?: Prisma.RetentionPolicyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RetentionPolicyInclude<ExtArgs> | null
+  where?: Prisma.RetentionPolicyWhereInput
+}
+
+/**
+ * School.retentionCheck
+ */
+export type School$retentionCheckArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RetentionCheck
+   */
+  select?: Prisma.RetentionCheckSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RetentionCheck
+   */
+  omit?: Prisma.RetentionCheckOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RetentionCheckInclude<ExtArgs> | null
+  where?: Prisma.RetentionCheckWhereInput
 }
 
 /**

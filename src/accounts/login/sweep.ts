@@ -22,18 +22,29 @@ const deleteLimits = statement<Batch>(
   "sweep-sign-in-limits",
 );
 
+// Locks the logins first, as a sign-in does. Devices of logins that are in use wait for the next run, so that the time
+// of the last sign-in is never lost.
 const deleteDevices = statement<Batch>(
   ({ now, batch }) => sql`
-    WITH forgotten AS (
-      DELETE FROM ${old} USING (
-        SELECT ${deviceKey} FROM ${unused}
-        WHERE ${unused.lastUsedAt} < ${now}::timestamptz - make_interval(days => ${deviceDays})
-        LIMIT ${batch}) AS gone (id, hash)
-      WHERE ${old.personId} = gone.id AND ${old.device} = gone.hash
-      RETURNING ${old.personId} AS person_id),
-    remembered AS (${update("credential", "login", { hasSignedIn: sql`true` })} WHERE ${login.personId} IN (
-      SELECT ${free.personId} FROM ${free} WHERE NOT ${free.hasSignedIn}
-        AND ${free.personId} IN (SELECT person_id FROM forgotten) FOR UPDATE SKIP LOCKED))
+    WITH unused AS MATERIALIZED (
+      SELECT ${deviceKey} FROM ${unused}
+      WHERE ${unused.lastUsedAt} < ${now}::timestamptz - make_interval(days => ${deviceDays})
+      LIMIT ${batch}),
+    free AS MATERIALIZED (
+      SELECT ${free.personId} FROM ${free} WHERE ${free.personId} IN (SELECT person_id FROM unused)
+      FOR UPDATE SKIP LOCKED),
+    forgotten AS (
+      DELETE FROM ${old} USING unused AS gone (id, hash)
+      WHERE ${old.personId} = gone.id AND ${old.device} = gone.hash 
+        AND (gone.id IN (SELECT person_id FROM free)
+          OR NOT EXISTS (SELECT FROM ${login} WHERE ${login.personId} = gone.id))
+      RETURNING ${old.personId} AS person_id, ${old.lastUsedAt} AS at),
+    remembered AS (${update("credential", "login", {
+      hasSignedIn: sql`true`,
+      forgottenSignInAt: sql`greatest(CASE WHEN ${login.hasSignedIn} THEN ${login.forgottenSignInAt} END, latest.at)`,
+    })}
+      FROM (SELECT person_id, max(at) AS at FROM forgotten GROUP BY person_id) AS latest
+      WHERE ${login.personId} = latest.person_id)
     SELECT FROM forgotten`,
   "sweep-known-devices",
 );

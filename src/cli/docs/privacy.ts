@@ -40,9 +40,10 @@ const writeTable = (head: readonly string[], rows: readonly (readonly string[])[
 
 const code = (text: string): string => `\`${text}\``;
 
-const days = Object.fromEntries(
-  Object.entries(variables).map(([name, variable]) => [name, Number(options[variable].default)]),
-) as Days;
+const days = {
+  ...Object.fromEntries(Object.entries(variables).map(([name, variable]) => [name, Number(options[variable].default)])),
+  leftMonths: 0,
+} as Days;
 
 const writeData = (language: Language): string =>
   writeTable(

@@ -58,6 +58,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       idChangesDays: config.idChangesDays,
       retention: config.retention,
       operator: config.operator,
+      retentionRules: config.retentionRules,
       checkAnswers: false,
       healthChecks: [],
       jobs: [],
@@ -81,7 +82,8 @@ function makeLocalImports({ config, clock }: Machine, db: OpenDb): ImportRequest
     const { makeImportRequests } = await import("../../imports/index.ts");
     const { giveUserNamesAtSchool: giveUserNames } = await import("../../accounts/index.ts");
     const { silentLog } = await import("../../platform/telemetry/log.ts");
-    const rules = { holdShare, restoreWindowDays, giveUserNames };
+    const { leftMonths } = config.retentionRules.defaults;
+    const rules = { holdShare, restoreWindowDays, leftMonths, giveUserNames };
     return makeImportRequests({ db, control: db, atOnce, clock, log: silentLog, rules });
   }
   return {

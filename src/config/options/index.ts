@@ -5,6 +5,7 @@ import { listOptions } from "./lists.ts";
 import { signOnOptions } from "./sign-on.ts";
 import { pageOptions } from "./pages.ts";
 import { recordOptions } from "./records.ts";
+import { retentionOptions } from "./retention.ts";
 import { webhookOptions } from "./webhooks.ts";
 import { operationOptions } from "./operations.ts";
 
@@ -15,6 +16,7 @@ export const options = {
   ...signOnOptions,
   ...pageOptions,
   ...recordOptions,
+  ...retentionOptions,
   ...webhookOptions,
   ...operationOptions,
 };

@@ -28,6 +28,7 @@ const servicePages = {
   operator_people: "listPeople",
   operator_apps: "approveScopeRequest",
   operator_staff: "listStaffPeople",
+  operator_retention: "getServiceRetention",
   operator_keys: "listSigningKeys",
   operator_figures: "getHealth",
 } as const satisfies Links;

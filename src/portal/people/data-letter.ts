@@ -42,7 +42,7 @@ export function writeLetter(
   const authority =
     state === null ? t("letter.authority") : t("letter.authorityOf", { state: t(`frame.state.${state}`) });
   const section = (name: string, lines: string[]): Section => ({ heading: t(`letter.${name}.heading`), lines });
-  const { deletedPersonDays, auditDays, eventDays, deliveryDays, recordDays } = data.retention;
+  const { leftMonths, deletedPersonDays, auditDays, eventDays, deliveryDays, recordDays } = data.retention;
   return {
     title: t("data.documentTitle"),
     sender,
@@ -77,6 +77,7 @@ export function writeLetter(
       ]),
       section("periods", [
         t("letter.periods.person", { count: deletedPersonDays }),
+        ...(leftMonths > 0 ? [t("letter.periods.left", { count: leftMonths })] : []),
         t("letter.periods.audit", { count: auditDays }),
         t("letter.periods.events", { count: eventDays, deliveries: deliveryDays }),
         t("letter.periods.records", { count: recordDays }),

@@ -48,12 +48,24 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
         ["firstSignInAt", times.time(person.firstSignInAt)],
         ["lastSignInAt", times.time(person.lastSignInAt)],
         ["blockedAt", times.time(person.blockedAt)],
+        ["leftAt", times.time(person.leftAt)],
         ["softDeletedAt", times.time(person.softDeletedAt)],
         ["purgeAt", times.time(person.purgeAt)],
       ],
       words,
     );
   },
+  exemption: (exemption, words) =>
+    exemption === null
+      ? []
+      : facts(
+          [
+            ["keptUntil", words.times.day(exemption.until)],
+            ["reason", exemption.reason],
+            ["givenAt", words.times.time(exemption.givenAt)],
+          ],
+          words,
+        ),
   login: (login, words) =>
     login === null
       ? []

@@ -32,6 +32,8 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.post(`${person}/block`, actions.block, showPerson);
   pages.post(`${person}/unblock`, actions.unblock, showPerson);
   pages.post(`${person}/restore`, actions.restore, showPerson);
+  pages.post(`${person}/exemption`, actions.keep, showPerson);
+  pages.post(`${person}/exemption/end`, actions.endKeeping, showPerson);
   pages.post(`${person}/details`, actions.changeDetails, showPerson);
   pages.post(`${person}/sign-out`, actions.signOut, showPerson);
   pages.post(`${person}/password-request`, actions.requestPassword, showPerson);

@@ -24,6 +24,7 @@ export async function showSettings(request: PageRequest): Promise<PageView> {
   const typed = field("form");
   const model = {
     address: settingsAddress(request),
+    retention: `/admin/schools/${path.schoolId}/retention`,
     logo: logo && schoolLogoAddress(request),
     school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(request) } } : school,
     signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(request) } : signIn,

@@ -38,6 +38,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
   password_request: ({ passwordRequests }) => passwordRequests,
   person_import: ({ imports }) => imports,
   recovery_code: ({ recoveryCodes }) => Array(recoveryCodes),
+  retention_exemption: ({ exemption }) => [exemption?.reason],
   school_choice: ({ schoolChoices }) => schoolChoices,
   second_factor: ({ secondFactors }) => secondFactors,
   sign_in: ({ apps }) => apps.filter(({ lastSignInAt }) => lastSignInAt !== null),
@@ -79,6 +80,7 @@ async function makeKnownPerson(): Promise<PersonId> {
   await prisma.loginCard.create({
     data: { id: id(), personId, schoolId: school, tokenHash: bytes, secondStep: "NONE", createdAt: at },
   });
+  await prisma.retentionExemption.create({ data: { personId, until: at, reason: "Examination.", givenAt: at } });
   await prisma.passwordRequest.create({ data: { personId, schoolId: school, requestedAt: at } });
   await prisma.staffRole.create({
     data: { id: id(), personId, role: "SECRETARY", givenAt: at, schools: { create: { schoolId: school } } },

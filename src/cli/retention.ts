@@ -1,0 +1,229 @@
+import type { PersonId } from "../directory/index.ts";
+import { bodyOf, listAll, readTagged, retryStale, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./command.ts";
+import { counted, done, nameOf, recordLines, tableOf, wholeList, type Columns } from "./lines.ts";
+import { argument, option, required, UsageError } from "./option.ts";
+import { argsOf, changes, lists, shows } from "./verbs.ts";
+
+type Policy = Schemas["RetentionPolicy"];
+type Value = { value: number; reason: string };
+type Applied = Schemas["AppliedRetention"];
+
+const ofSchool = "/admin/v1/schools/{schoolId}/retention";
+const ofState = "/admin/v1/retention/state";
+const ofPerson = "/admin/v1/people/{personId}/retention";
+const state = { state: argument.text("state") };
+const periods = ["left", "inactive", "restore", "audit"] as const;
+
+const policyOptions = {
+  leftMonths: option.count("Months after leaving the last school until the soft deletion; 0: at once."),
+  leftFrom: option.oneOf(["LEAVING", "SCHOOL_YEAR_END"] as const, "From when they count; LEAVING if left out."),
+  leftReason: option.text("Why, such as the legal basis."),
+  inactiveMonths: option.count("Months without a sign-in until the soft deletion; 0: never."),
+  inactiveRoster: option.oneOf(
+    ["yes", "no"] as const,
+    "Whether it concerns people whom a roster names; no if left out.",
+  ),
+  inactiveReason: option.text("Why."),
+  restoreDays: option.count("Days in which a soft-deleted person can be restored."),
+  restoreReason: option.text("Why."),
+  auditDays: option.count("Days for which the audit log is kept."),
+  auditReason: option.text("Why."),
+  unset: option.someOf(periods, "Leave these to the state or the service again."),
+};
+const days = option.count("How many days ahead; 90 if left out.");
+
+type Given = OptionsOf<typeof policyOptions>;
+
+/** The value with what is given of it; errors: UsageError for a new one without its reason. */
+function valueOf(name: string, before: Value | null, value?: number, reason?: string): Value | null {
+  const after = { value: value ?? before?.value, reason: reason ?? before?.reason };
+  if (after.value === undefined && after.reason === undefined) return null;
+  if (after.value === undefined || after.reason === undefined)
+    throw new UsageError(`A new value needs its reason: --${name}-reason.`);
+  return { value: after.value, reason: after.reason };
+}
+
+function readPolicy(before: Policy, given: Given): Policy {
+  const isUnset = new Set(given.unset ?? []);
+  const left = valueOf("left", before.leftMonths, given.leftMonths, given.leftReason);
+  const inactive = valueOf("inactive", before.inactiveMonths, given.inactiveMonths, given.inactiveReason);
+  const roster = given.inactiveRoster && given.inactiveRoster === "yes";
+  const unless = <T>(period: (typeof periods)[number], value: T): T | null => (isUnset.has(period) ? null : value);
+  return {
+    leftMonths: unless("left", left && { ...left, from: given.leftFrom ?? before.leftMonths?.from ?? "LEAVING" }),
+    inactiveMonths: unless(
+      "inactive",
+      inactive && { ...inactive, includesRoster: roster ?? before.inactiveMonths?.includesRoster ?? false },
+    ),
+    restoreDays: unless("restore", valueOf("restore", before.restoreDays, given.restoreDays, given.restoreReason)),
+    auditDays: unless("audit", valueOf("audit", before.auditDays, given.auditDays, given.auditReason)),
+  };
+}
+
+const isGiven = (given: Given): boolean => Object.values(given).some((value) => value !== undefined);
+
+const appliedLines = (applied: Applied): Record<string, string | null> =>
+  Object.fromEntries(
+    Object.entries(applied).map(([name, { value, reason, origin, ...more }]) => {
+      const extra = Object.entries(more).map(([key, said]) => `, ${key} ${String(said)}`);
+      return [name, `${value} (${origin}${extra.join("")})${reason === null ? "" : `: ${reason}`}`];
+    }),
+  );
+
+const countColumns: Columns<Schemas["RetentionCount"]> = {
+  school: ({ schoolId }) => schoolId,
+  name: ({ schoolName }) => schoolName,
+  people: ({ people }) => String(people),
+  now: ({ due }) => String(due),
+  later: ({ later }) => String(later),
+  held: ({ isHeld }) => (isHeld ? "yes" : "no"),
+};
+
+const dueColumns: Columns<Schemas["RetentionDuePerson"]> = {
+  id: ({ id }) => id,
+  name: ({ name }) => nameOf(name),
+  cause: ({ cause }) => cause,
+  due: ({ dueAt }) => dueAt,
+};
+
+const showPreview = (preview: Schemas["RetentionPreview"]): Result => ({
+  table: tableOf(preview.first, dueColumns),
+  lines: [
+    `${counted(preview.count.due, "person", "people")} now, ${preview.count.later} later, of ${preview.count.people}.` +
+      (preview.count.isHeld ? " The run would be held." : ""),
+  ],
+  quiet: preview.first.map(({ id }) => id),
+  data: preview,
+});
+
+export const verbs: Verbs = {
+  service: shows("/admin/v1/retention", {
+    summary: "Show the periods of schools without their own, the limits, and the states with a policy.",
+    show: (found) => ({
+      lines: recordLines({
+        ...Object.fromEntries(
+          Object.entries(found.defaults).map(([name, value]) => {
+            const { min, max } = found.limits[name as keyof typeof found.limits];
+            return [name, `${value} (${min} to ${max})`];
+          }),
+        ),
+        notice: `${found.noticeDays} days`,
+        held: `more than ${found.holdPeople} people and ${found.holdPercent} %`,
+        states: found.states.join(", ") || "none",
+      }),
+      data: found,
+    }),
+  }),
+  show: shows(ofSchool, {
+    summary: "Show what applies to a school, from whom, and whether a run is held.",
+    show: (found) => ({
+      lines: recordLines({
+        ...appliedLines(found.applied),
+        "effective from": found.effectiveAt,
+        held: found.heldAt && `since ${found.heldAt}, ${counted(found.heldPeople ?? 0, "person", "people")}`,
+      }),
+      data: found,
+    }),
+  }),
+  set: makeApiCommand({
+    summary: "Set the retention policy of a school; values that are not given stay as they are.",
+    args: argsOf(ofSchool),
+    options: policyOptions,
+    run: ({ api }, { args: path, options }) =>
+      retryStale(async () => {
+        const { record, ifMatch } = await readTagged(api.GET(ofSchool, { params: { path } }));
+        const body = readPolicy(record.policy, options);
+        await api.PUT(ofSchool, { params: { path, header: ifMatch }, body });
+        return done("Retention of the school changed.", { id: path.schoolId, ...body });
+      }),
+  }),
+  "show-state": makeApiCommand({
+    summary: "Show the retention policy of a state, such as DE-RP.",
+    args: state,
+    run: async ({ api }, { args: query }) => {
+      const policy = await bodyOf(api.GET(ofState, { params: { query } }));
+      const values = Object.entries(policy).map(([name, value]) => [name, value && `${value.value}: ${value.reason}`]);
+      return { lines: recordLines(Object.fromEntries(values) as Record<string, string | null>), data: policy };
+    },
+  }),
+  "set-state": makeApiCommand({
+    summary: "Set the retention policy of a state; values that are not given stay as they are.",
+    args: state,
+    options: policyOptions,
+    run: ({ api }, { args: query, options }) =>
+      retryStale(async () => {
+        const { record, ifMatch } = await readTagged(api.GET(ofState, { params: { query } }));
+        const body = readPolicy(record, options);
+        await api.PUT(ofState, { params: { query, header: ifMatch }, body });
+        return done("Retention of the state changed.", { ...query, ...body });
+      }),
+  }),
+  preview: makeApiCommand({
+    summary: "Show whom the present policy of a school, or the given one, would soft-delete. Nothing changes.",
+    args: argsOf(ofSchool),
+    options: { ...policyOptions, days },
+    run: async ({ api }, { args: path, options: { days: ahead = 90, ...given } }) => {
+      const present = await bodyOf(api.GET(ofSchool, { params: { path } }));
+      const proposed = isGiven(given) ? { policy: readPolicy(present.policy, given) } : {};
+      const body = { days: ahead, ...proposed };
+      return showPreview(await bodyOf(api.POST(`${ofSchool}/preview`, { params: { path }, body })));
+    },
+  }),
+  "preview-state": makeApiCommand({
+    summary: "Count whom the present policies, or the given one of the state, would soft-delete at its schools.",
+    args: state,
+    options: { ...policyOptions, days },
+    run: async ({ api }, { args: query, options: { days: ahead = 90, ...given } }) => {
+      const present = await bodyOf(api.GET(ofState, { params: { query } }));
+      const proposed = isGiven(given) ? { policy: readPolicy(present, given) } : {};
+      const body = { days: ahead, ...proposed };
+      const found = await listAll((page) =>
+        api.POST(`${ofState}/preview`, { params: { query: { ...query, ...page } }, body }),
+      );
+      return wholeList("schools", found, { columns: countColumns, id: ({ schoolId }) => schoolId });
+    },
+  }),
+  due: lists(`${ofSchool}/people`, {
+    summary: "List whom the retention soft-deletes at a school soon.",
+    name: "people",
+    columns: dueColumns,
+    options: { days: option.count("How many days ahead; those of the notice if left out.") },
+  }),
+  release: makeApiCommand({
+    summary: "Release a held run, so that the next one soft-deletes so many people.",
+    args: argsOf(ofSchool),
+    options: { people: required(option.count("How many, as `retention show` says.")) },
+    run: async ({ api }, { args: path, options: body }) => {
+      await api.POST(`${ofSchool}/release`, { params: { path }, body });
+      return done("The run is released and takes place within minutes.", { id: path.schoolId, ...body });
+    },
+  }),
+  "show-person": shows(ofPerson, {
+    summary: "Show when and why a person is soft-deleted.",
+    show: (found) => ({
+      lines: recordLines({
+        cause: found.due?.cause ?? null,
+        due: found.due?.dueAt ?? null,
+        "kept until": found.exemption && `${found.exemption.until}: ${found.exemption.reason}`,
+      }),
+      data: found,
+    }),
+  }),
+  keep: makeApiCommand({
+    summary: "Keep a person until a date, whatever the policy or a roster says.",
+    args: argsOf(ofPerson),
+    options: {
+      until: required(option.text("The last day, such as 2026-12-31.", "date")),
+      reason: required(option.text("Why; it is part of the person's data.")),
+    },
+    run: async ({ api }, { args: path, options: body }) => {
+      await api.PUT(`${ofPerson}/exemption`, { params: { path }, body });
+      return done(`The person is kept until ${body.until}.`, { id: path.personId as PersonId, ...body });
+    },
+  }),
+  "no-keep": changes("delete", `${ofPerson}/exemption`, {
+    summary: "Keep a person no longer.",
+    line: "The policy applies to the person again.",
+  }),
+};

@@ -1,0 +1,103 @@
+import {
+  fields,
+  findRows,
+  sql,
+  statement,
+  table,
+  type Part,
+  type Queryable,
+  type Sql,
+} from "../platform/database/sql.ts";
+import type { SchoolId } from "./ids.ts";
+
+/** `SCHOOL_YEAR_END` is the end of the school year in which a person leaves, 31 July. */
+export type RetentionStart = "LEAVING" | "SCHOOL_YEAR_END";
+
+/** Periods of schools for which neither they nor their state have set one. 0 months of inactivity: never. */
+export type RetentionDefaults = { leftMonths: number; inactiveMonths: number; restoreDays: number; auditDays: number };
+
+/** Who set a value. */
+export type RetentionOrigin = "SCHOOL" | "STATE" | "SERVICE";
+
+/** What applies at a school. Reasons are null for values of the service. */
+export type Retention = RetentionDefaults & {
+  leftFrom: RetentionStart;
+  inactiveRoster: boolean;
+  /** Nobody is soft-deleted by the months before, so that staff see in time whom a changed policy concerns. */
+  leftEffectiveAt: Date | null;
+  inactiveEffectiveAt: Date | null;
+} & { [Name in keyof RetentionDefaults as `${Name}Reason`]: string | null } & {
+  [Name in keyof RetentionDefaults as `${Name}Origin`]: RetentionOrigin;
+};
+
+const own = table("retentionPolicy", "own");
+const ofState = table("retentionPolicy", "of_state");
+const s = table("school", "s");
+
+type Values<Column extends string> = { readonly [Name in Column]: Sql };
+
+/** SQL: the state of a school, as a policy names it. */
+export const stateOf = (school: Values<"country" | "state">): Sql => sql`${school.country} || '-' || ${school.state}`;
+
+type Period = keyof RetentionDefaults;
+
+const originOf = (period: Period) => sql`CASE WHEN ${own[period]} IS NOT NULL THEN 'SCHOOL'
+  WHEN ${ofState[period]} IS NOT NULL THEN 'STATE' ELSE 'SERVICE' END`;
+// A school that no longer sets the value has changed it too.
+const effectiveAt = (period: Period) => sql`greatest(${own.effectiveAt},
+  CASE WHEN ${own[period]} IS NULL THEN ${ofState.effectiveAt} END)`;
+// A reason belongs to its value: both are set together.
+const first = (name: Exclude<keyof typeof own, symbol>, otherwise: Part = sql`NULL`) =>
+  sql`coalesce(${own[name]}, ${ofState[name]}, ${otherwise})`;
+
+const columns = (defaults: { readonly [Name in Period]: Part }) => ({
+  leftMonths: first("leftMonths", sql`${defaults.leftMonths}::int`),
+  leftFrom: first("leftFrom", sql`'LEAVING'`),
+  leftMonthsReason: first("leftReason"),
+  leftMonthsOrigin: originOf("leftMonths"),
+  inactiveMonths: first("inactiveMonths", sql`${defaults.inactiveMonths}::int`),
+  inactiveRoster: first("inactiveRoster", sql`false`),
+  inactiveMonthsReason: first("inactiveReason"),
+  inactiveMonthsOrigin: originOf("inactiveMonths"),
+  restoreDays: first("restoreDays", sql`${defaults.restoreDays}::int`),
+  restoreDaysReason: first("restoreReason"),
+  restoreDaysOrigin: originOf("restoreDays"),
+  // The service keeps no line for longer than its own period.
+  auditDays: sql`least(${first("auditDays", sql`${defaults.auditDays}::int`)}, ${defaults.auditDays}::int)`,
+  auditDaysReason: first("auditReason"),
+  auditDaysOrigin: originOf("auditDays"),
+  leftEffectiveAt: effectiveAt("leftMonths"),
+  inactiveEffectiveAt: effectiveAt("inactiveMonths"),
+});
+
+/** SQL: joins what applies at school `s` as `retention`: its own values, else its state's, else the defaults. */
+export const joinRetention = (defaults: { readonly [Name in Period]: Part }): Sql => sql`
+  LEFT JOIN ${own} ON ${own.schoolId} = ${s.id} LEFT JOIN ${ofState} ON ${ofState.state} = ${stateOf(s)}
+  CROSS JOIN LATERAL (SELECT ${fields<Retention>(columns(defaults))}) AS retention`;
+
+const selectRetention = statement<RetentionDefaults & { schoolId: SchoolId }>(
+  (given) => sql`SELECT retention.* FROM ${s} ${joinRetention(given)} WHERE ${s.id} = ${given.schoolId}`,
+  "directory.findRetention",
+);
+
+export async function findRetention(
+  db: Queryable,
+  schoolId: SchoolId,
+  defaults: RetentionDefaults,
+): Promise<Retention | null> {
+  const given = { ...defaults, schoolId };
+  const [found] = await findRows<Retention, typeof given>(db, selectRetention, given);
+  return found ?? null;
+}
+
+type Rules = { restoreWindowDays: number; leftMonths?: number };
+
+/** The periods of a soft deletion at a school. */
+export async function findPeriods(
+  db: Queryable,
+  schoolId: SchoolId | null,
+  { restoreWindowDays: restoreDays, leftMonths = 0 }: Rules,
+): Promise<Pick<Retention, "restoreDays" | "leftMonths">> {
+  const defaults = { restoreDays, leftMonths, inactiveMonths: 0, auditDays: 0 };
+  return (schoolId && (await findRetention(db, schoolId, defaults))) ?? defaults;
+}

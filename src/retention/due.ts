@@ -1,0 +1,206 @@
+import {
+  hasWayToSignIn,
+  joinRetention,
+  type PersonId,
+  type PersonName,
+  type RetentionDefaults,
+  type SchoolId,
+} from "../directory/index.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import type { Parameters, Part, Queryable, Sql } from "../platform/database/sql.ts";
+
+/** Why a person will be soft-deleted: they left their last school, or have not signed in. */
+export type RetentionCause = "LEFT" | "INACTIVE";
+
+export type Given = RetentionDefaults & { now: Date };
+
+const s = table("school", "s");
+const p = table("person", "p");
+const a = table("affiliation", "a");
+const other = table("affiliation", "other");
+const r = table("staffRole", "r");
+const c = table("credential", "c");
+const signIn = table("signIn", "si");
+const device = table("signInPlace", "d");
+const card = table("loginCard", "card");
+const token = table("oidcArtifact", "token");
+const e = table("retentionExemption", "e");
+
+const inUtc = (at: Part) => sql`(${at} AT TIME ZONE 'UTC')`;
+const addMonths = (at: Sql, months: Part) => inUtc(sql`(${inUtc(at)} + make_interval(months => ${months}))`);
+const yearOf = (at: Sql) => sql`extract(year FROM (${inUtc(at)} + interval '5 months'))::int`;
+
+// A school year ends on 31 July in every state.
+const leftFrom = sql`CASE retention."leftFrom" WHEN 'LEAVING' THEN ${p.leftAt}
+  ELSE make_timestamptz(${yearOf(p.leftAt)}, 8, 1, 0, 0, 0, 'UTC') END`;
+
+// Devices are noted once a day.
+const lastSignIn = sql`greatest(
+  (SELECT max(${signIn.lastSignInAt}) FROM ${signIn} WHERE ${signIn.personId} = ${p.id}),
+  (SELECT max(${device.lastUsedAt}) FROM ${device} WHERE ${device.personId} = ${p.id}) + interval '1 day',
+  (SELECT max(${card.lastUsedAt}) FROM ${card} WHERE ${card.personId} = ${p.id}),
+  (SELECT greatest(${c.updatedAt}, CASE WHEN ${c.hasSignedIn} THEN ${c.forgottenSignInAt} + interval '1 day' END)
+   FROM ${c} WHERE ${c.personId} = ${p.id}))`;
+
+const holdsNoRole = (now: Part) => sql`NOT EXISTS (
+  SELECT FROM ${r} WHERE ${r.personId} = ${p.id} AND (${r.endsAt} IS NULL OR ${r.endsAt} > ${now}))`;
+const isHome = sql`${p.homeSchoolId} = ${s.id} AND ${p.status} = 'ACTIVE'`;
+
+/** SQL: leavers of school `s` who are at no other school. */
+const leavers = (who: Sql) => sql`
+  SELECT ${p.id}, 'LEFT' AS cause,
+    greatest(${addMonths(leftFrom, sql`retention."leftMonths"`)}, retention."leftEffectiveAt") AS due
+  FROM ${p} WHERE ${isHome} AND ${p.leftAt} IS NOT NULL AND ${who} AND NOT EXISTS (
+    SELECT FROM ${other} WHERE ${other.personId} = ${p.id} AND ${other.schoolId} <> ${s.id})`;
+
+/**
+ * SQL: people of school `s` who can sign in and do not. Whom a roster names counts only if the policy says so; somebody
+ * who is blocked cannot sign in, and an app that is in use needs no sign-in.
+ */
+const inactive = (who: Sql, now: Part) => sql`
+  SELECT ${p.id}, 'INACTIVE' AS cause, greatest(${addMonths(
+    sql`greatest(${p.createdAt}, ${p.retentionFrom}, ${lastSignIn})`,
+    sql`retention."inactiveMonths"`,
+  )}, retention."inactiveEffectiveAt") AS due
+  FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId}
+  WHERE ${a.schoolId} = ${s.id} AND retention."inactiveMonths" > 0 AND ${isHome} AND ${who} AND ${p.blockedAt} IS NULL
+    AND (retention."inactiveRoster" OR ${p.sourceSystemIdentifier} IS NULL OR ${p.leftAt} IS NOT NULL)
+    AND ${hasWayToSignIn(p)} AND NOT EXISTS (SELECT FROM ${token}
+      WHERE ${token.personId} = ${p.id} AND ${token.kind} = 'RefreshToken' AND ${token.consumedAt} IS NULL
+        AND ${token.expiresAt} > ${now})`;
+
+/**
+ * SQL: a relation of the people whom the retention of some schools soft-deletes, and when: `person_id`, `school_id`,
+ * `cause`, `due_at`. Their home school's policy decides. Staff with a role are never among them.
+ */
+export const dueAmong = (given: Parameters<Given>, { schools, who }: { schools: Sql; who?: Sql }): Sql => sql`(
+  SELECT found.id AS person_id, ${s.id} AS school_id, found.cause,
+    greatest(found.due, ${e.until}) AS due_at
+  FROM ${s} ${joinRetention(given)}
+  CROSS JOIN LATERAL (
+    SELECT DISTINCT ON (id) id, cause, due
+    FROM (${leavers(who ?? sql`true`)} UNION ALL ${inactive(who ?? sql`true`, given.now)}) AS either
+    ORDER BY id, due) AS found
+  JOIN ${p} ON ${p.id} = found.id LEFT JOIN ${e} ON ${e.personId} = found.id
+  WHERE ${s.sandboxId} IS NULL AND ${schools} AND ${holdsNoRole(given.now)})`;
+
+export type DuePerson = {
+  id: PersonId;
+  schoolId: SchoolId;
+  cause: RetentionCause;
+  dueAt: Date;
+} & { [Part in keyof PersonName]: string | null };
+
+const columnsOfDue = {
+  id: p.id,
+  schoolId: sql`due.school_id`,
+  cause: sql`due.cause`,
+  dueAt: sql`due.due_at`,
+  firstFull: p.firstFull,
+  firstCall: p.firstCall,
+  last: p.last,
+};
+
+type Position = { dueAt: Date | null; id: PersonId | null };
+type DueQuery = Given & { schoolIds: readonly SchoolId[]; until: Date; limit: number } & {
+  [Name in keyof Position as `after_${Name}`]: Position[Name];
+};
+
+const selectDue = statement<DueQuery>(
+  (given) => sql`
+  SELECT ${fields<DuePerson>(columnsOfDue)}
+  FROM ${dueAmong(given, { schools: sql`${s.id} = ANY (${given.schoolIds}::uuid[])` })} AS due
+  JOIN ${p} ON ${p.id} = due.person_id
+  WHERE due.due_at <= ${given.until}
+    AND (${given.after_id}::uuid IS NULL OR (due.due_at, ${p.id}) > (${given.after_dueAt}::timestamptz, ${given.after_id}))
+  ORDER BY due.due_at, ${p.id} LIMIT ${given.limit}`,
+  "retention.listDue",
+);
+
+type Page = { schoolIds: readonly SchoolId[]; until: Date; limit: number; after?: Position | undefined };
+
+/** The people whom the retention of these schools soft-deletes until a date, next ones first. */
+export const listDue = (db: Queryable, given: Given, { after, ...page }: Page): Promise<DuePerson[]> =>
+  findRows<DuePerson, DueQuery>(db, selectDue, {
+    ...given,
+    ...page,
+    after_dueAt: after?.dueAt ?? null,
+    after_id: after?.id ?? null,
+  });
+
+/** `people` are the active people of a home school; `due` is how many are due now, `later` until the other date. */
+export type DueCounts = { schoolId: SchoolId; schoolName: string; people: number; due: number; later: number };
+
+type CountQuery = Given & { schoolIds: readonly SchoolId[]; until: Date };
+
+const countWhere = (where: Sql) => sql`(count(*) FILTER (WHERE ${where}))::int`;
+const counted = table("person", "counted");
+
+const selectCounts = statement<CountQuery>(
+  (given) => sql`
+  SELECT ${fields<DueCounts>({
+    schoolId: s.id,
+    schoolName: s.name,
+    people: sql`(SELECT count(*)::int FROM ${a} JOIN ${counted} ON ${counted.id} = ${a.personId}
+      WHERE ${a.schoolId} = ${s.id} AND ${counted.homeSchoolId} = ${s.id} AND ${counted.status} = 'ACTIVE')`,
+    due: sql`coalesce(due.now, 0)`,
+    later: sql`coalesce(due.later, 0)`,
+  })}
+  FROM ${s} LEFT JOIN (
+    SELECT school_id, ${countWhere(sql`due_at <= ${given.now}`)} AS now, ${countWhere(sql`due_at > ${given.now}`)} AS later
+    FROM ${dueAmong(given, { schools: sql`${s.id} = ANY (${given.schoolIds}::uuid[])` })} AS due_people
+    WHERE due_at <= ${given.until} GROUP BY school_id) AS due ON due.school_id = ${s.id}
+  WHERE ${s.id} = ANY (${given.schoolIds}::uuid[]) ORDER BY ${s.sortKey}, ${s.id}`,
+  "retention.countDue",
+);
+
+export const countDue = (
+  db: Queryable,
+  given: Given,
+  query: { schoolIds: readonly SchoolId[]; until: Date },
+): Promise<DueCounts[]> => findRows<DueCounts, CountQuery>(db, selectCounts, { ...given, ...query });
+
+const shownOfSome = 5;
+
+const selectSome = statement<CountQuery>(
+  (given) => sql`
+  SELECT count(*) OVER ()::int AS count, ${fields<DuePerson>(columnsOfDue)}
+  FROM ${dueAmong(given, { schools: sql`${s.id} = ANY (${given.schoolIds}::uuid[])` })} AS due
+  JOIN ${p} ON ${p.id} = due.person_id
+  WHERE due.due_at <= ${given.until} ORDER BY due.due_at, ${p.id} LIMIT ${shownOfSome}`,
+  "retention.findSomeDue",
+);
+
+/** How many are due until a date, and the first of them. */
+export async function findSomeDue(
+  db: Queryable,
+  given: Given,
+  query: Omit<CountQuery, keyof Given>,
+): Promise<{ count: number; first: DuePerson[] }> {
+  const found = await findRows<DuePerson & { count: number }, CountQuery>(db, selectSome, { ...given, ...query });
+  return { count: found[0]?.count ?? 0, first: found.map(({ count: _, ...due }) => due) };
+}
+
+const selectDueOf = statement<Given & { personId: PersonId }>(
+  (given) => sql`
+  SELECT ${fields<{ cause: RetentionCause; dueAt: Date }>({ cause: sql`due.cause`, dueAt: sql`due.due_at` })}
+  FROM ${dueAmong(given, {
+    schools: sql`${s.id} = (SELECT ${counted.homeSchoolId} FROM ${counted} WHERE ${counted.id} = ${given.personId})`,
+    who: sql`${p.id} = ${given.personId}`,
+  })} AS due`,
+  "retention.findDue",
+);
+
+/** When and why the retention soft-deletes a person; null if nothing says so. */
+export async function findDue(
+  db: Queryable,
+  given: Given,
+  personId: PersonId,
+): Promise<{ cause: RetentionCause; dueAt: Date } | null> {
+  const [found] = await findRows<{ cause: RetentionCause; dueAt: Date }, Given & { personId: PersonId }>(
+    db,
+    selectDueOf,
+    { ...given, personId },
+  );
+  return found ?? null;
+}

@@ -1,0 +1,120 @@
+import { changeDirectory } from "../access/index.ts";
+import { joinRetention, softDeletePerson, type Change, type PersonId, type SchoolId } from "../directory/index.ts";
+import { recordAudit } from "../events/index.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
+import { fields, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { countDue, findDue, listDue, type DuePerson, type Given } from "./due.ts";
+import { lockExemption } from "./exemption.ts";
+import { givenAt, isUnusual, type RetentionRules } from "./rules.ts";
+
+/** How long a process works on a school before another one may; a crash costs this time. */
+const leaseMinutes = 15;
+
+const s = table("school", "s");
+const k = table("retentionCheck", "k");
+const next = table("retentionCheck", "next");
+
+// Schools that were made since, or got a policy of their state; leavers and a policy of its own note a school at once.
+const insertChecks = statement<Given>(
+  (given) => sql`
+  ${insert(
+    "retentionCheck",
+    { schoolId: s.id, checkAt: given.now },
+    sql`FROM ${s} ${joinRetention(given)}
+      WHERE ${s.sandboxId} IS NULL AND retention."inactiveMonths" > 0
+        AND NOT EXISTS (SELECT FROM ${k} WHERE ${k.schoolId} = ${s.id})`,
+  )} ON CONFLICT DO NOTHING`,
+  "retention.insertChecks",
+);
+
+const claim = statement<{ now: Date }>(
+  ({ now }) => sql`
+  ${update("retentionCheck", "k", { checkAt: sql`${now}::timestamptz + make_interval(mins => ${leaseMinutes})` })}
+  WHERE ${k.schoolId} = (
+    SELECT ${next.schoolId} FROM ${next} WHERE ${next.checkAt} <= ${now} ORDER BY ${next.checkAt} LIMIT 1
+    FOR UPDATE SKIP LOCKED)
+  RETURNING ${fields<Claimed>({ schoolId: k.schoolId, heldAt: k.heldAt, releasedPeople: k.releasedPeople })}`,
+  "retention.claim",
+);
+
+type Claimed = { schoolId: SchoolId; heldAt: Date | null; releasedPeople: number | null };
+type Deps = { db: PrismaDb; clock: Clock; rules: RetentionRules; batchSize?: number };
+type Failed = Map<PersonId, unknown>;
+
+/**
+ * Soft-deletes once a day whom the policy of each school is over for, in one change each, so that others wait briefly
+ * and a crash loses nothing. A school for which a run would be unusual is held. Failures are collected in an
+ * AggregateError and tried again the next day.
+ */
+export function makeRetentionJob({ batchSize = 100, ...deps }: Deps): WorkerJob {
+  const { db, clock, rules } = deps;
+  let noted: Date | null = null;
+  return {
+    name: "retention.softDelete",
+    everySeconds: 300,
+    async run(signal) {
+      const failed: Failed = new Map();
+      if (noted === null || clock() >= addDays(noted, 1)) {
+        await run(db.pool, insertChecks, givenAt(rules, clock()));
+        noted = clock();
+      }
+      while (!signal.aborted) {
+        const [school] = await findRows<Claimed, { now: Date }>(db.pool, claim, { now: clock() });
+        if (school === undefined) break;
+        if (!(await holdIfUnusual(deps, school))) await applyAt({ ...deps, batchSize }, school, { signal, failed });
+      }
+      const people = failed.size === 1 ? "1 person" : `${failed.size} people`;
+      if (failed.size > 0) throw new AggregateError(failed.values(), `${people} could not be soft-deleted`);
+    },
+  };
+}
+
+async function holdIfUnusual({ db, clock, rules }: Deps, school: Claimed): Promise<boolean> {
+  const { schoolId, heldAt } = school;
+  const now = clock();
+  const [counts] = await countDue(db.pool, givenAt(rules, now), { schoolIds: [schoolId], until: now });
+  const { due, people } = counts!;
+  if (!isUnusual(rules.hold, due, people) || due <= (school.releasedPeople ?? 0)) return false;
+  const data = { checkAt: addDays(now, 1), heldAt: heldAt ?? now, heldPeople: due, releasedPeople: null };
+  await withPrismaTransaction(db, async (tx) => {
+    await tx.prisma.retentionCheck.update({ where: { schoolId }, data });
+    const line = { at: now, actorId: "retention", schoolId, detail: { people: due } };
+    if (heldAt === null) await recordAudit(tx, { ...line, action: "retention_held" });
+  });
+  return true;
+}
+
+async function applyAt(
+  { db, clock, rules, batchSize }: Deps & { batchSize: number },
+  { schoolId }: Claimed,
+  { signal, failed }: { signal: AbortSignal; failed: Failed },
+): Promise<void> {
+  let last: DuePerson | undefined;
+  for (let found = batchSize; found === batchSize && !signal.aborted;) {
+    const page = { schoolIds: [schoolId], until: clock(), limit: batchSize, after: last };
+    const people = await listDue(db.pool, givenAt(rules, clock()), page);
+    found = people.length;
+    last = people.at(-1);
+    for (const { id } of people) {
+      if (signal.aborted) return;
+      const origin = { at: clock(), actorId: "retention" };
+      const change = changeDirectory(db, origin, (made) => softDeleteIfDue(made, id, rules));
+      await change.catch((error: unknown) => failed.set(id, error));
+    }
+  }
+  const data = { checkAt: addDays(clock(), 1), heldAt: null, heldPeople: null, releasedPeople: null };
+  if (!signal.aborted) await db.prisma.retentionCheck.updateMany({ where: { schoolId }, data });
+}
+
+/** Asks again under the lock: meanwhile the policy was changed, or the person was kept, came back or signed in. */
+export async function softDeleteIfDue(change: Change, personId: PersonId, rules: RetentionRules): Promise<boolean> {
+  await change.touch({ people: [personId] });
+  await lockExemption(change.tx, personId);
+  const due = await findDue(change.tx, givenAt(rules, change.now), personId);
+  if (due === null || due.dueAt > change.now) return false;
+  const restoreWindowDays = rules.defaults.restoreDays;
+  await softDeletePerson(change, { personId, restoreWindowDays, retention: due.cause });
+  return true;
+}

@@ -1,0 +1,52 @@
+import { joinRetention, type SchoolId } from "../directory/index.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
+import type { Db } from "../platform/database/db.ts";
+import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
+import type { Given } from "./due.ts";
+import { givenAt, type RetentionRules } from "./rules.ts";
+
+const s = table("school", "s");
+const own = table("retentionPolicy", "own");
+const ofState = table("retentionPolicy", "of_state");
+
+type Shorter = { schoolId: SchoolId; auditDays: number };
+
+const selectShorter = statement<Given>(
+  (given) => sql`
+  SELECT ${s.id} AS "schoolId", retention."auditDays" FROM ${s} ${joinRetention(given)}
+  WHERE (${own.auditDays} IS NOT NULL OR ${ofState.auditDays} IS NOT NULL)
+    AND retention."auditDays" < ${given.auditDays}::int`,
+);
+
+type Slice = { schoolId: SchoolId; before: Date };
+
+// A day of a school at a time, found by index.
+const deleteDay = (name: "audit" | "personImport") => {
+  const [old, first] = [table(name, "old"), table(name, "first")];
+  return statement<Slice>(
+    ({ schoolId, before }) => sql`
+    DELETE FROM ${old} USING (
+      SELECT min(${first.at}) AS at FROM ${first} WHERE ${first.schoolId} = ${schoolId} AND ${first.at} < ${before}) AS oldest
+    WHERE ${old.schoolId} = ${schoolId} AND ${old.at} >= oldest.at AND ${old.at} < ${before}
+      AND ${old.at} < oldest.at + interval '1 day'`,
+    `retention.sweep_${name}`,
+  );
+};
+const deletions = [deleteDay("audit"), deleteDay("personImport")];
+
+type Deps = { db: Db; clock: Clock; rules: Pick<RetentionRules, "defaults"> };
+
+/** Deletes the audit log, and what imports did to people, of schools that keep both for less than the service does. */
+export const makeSchoolAuditSweep = ({ db, clock, rules }: Deps): WorkerJob => ({
+  name: "retention.sweepAudit",
+  everySeconds: 3600,
+  async run(signal) {
+    const shorter = await findRows<Shorter, Given>(db.pool, selectShorter, givenAt(rules, clock()));
+    for (const { schoolId, auditDays } of shorter) {
+      const slice = { schoolId, before: addDays(clock(), -auditDays) };
+      for (const deletion of deletions)
+        for (let deleted = 1; deleted > 0 && !signal.aborted;) deleted = await run(db.pool, deletion, slice);
+    }
+  },
+});
