@@ -4,12 +4,15 @@ import { join } from "node:path";
 import {
   changeDirectory,
   findApp,
+  publishDraft,
   putLogo,
   requestScopes,
   setGrant,
   takeOverSignIn,
   updateApp,
+  writeDraft,
   type ClientId,
+  type DraftInput,
 } from "../src/access/index.ts";
 import { giveUserNamesAtSchool, hashPassword, putSignInSettings, setPasswordHash } from "../src/accounts/index.ts";
 import { createPerson, createSchool, type PersonId, type SchoolId } from "../src/directory/index.ts";
@@ -79,6 +82,8 @@ async function describeApp(tx: Transaction, logo: Buffer, at: Date): Promise<voi
   const app = await findApp(tx, clientId);
   await updateApp(tx, { ...app!, clientId, profile: world.profile }, { at, actorId, allowLoopbackHttp: true });
   await putLogo(tx, clientId, logo, { at, actorId });
+  await writeDraft(tx, { clientId, ...(world.agreement as DraftInput) }, { at, actorId });
+  await publishDraft(tx, clientId, { at, actorId });
   const reason = "Teachers choose pupils from a list instead of typing their names.";
   const asked = { clientId: demo.apps[1]!.clientId as ClientId, scopes: ["users:read" as const], reason };
   await requestScopes(tx, asked, { at, actorId });

@@ -181,6 +181,7 @@ export async function makeApp(
     supportRoleDays: config.supportRoleDays,
     handoverDays: config.handoverDays,
     erasureOverdueDays: config.erasureOverdueDays,
+    demandsAgreements: config.demandsAgreements,
     retention: config.retention,
     operator: config.operator,
     reading: api.reading,

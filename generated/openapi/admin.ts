@@ -1934,6 +1934,8 @@ export interface paths {
         /**
          * Set a grant
          * @description Sets who may sign in, whether data is synced, and which groups; replaces the previous grant. Takes effect immediately, also for tokens.
+         *
+         *     Where the operator demands agreements, sync can be switched on only if the school agreed to the current agreement of the app.
          */
         put: operations["putGrant"];
         post?: never;
@@ -1942,6 +1944,228 @@ export interface paths {
          * @description Withdraws sign-on and sync, and deletes the list of synced groups.
          */
         delete: operations["deleteGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/agreements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the agreements of an app
+         * @description All versions of the agreement that the provider of the app offers to schools, newest first, with the draft if there is one.
+         */
+        get: operations["listAgreements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/agreement-draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Write the draft of an agreement
+         * @description Replaces the draft of the next version: an agreement on the processing of personal data (Art. 28 GDPR) with what each attribute and scope is
+         *     needed for. The document is the text, or a PDF that `putAgreementPdf` uploads; without a text, an uploaded PDF stays. Schools do not see
+         *     a draft.
+         */
+        put: operations["putAgreementDraft"];
+        post?: never;
+        /**
+         * Delete the draft of an agreement
+         * @description Deletes the draft. Published versions stay.
+         */
+        delete: operations["deleteAgreementDraft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/agreement-draft/pdf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload the PDF of a draft
+         * @description Sets the document of the draft: a PDF of at most 5 MB, not encrypted, without scripts and embedded files. It replaces the text of the draft.
+         */
+        put: operations["putAgreementPdf"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/agreement-draft/publication": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish the draft of an agreement
+         * @description The draft becomes the current version, which never changes again. It must have a document, and a purpose for each attribute and each scope
+         *     that the app has. Schools that agreed to an earlier version are asked again; until they answer, what they agreed to remains in force.
+         */
+        post: operations["publishAgreement"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/agreements/{agreementId}/pdf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the PDF of an agreement
+         * @description The document of a version, byte by byte as it was uploaded: its SHA-256 is in the agreement and in each receipt. A version whose document is
+         *     a text has none. Staff of schools get published versions only.
+         */
+        get: operations["getAgreementPdf"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/apps/{clientId}/agreement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the agreement of an app at a school
+         * @description The current version of the app's agreement, what the school agreed to, and what the app does not get at the school.
+         */
+        get: operations["getSchoolAgreement"];
+        /**
+         * Agree to the current version
+         * @description The school agrees to the current version of the app's agreement, and to the attributes and scopes that the app has now. The optional
+         *     attributes in `withheld` are switched off for the school: they are null for the app. The receipt can be read and printed.
+         *
+         *     A version that is not the current one any more is refused: read the agreement again.
+         */
+        put: operations["acceptAgreement"];
+        post?: never;
+        /**
+         * Withdraw the agreement of a school
+         * @description The school no longer agrees. Sync to the app is switched off at the school in the same change. Sign-on and the attributes that are switched off stay as they are; the receipt stays readable.
+         */
+        delete: operations["withdrawAgreement"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/apps/{clientId}/withheld-attributes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Switch attributes off for an app
+         * @description Replaces the attributes that the school withholds from the app. They are null for the app on every way: API, Schulconnex, claims, events.
+         *     Attributes of a person are withheld wherever the app sees the person, if one of their schools withholds them. An attribute that the
+         *     agreement names as required cannot be withheld.
+         */
+        put: operations["putWithheldAttributes"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/agreement-receipts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the receipts of a school
+         * @description Every agreement of the school, newest first: who agreed to which version and when, and until when it was in force. Receipts stay when a later
+         *     version replaces them, when the school withdraws, and when the app is deleted.
+         */
+        get: operations["listAgreementReceipts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/agreement-receipts/{agreementReceiptId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a receipt
+         * @description A receipt with the version to which the school agreed, in full.
+         */
+        get: operations["getAgreementReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/agreement-receipts/{agreementReceiptId}/pdf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Print a receipt
+         * @description A receipt as PDF.
+         */
+        get: operations["printAgreementReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2838,7 +3062,7 @@ export interface components {
             enter: components["schemas"]["RoleCounts"];
             leave: components["schemas"]["RoleCounts"];
         };
-        /** @description The name of a person; null if the school keeps no name or the app was not granted names. */
+        /** @description The name of a person; null if the school keeps no name, if the app was not granted names, or if a school of the person withholds them. */
         PersonName: {
             /**
              * @description All first names.
@@ -6606,6 +6830,343 @@ export interface components {
             syncedGroupIds: string[];
         };
         /**
+         * @description A draft, which only its provider sees, or a published version, which never changes.
+         * @example PUBLISHED
+         * @enum {string}
+         */
+        AgreementState: "DRAFT" | "PUBLISHED";
+        /** @description The document of a version; null for a draft that has none yet. */
+        AgreementDocument: {
+            /**
+             * @description A plain text, which is in `text`, or a PDF, which `getAgreementPdf` returns.
+             * @example PDF
+             * @enum {string}
+             */
+            type: "TEXT" | "PDF";
+            /**
+             * @description The SHA-256 of its bytes in hexadecimal digits; of a text in UTF-8.
+             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+             */
+            sha256: string;
+            /**
+             * @description Its length.
+             * @example 81234
+             */
+            bytes: number;
+        } | null;
+        /** @description Another processor whom the provider engages. */
+        AgreementSubprocessor: {
+            /** @example Rechenzentrum Nord GmbH */
+            name: string;
+            /**
+             * @description The country where it processes data, as two letters of ISO 3166.
+             * @example DE
+             */
+            country: string;
+            /**
+             * @description What it does.
+             * @example Hosting
+             */
+            purpose: string;
+        };
+        /** @description What an attribute is needed for. */
+        AgreementAttribute: {
+            attribute: components["schemas"]["AppAttribute"];
+            /**
+             * @description Whether the app cannot work without it. A school can switch off an attribute that is not required.
+             * @example false
+             */
+            isRequired: boolean;
+            purpose: components["schemas"]["AppText"];
+        };
+        /** @description What a scope is needed for. */
+        AgreementScope: {
+            scope: components["schemas"]["AppScope"];
+            /**
+             * @description Whether the app cannot work without it.
+             * @example false
+             */
+            isRequired: boolean;
+            purpose: components["schemas"]["AppText"];
+        };
+        /** @description A version of the agreement that the provider of an app offers to schools (Art. 28 GDPR). */
+        Agreement: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b01
+             */
+            id: string;
+            /** @example demo-lernapp */
+            clientId: string;
+            state: components["schemas"]["AgreementState"];
+            /**
+             * @description The version, as the provider calls it.
+             * @example 2026
+             */
+            version: string;
+            /**
+             * @description The name of the app when the version was published; null for a draft.
+             * @example Lernapp
+             */
+            appName: string | null;
+            /**
+             * @description The provider when the version was published; null for a draft, and if it was unknown.
+             * @example Lernapp GmbH
+             */
+            provider: string | null;
+            document: components["schemas"]["AgreementDocument"];
+            /**
+             * @description The document; null if it is a PDF.
+             * @example null
+             */
+            text: string | null;
+            deletionPeriods: components["schemas"]["AppText"];
+            subprocessors: components["schemas"]["AgreementSubprocessor"][];
+            /** @description What attributes are needed for. */
+            attributes: components["schemas"]["AgreementAttribute"][];
+            /** @description What scopes are needed for. */
+            scopes: components["schemas"]["AgreementScope"][];
+            /**
+             * Format: date-time
+             * @example 2026-01-12T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was published; null for a draft.
+             * @example 2026-01-14T08:00:00.000Z
+             */
+            publishedAt: string | null;
+        };
+        /** @description A plain text in German and in English. */
+        AgreementTextInput: {
+            /** @example Alle Daten werden 30 Tage nach dem Ende der Nutzung gelöscht. */
+            de?: string | null;
+            /** @example All data is deleted 30 days after the end of use. */
+            en?: string | null;
+        };
+        /** @description Another processor whom the provider engages. */
+        AgreementSubprocessorInput: {
+            /** @example Rechenzentrum Nord GmbH */
+            name: string;
+            /**
+             * @description The country where it processes data, as two letters of ISO 3166.
+             * @example DE
+             */
+            country: string;
+            /**
+             * @description What it does.
+             * @example Hosting
+             */
+            purpose: string;
+        };
+        /** @description What an attribute is needed for. */
+        AgreementAttributeInput: {
+            attribute: components["schemas"]["AppAttribute"];
+            /**
+             * @description Whether the app cannot work without it. A school can switch off an attribute that is not required.
+             * @example false
+             */
+            isRequired: boolean;
+            purpose: components["schemas"]["AgreementTextInput"];
+        };
+        /** @description What a scope is needed for. */
+        AgreementScopeInput: {
+            scope: components["schemas"]["AppScope"];
+            /**
+             * @description Whether the app cannot work without it.
+             * @example false
+             */
+            isRequired: boolean;
+            purpose: components["schemas"]["AgreementTextInput"];
+        };
+        /** @description The draft of the next version. */
+        AgreementInput: {
+            /**
+             * @description What the version is called; no other version of the app has this name.
+             * @example 2026
+             */
+            version: string;
+            /**
+             * @description The document as plain text. If it is left out or null, a PDF that was uploaded stays.
+             * @example The processor processes personal data only on documented instructions of the school.
+             */
+            text?: string | null;
+            deletionPeriods?: components["schemas"]["AgreementTextInput"];
+            /** @description The other processors whom the provider engages; none if left out. */
+            subprocessors?: components["schemas"]["AgreementSubprocessorInput"][];
+            /** @description What the attributes are needed for; each is named once. */
+            attributes?: components["schemas"]["AgreementAttributeInput"][];
+            /** @description What the scopes are needed for; each is named once. */
+            scopes?: components["schemas"]["AgreementScopeInput"][];
+        };
+        /**
+         * @description `NONE`: the provider has published no agreement. `OPEN`: the school has not agreed. `ACCEPTED`: the school agreed to the current version
+         *     and to all that the app has. `CHANGED`: there is a later version, or the app has more; what the school agreed to remains in force.
+         * @example OPEN
+         * @enum {string}
+         */
+        SchoolAgreementState: "NONE" | "OPEN" | "ACCEPTED" | "CHANGED";
+        /** @description Who agreed or withdrew; the ids are null for a person who was deleted for good. */
+        AgreementActor: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000001
+             */
+            personId: string | null;
+            /**
+             * @description The app that did it for the school; null if a person did.
+             * @example null
+             */
+            clientId: string | null;
+            /**
+             * @description Their present name.
+             * @example Katrin Sommer
+             */
+            name: string | null;
+            /**
+             * @description The staff role used.
+             * @example SCHOOL_ADMIN
+             * @enum {string}
+             */
+            role: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT" | "NONE";
+        };
+        /** @description A school agreed to a version of an agreement. */
+        AgreementReceipt: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+             */
+            id: string;
+            /** @example demo-lernapp */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b01
+             */
+            agreementId: string;
+            /**
+             * @description The name of the app when the version was published.
+             * @example Lernapp
+             */
+            appName: string;
+            /**
+             * @description The provider when the version was published; null if it was unknown.
+             * @example Lernapp GmbH
+             */
+            provider: string | null;
+            /** @example 2026 */
+            version: string;
+            /**
+             * @description The SHA-256 of the document in hexadecimal digits.
+             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+             */
+            sha256: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            acceptedAt: string;
+            acceptedBy: components["schemas"]["AgreementActor"];
+            /** @description The attributes that the app had; the school agreed to these. */
+            attributes: components["schemas"]["AppAttribute"][];
+            /** @description The scopes that the app had; the school agreed to these. */
+            scopes: components["schemas"]["AppScope"][];
+            /** @description The optional attributes that the school switched off when it agreed. */
+            withheld: components["schemas"]["AppAttribute"][];
+            /**
+             * Format: date-time
+             * @description When the school agreed again, to this version or a later one; null if it did not.
+             * @example null
+             */
+            replacedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the school withdrew; null if it did not.
+             * @example null
+             */
+            withdrawnAt: string | null;
+            /** @description Who withdrew; missing if the school did not. */
+            withdrawnBy?: components["schemas"]["AgreementActor"];
+        };
+        /**
+         * @description `SCHOOL`: the school switched it off. `NOT_AGREED`: the app got it after the school had agreed, and the school has not agreed to it yet.
+         * @example SCHOOL
+         * @enum {string}
+         */
+        WithheldReason: "SCHOOL" | "NOT_AGREED";
+        /** @description An attribute that the app has, and does not get at the school. */
+        WithheldAttribute: {
+            attribute: components["schemas"]["AppAttribute"];
+            reason: components["schemas"]["WithheldReason"];
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            since: string;
+        };
+        /** @description A scope that the app got after the school had agreed, and that has no effect at the school until it agrees again. */
+        WithheldScope: {
+            scope: components["schemas"]["AppScope"];
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            since: string;
+        };
+        /** @description The agreement of an app at a school. */
+        SchoolAgreement: {
+            state: components["schemas"]["SchoolAgreementState"];
+            /**
+             * @description Whether the operator demands an agreement before sync can be switched on.
+             * @example false
+             */
+            isDemanded: boolean;
+            /** @description The current version; missing if the provider has published none. */
+            current?: components["schemas"]["Agreement"];
+            /** @description What is in force; missing if the school has not agreed, or has withdrawn. */
+            accepted?: components["schemas"]["AgreementReceipt"];
+            /** @description Attributes that the app has and the school has not agreed to; empty if nothing is in force. */
+            addedAttributes: components["schemas"]["AppAttribute"][];
+            /** @description Scopes that the app has and the school has not agreed to; empty if nothing is in force. */
+            addedScopes: components["schemas"]["AppScope"][];
+            /** @description The attributes that the app does not get at the school. */
+            withheldAttributes: components["schemas"]["WithheldAttribute"][];
+            /** @description The scopes that have no effect at the school. */
+            withheldScopes: components["schemas"]["WithheldScope"][];
+        };
+        /** @description The version to which the school agrees, and what it switches off. */
+        AgreementAcceptanceInput: {
+            /**
+             * Format: uuid
+             * @description The current version.
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b01
+             */
+            agreementId: string;
+            /** @description The optional attributes that the school switches off; if left out, those that are switched off now. */
+            withheld?: components["schemas"]["AppAttribute"][];
+        };
+        /** @description The attributes that a school withholds from an app. */
+        WithheldAttributes: {
+            /** @description All of them; an empty list switches all on again. */
+            attributes: components["schemas"]["AppAttribute"][];
+        };
+        /** @description A receipt with the version to which the school agreed. */
+        AgreementProof: {
+            receipt: components["schemas"]["AgreementReceipt"];
+            /**
+             * @description The present name of the school.
+             * @example Goethe-Gymnasium Musterstadt
+             */
+            schoolName: string;
+            agreement: components["schemas"]["Agreement"];
+        };
+        /**
          * @description An event type of an endpoint.
          * @example person
          * @enum {string}
@@ -7134,6 +7695,35 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["UnusedApp"][];
         };
+        /** @description An agreement that waits for a school. */
+        OpenAgreement: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Lernapp */
+            name: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /**
+             * @description Whether the school has not agreed yet, or there is a later version or more that the app has.
+             * @example OPEN
+             * @enum {string}
+             */
+            state: "OPEN" | "CHANGED";
+        };
+        /** @description Agreements of granted apps that wait for the school, as `getSchoolAgreement` shows them. */
+        SomeOpenAgreements: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["OpenAgreement"][];
+        };
         /**
          * @description `OFFERED` waits for the receiving school; `DECLINED` by the receiving school; `WITHDRAWN` by the offering one; `EXPIRED` was not answered
          *     in time.
@@ -7255,6 +7845,7 @@ export interface components {
             neverSignedIn: number;
             newLeavers: components["schemas"]["SomeLeavers"];
             unusedApps: components["schemas"]["SomeUnusedApps"];
+            openAgreements: components["schemas"]["SomeOpenAgreements"];
             handovers: components["schemas"]["SomeHandovers"];
             firstSteps: components["schemas"]["FirstSteps"];
         } | null;
@@ -8607,6 +9198,106 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Sync needs an agreement. */
+        AgreementMissing: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is invalid, or the draft is refused. */
+        AgreementRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Another version of the app has this name, or the app has too many versions. */
+        AgreementVersionTaken: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The app or its draft does not exist, or the caller cannot access it. */
+        AgreementDraftUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The draft is not complete. */
+        AgreementIncomplete: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The agreement does not exist or has no PDF, or the caller cannot access it. */
+        AgreementUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The version is not the current one, or an attribute cannot be withheld. */
+        AgreementNotAccepted: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school has not agreed, or has withdrawn. */
+        AgreementNotInForce: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The agreement names the attribute as required. */
+        AttributeRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school or the receipt does not exist, or the caller cannot access it. */
+        AgreementReceiptUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request is invalid, or the address is not allowed. */
         EndpointRefused: {
             headers: {
@@ -9101,6 +9792,21 @@ export interface components {
          * @example true
          */
         AppViewDeleted: boolean;
+        /**
+         * @description The id of a version of an agreement.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b01
+         */
+        AgreementId: string;
+        /**
+         * @description The id of the receipt.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+         */
+        AgreementReceiptId: string;
+        /**
+         * @description The language of the receipt; German by default.
+         * @example en
+         */
+        ReceiptLanguage: components["schemas"]["CardLanguage"];
         /**
          * @description The id of the webhook endpoint.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
@@ -14917,6 +15623,7 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["AppOrSchoolUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["AgreementMissing"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14982,6 +15689,655 @@ export interface operations {
             404: components["responses"]["GrantUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAgreements: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The versions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agreement"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putAgreementDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgreementInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AgreementRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["AgreementVersionTaken"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteAgreementDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AgreementDraftUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putAgreementPdf: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AgreementRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AgreementDraftUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    publishAgreement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The published version. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agreement"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AgreementDraftUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["AgreementIncomplete"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAgreementPdf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a version of an agreement.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b01
+                 */
+                agreementId: components["parameters"]["AgreementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": components["schemas"]["Pdf"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AgreementUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSchoolAgreement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agreement at the school. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchoolAgreement"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    acceptAgreement: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
+                 * @example true
+                 */
+                "dry-run"?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgreementAcceptanceInput"];
+            };
+        };
+        responses: {
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewChange"][];
+                };
+            };
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["AgreementNotAccepted"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    withdrawAgreement: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
+                 * @example true
+                 */
+                "dry-run"?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewChange"][];
+                };
+            };
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["AgreementNotInForce"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putWithheldAttributes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
+                 * @example true
+                 */
+                "dry-run"?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WithheldAttributes"];
+            };
+        };
+        responses: {
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewChange"][];
+                };
+            };
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["AttributeRequired"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAgreementReceipts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of the app with this client id.
+                 * @example demo-lernapp
+                 */
+                app?: components["parameters"]["AppFilter"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receipts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgreementReceipt"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAgreementReceipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The id of the receipt.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+                 */
+                agreementReceiptId: components["parameters"]["AgreementReceiptId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receipt. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgreementProof"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AgreementReceiptUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    printAgreementReceipt: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The language of the receipt; German by default.
+                 * @example en
+                 */
+                language?: components["parameters"]["ReceiptLanguage"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The id of the receipt.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+                 */
+                agreementReceiptId: components["parameters"]["AgreementReceiptId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receipt. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": components["schemas"]["Pdf"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AgreementReceiptUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

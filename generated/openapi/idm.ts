@@ -294,7 +294,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The postal address of a school; null if the app was not granted it. */
+        /** @description The postal address of a school; null if the app was not granted it or the school withholds it. */
         SchoolAddress: {
             /**
              * @description The street line.
@@ -311,7 +311,7 @@ export interface components {
             /** @example 26121 */
             zipCode: string;
         } | null;
-        /** @description Country and federal state of a school; null if the app was not granted them. */
+        /** @description Country and federal state of a school; null if the app was not granted them or the school withholds them. */
         SchoolLocation: {
             /**
              * @description The country, usually a two-letter code.
@@ -336,12 +336,12 @@ export interface components {
             address: components["schemas"]["SchoolAddress"];
             location: components["schemas"]["SchoolLocation"];
             /**
-             * @description The official identifier of the school; null if the app was not granted it.
+             * @description The official identifier of the school; null if the app was not granted it or the school withholds it.
              * @example DE-NI-100001
              */
             officialId: string | null;
             /**
-             * @description The kind of school, as in the school's data; null if unknown or the app was not granted it.
+             * @description The kind of school, as in the school's data; null if unknown, if the app was not granted it, or if the school withholds it.
              * @example GYMNASIUM
              */
             schoolingLevel: string | null;
@@ -389,7 +389,7 @@ export interface components {
          * @enum {string}
          */
         PersonRole: "TEACHER" | "STUDENT";
-        /** @description The name of a person; null if the school keeps no name or the app was not granted names. */
+        /** @description The name of a person; null if the school keeps no name, if the app was not granted names, or if a school of the person withholds them. */
         PersonName: {
             /**
              * @description All first names.
@@ -450,7 +450,7 @@ export interface components {
             role: components["schemas"]["PersonRole"];
             name: components["schemas"]["PersonName"];
             /**
-             * @description The person's identifier in the source system of the school; null if there is none or the app was not granted it.
+             * @description The person's identifier in the source system of the school; null if there is none, if the app was not granted it, or if a school of the person withholds it.
              * @example src-t-1
              */
             sourceSystemIdentifier: string | null;
@@ -537,7 +537,7 @@ export interface components {
             role: components["schemas"]["PersonRole"];
             name: components["schemas"]["PersonName"];
             /**
-             * @description The person's identifier in the source system of the school; null if there is none or the app was not granted it.
+             * @description The person's identifier in the source system of the school; null if there is none, if the app was not granted it, or if a school of the person withholds it.
              * @example src-t-1
              */
             sourceSystemIdentifier: string | null;

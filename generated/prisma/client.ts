@@ -67,6 +67,31 @@ export type AppProfile = Prisma.AppProfileModel
  */
 export type AppLogo = Prisma.AppLogoModel
 /**
+ * Model Agreement
+ * 
+ */
+export type Agreement = Prisma.AgreementModel
+/**
+ * Model AgreementSubprocessor
+ * 
+ */
+export type AgreementSubprocessor = Prisma.AgreementSubprocessorModel
+/**
+ * Model AgreementPurpose
+ * 
+ */
+export type AgreementPurpose = Prisma.AgreementPurposeModel
+/**
+ * Model AgreementAcceptance
+ * 
+ */
+export type AgreementAcceptance = Prisma.AgreementAcceptanceModel
+/**
+ * Model WithheldItem
+ * 
+ */
+export type WithheldItem = Prisma.WithheldItemModel
+/**
  * Model ScopeRequest
  * 
  */

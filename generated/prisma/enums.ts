@@ -101,6 +101,14 @@ export const ErasureReason = {
 export type ErasureReason = (typeof ErasureReason)[keyof typeof ErasureReason]
 
 
+export const WithheldReason = {
+  SCHOOL: 'SCHOOL',
+  NOT_AGREED: 'NOT_AGREED'
+} as const
+
+export type WithheldReason = (typeof WithheldReason)[keyof typeof WithheldReason]
+
+
 export const ScopeRequestState = {
   REQUESTED: 'REQUESTED',
   APPROVED: 'APPROVED',

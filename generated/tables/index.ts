@@ -77,6 +77,73 @@ export const tables = {
       bytes: "bytes",
     },
   },
+  agreement: {
+    name: "agreement",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      version: "version",
+      appName: "app_name",
+      provider: "provider",
+      text: "text",
+      pdf: "pdf",
+      sha256: "sha256",
+      bytes: "bytes",
+      deletionDe: "deletion_de",
+      deletionEn: "deletion_en",
+      createdAt: "created_at",
+      publishedAt: "published_at",
+    },
+  },
+  agreementSubprocessor: {
+    name: "agreement_subprocessor",
+    columns: {
+      agreementId: "agreement_id",
+      place: "place",
+      name: "name",
+      country: "country",
+      purpose: "purpose",
+    },
+  },
+  agreementPurpose: {
+    name: "agreement_purpose",
+    columns: {
+      agreementId: "agreement_id",
+      item: "item",
+      required: "required",
+      purposeDe: "purpose_de",
+      purposeEn: "purpose_en",
+    },
+  },
+  agreementAcceptance: {
+    name: "agreement_acceptance",
+    columns: {
+      id: "id",
+      agreementId: "agreement_id",
+      clientId: "client_id",
+      schoolId: "school_id",
+      acceptedAt: "accepted_at",
+      acceptedBy: "accepted_by",
+      acceptedRole: "accepted_role",
+      attributes: "attributes",
+      scopes: "scopes",
+      withheld: "withheld",
+      replacedAt: "replaced_at",
+      withdrawnAt: "withdrawn_at",
+      withdrawnBy: "withdrawn_by",
+      withdrawnRole: "withdrawn_role",
+    },
+  },
+  withheldItem: {
+    name: "withheld_item",
+    columns: {
+      clientId: "client_id",
+      item: "item",
+      schoolId: "school_id",
+      reason: "reason",
+      since: "since",
+    },
+  },
   scopeRequest: {
     name: "scope_request",
     columns: {
@@ -1024,6 +1091,58 @@ export type Rows = {
     hash: string;
     bytes: Buffer;
   };
+  agreement: {
+    id: string;
+    clientId: string;
+    version: string;
+    appName: string | null;
+    provider: string | null;
+    text: string | null;
+    pdf: Buffer | null;
+    sha256: string | null;
+    bytes: number | null;
+    deletionDe: string | null;
+    deletionEn: string | null;
+    createdAt: Date;
+    publishedAt: Date | null;
+  };
+  agreementSubprocessor: {
+    agreementId: string;
+    place: number;
+    name: string;
+    country: string;
+    purpose: string;
+  };
+  agreementPurpose: {
+    agreementId: string;
+    item: string;
+    required: boolean;
+    purposeDe: string | null;
+    purposeEn: string | null;
+  };
+  agreementAcceptance: {
+    id: string;
+    agreementId: string;
+    clientId: string;
+    schoolId: string;
+    acceptedAt: Date;
+    acceptedBy: string | null;
+    acceptedRole: string | null;
+    attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
+    scopes: string[];
+    withheld: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
+    replacedAt: Date | null;
+    withdrawnAt: Date | null;
+    withdrawnBy: string | null;
+    withdrawnRole: string | null;
+  };
+  withheldItem: {
+    clientId: string;
+    item: string;
+    schoolId: string;
+    reason: "SCHOOL" | "NOT_AGREED";
+    since: Date;
+  };
   scopeRequest: {
     id: string;
     clientId: string;
@@ -1688,6 +1807,11 @@ export type Required = {
   erasure: "id" | "clientId" | "subjectId" | "schoolId" | "cause" | "since";
   appProfile: "clientId";
   appLogo: "clientId" | "type" | "hash" | "bytes";
+  agreement: "id" | "clientId" | "version" | "createdAt";
+  agreementSubprocessor: "agreementId" | "place" | "name" | "country" | "purpose";
+  agreementPurpose: "agreementId" | "item" | "required";
+  agreementAcceptance: "id" | "agreementId" | "clientId" | "schoolId" | "acceptedAt";
+  withheldItem: "clientId" | "item" | "schoolId" | "reason" | "since";
   scopeRequest: "id" | "clientId" | "reason" | "requestedAt";
   retiredClientId: "clientId" | "retiredAt";
   formerAlgorithm: "algorithm" | "usedUntil";

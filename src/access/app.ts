@@ -18,6 +18,7 @@ import { findApp, lockApp, type App, type Registration } from "./find-app.ts";
 import { defaultIdTokenAlgorithm, recordFormerAlgorithm } from "./id-token-algorithm.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";
+import { withholdAdded } from "./withheld.ts";
 
 type Wanted = Omit<Registration, "tokenEndpointAuthMethod" | "publicKeys"> & {
   tokenEndpointAuthMethod: TokenEndpointAuthMethod;
@@ -30,7 +31,11 @@ export type NewApp = Pick<App, "name" | "type" | "scopes" | "redirectUris"> &
     clientSecret?: string | undefined;
   };
 
-type RegistrationOrigin = Origin & { allowLoopbackHttp: boolean };
+type RegistrationOrigin = Origin & {
+  allowLoopbackHttp: boolean;
+  /** What the app gets is withheld at schools until they agree to it. */
+  demandsAgreements?: boolean;
+};
 
 /**
  * Only the result has the secret.
@@ -140,7 +145,7 @@ export type AppUpdate = { clientId: ClientId; profile?: ProfileUpdate | undefine
 export async function updateApp(
   tx: Transaction,
   { profile = {}, ...update }: AppUpdate,
-  { allowLoopbackHttp, ...origin }: RegistrationOrigin,
+  { allowLoopbackHttp, demandsAgreements = false, ...origin }: RegistrationOrigin,
 ): Promise<void> {
   const before = await lockApp(tx, update.clientId);
   if (before === null) throw appNotFound();
@@ -155,6 +160,7 @@ export async function updateApp(
   if (after.idTokenAlgorithm !== before.idTokenAlgorithm)
     await recordFormerAlgorithm(tx, before.idTokenAlgorithm, origin);
   await writeProfile(tx, clientId, profile);
+  await withholdAdded(tx, { before, after, demandsAgreements }, origin.at);
   const changed = Object.keys({ ...update, ...profile }).filter((key) => key !== "clientId");
   await recordAudit(tx, { ...origin, action: "app_updated", clientId, detail: { changed } });
 }

@@ -5,6 +5,7 @@ import type { App } from "./find-app.ts";
 import { decideSignOnRight, signOnFactsOf, type SignOnFacts } from "./sign-on-right.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 import { fromShownGroupsOf, fromShownSchoolsOf, personIsSynced, userIsShown } from "./visibility.ts";
+import { schoolsOf, withoutWithheld } from "./withheld-sql.ts";
 
 type AppType = App["type"];
 
@@ -12,6 +13,7 @@ export type AppOfPerson = {
   clientId: ClientId;
   name: string;
   type: AppType;
+  /** Without what the person's schools withhold. */
   scopes: ScopeName[];
   granted: AppAttribute[];
   maySignIn: boolean;
@@ -44,8 +46,8 @@ const selectApps = statement<PersonQuery>(({ personId, now }) => {
       clientId: client,
       name: app.name,
       type: app.type,
-      scopes: app.scopes,
-      granted: sql`${app.attributes}::text[]`,
+      scopes: withoutWithheld(client, app.scopes, schoolsOf(personId)),
+      granted: withoutWithheld(client, app.attributes, schoolsOf(personId)),
       facts: signOnFactsOf(client, sql`${personId}::uuid`, now),
       isUser: userIsShown(client, p),
       isPerson: personIsSynced(client, p),

@@ -1,17 +1,21 @@
 import { AppAttribute } from "../../generated/prisma/enums.ts";
 import { jsonWhen, type JsonSql } from "../platform/database/json-sql.ts";
 import {
+  findRows,
   literal,
   sql,
+  statement,
   table,
   type Columns,
   type Parameter,
+  type Queryable,
   type Sql,
   type Table,
   type Value,
 } from "../platform/database/sql.ts";
 import { appIds, type IdKind } from "./pairwise.ts";
-import type { AccessToken, ScopeName } from "./token.ts";
+import type { AccessToken, ClientId, NamesRead, ScopeName } from "./token.ts";
+import { isAnythingWithheld, isWithheldAnywhere, isWithheldAt, isWithheldFrom } from "./withheld-sql.ts";
 
 // Readers of the APIs get tables without the columns that an app's attributes protect, and reach these by `granted`.
 
@@ -45,54 +49,73 @@ type ReadTable<Name extends keyof Granted> = Table<Exclude<ColumnsOf<Name>, Gran
 export const readTable = <Name extends keyof Granted>(of: Name, alias: string): ReadTable<Name> =>
   table(of, alias) as unknown as ReadTable<Name>;
 
+type Protected = "person" | "school";
+
+const ofPeople: readonly AppAttribute[] = ["PERSON_NAME", "SOURCE_SYSTEM_IDENTIFIER"];
+
 /** The reading app: its client id, or its record if the statement has it. */
-type Reader = Sql | Parameter | Columns<"attributes">;
+type Reader = Sql | Parameter | Columns<"attributes" | "clientId">;
 
 const app = table("app", "v_reader");
 
-/** SQL condition. For a client id from a parameter or an outer SELECT it is evaluated once, not per row. */
-export function isGranted(reader: Reader, attribute: AppAttribute): Sql {
+/** SQL condition: the app has the attribute. Evaluated once for a client id from a parameter or an outer SELECT. */
+function isGranted(reader: Reader, attribute: AppAttribute): Sql {
   const holds = (attributes: Sql) => sql`${literal(attribute)} = ANY (${attributes})`;
   if ("attributes" in reader) return holds(reader.attributes);
   return sql`(SELECT ${holds(app.attributes)} FROM ${app} WHERE ${app.clientId} = ${reader})`;
 }
 
-/** SQL condition: the app's registration has the scope. */
-export const hasScope = (client: Value, scope: ScopeName): Sql =>
-  sql`(SELECT ${literal(scope)} = ANY (${app.scopes}) FROM ${app} WHERE ${app.clientId} = ${client})`;
+/** SQL condition: the app has the attribute, and no school of the record withholds it. */
+function isReadable(reader: Reader, attribute: AppAttribute, from: object): Sql {
+  const { id } = from as Columns<"id">;
+  const [client, isHeld] =
+    "attributes" in reader ? [reader.clientId, isAnythingWithheld] : [reader, isWithheldAnywhere(reader, attribute)];
+  const holds = ofPeople.includes(attribute) ? isWithheldFrom : isWithheldAt;
+  return sql`(${isGranted(reader, attribute)} AND NOT (${isHeld} AND ${holds(client, attribute, id)}))`;
+}
+
+/** SQL condition: the app's registration has the scope, and no school of the person withholds it. */
+export const givesScope = (client: Value, scope: ScopeName, personId: Sql): Sql => sql`(
+  (SELECT ${literal(scope)} = ANY (${app.scopes}) FROM ${app} WHERE ${app.clientId} = ${client})
+  AND NOT (${isWithheldAnywhere(client, scope)} AND ${isWithheldFrom(client, scope, personId)}))`;
 
 type Under<Name extends keyof Granted, Attribute extends keyof Granted[Name]> = Columns<
   Granted[Name][Attribute] & string
 >;
 
-export const granted = <Name extends keyof Granted, Attribute extends keyof Granted[Name] & AppAttribute>(
+export const granted = <Name extends Protected, Attribute extends keyof Granted[Name] & AppAttribute>(
   reader: Reader,
   attribute: Attribute,
   from: ReadTable<Name>,
   make: (columns: Under<Name, Attribute>) => Sql,
-): Sql => sql`CASE WHEN ${isGranted(reader, attribute)} THEN ${make(columnsOf(from))} END`;
+): Sql => sql`CASE WHEN ${isReadable(reader, attribute, from)} THEN ${make(columnsOf(from))} END`;
 
-export const jsonGranted = <Name extends keyof Granted, Attribute extends keyof Granted[Name] & AppAttribute, T>(
+export const jsonGranted = <Name extends Protected, Attribute extends keyof Granted[Name] & AppAttribute, T>(
   reader: Reader,
   attribute: Attribute,
   from: ReadTable<Name>,
   make: (columns: Under<Name, Attribute>) => JsonSql<T>,
-): JsonSql<T | null> => jsonWhen(isGranted(reader, attribute), make(columnsOf(from)));
+): JsonSql<T | null> => jsonWhen(isReadable(reader, attribute, from), make(columnsOf(from)));
 
 const columnsOf = <Name extends keyof Granted, Attribute extends keyof Granted[Name]>(from: ReadTable<Name>) =>
   from as unknown as Under<Name, Attribute>;
 
-/** Lists of people are ordered by name, or by id for apps that may not read names; the ids are those of the app. */
-export type PeopleOrder = { by: "name" | "id"; ids: IdKind };
+/** SQL value: of whom the app may read names. */
+export const namesReadBy = (reader: Columns<"attributes" | "clientId">): Sql => sql`
+  CASE WHEN NOT ${isGranted(reader, "PERSON_NAME")} THEN 'none'
+    WHEN ${isWithheldAnywhere(reader.clientId, "PERSON_NAME")} THEN 'some' ELSE 'all' END`;
 
-export const peopleOrderOf = ({ readsNames, ids }: AccessToken): PeopleOrder => ({
-  by: readsNames ? "name" : "id",
-  ids,
-});
+/**
+ * Lists of people are ordered by name as far as the app may read names, otherwise by id; the ids are those of the app.
+ */
+export type PeopleOrder = { by: NamesRead; ids: IdKind };
+
+export const peopleOrderOf = ({ namesRead, ids }: AccessToken): PeopleOrder => ({ by: namesRead, ids });
+
+const orderNames: Record<NamesRead, string> = { all: "", some: "_by_some_names", none: "_by_id" };
 
 /** Names statements that are made for each order. */
-export const nameOfOrder = ({ by, ids }: PeopleOrder): string =>
-  `${by === "id" ? "_by_id" : ""}${ids === "own" ? "_own_ids" : ""}`;
+export const nameOfOrder = ({ by, ids }: PeopleOrder): string => orderNames[by] + (ids === "own" ? "_own_ids" : "");
 
 /** The columns of the order; `id` is the app's id of the person. */
 export function peopleOrder(
@@ -102,6 +125,23 @@ export function peopleOrder(
   personId: Sql,
 ): { sortKey: Sql; id: Sql } {
   const id = appIds[ids].of(client, personId);
-  const sortKey = by === "name" ? (from as unknown as Columns<"sortKey">).sortKey : sql`(${id})::text COLLATE "C"`;
-  return { sortKey, id };
+  const { sortKey } = from as unknown as Columns<"sortKey">;
+  const inPlaceOfName = sql`(${id})::text COLLATE "C"`;
+  const sortKeys: Record<NamesRead, Sql> = {
+    all: sortKey,
+    some: sql`CASE WHEN ${isWithheldFrom(client, "PERSON_NAME", personId)} THEN ${inPlaceOfName} ELSE ${sortKey} END`,
+    none: inPlaceOfName,
+  };
+  return { sortKey: sortKeys[by], id };
+}
+
+const selectNamesRead = statement<{ clientId: ClientId }>(
+  ({ clientId }) => sql`SELECT ${namesReadBy(app)} AS "namesRead" FROM ${app} WHERE ${app.clientId} = ${clientId}`,
+  "access.findNamesRead",
+);
+
+/** Of an app that exists. */
+export async function findNamesRead(db: Queryable, clientId: ClientId): Promise<NamesRead> {
+  const [row] = await findRows<{ namesRead: NamesRead }, { clientId: ClientId }>(db, selectNamesRead, { clientId });
+  return row!.namesRead;
 }

@@ -6,6 +6,8 @@ import { listAppsByName, type App, type AppPlace } from "./find-app.ts";
 import { findGrants, type GrantSettings } from "./grant.ts";
 import { findLastCalls } from "./last-calls.ts";
 import { scopeNames, type ClientId, type ScopeName } from "./token.ts";
+import { listWithheld } from "./withheld.ts";
+import type { WithheldItem } from "./withheld-sql.ts";
 
 type NamedGroup = { id: GroupId; name: string };
 
@@ -47,13 +49,24 @@ const appsAtOnce = 500;
 /** `signedIn`: the roles of people of the school who have signed in to the app. */
 export type AppWithData = CatalogueApp & { signedIn: PersonRole[] };
 
-/** The apps with a grant of the school, and those that people signed in to while they had one. */
+/**
+ * The apps with a grant of the school, and those that people signed in to while they had one, without what the school
+ * withholds.
+ */
 export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<AppWithData[]> {
   const roles = new Map((await listSignedInRoles(db, schoolId)).map((row) => [row.clientId, row.roles]));
+  const withheld = await listWithheld(db, { schoolId });
+  const isGiven = (clientId: ClientId) => (name: WithheldItem) =>
+    !withheld.some((one) => one.clientId === clientId && one.item === name);
   const found: AppWithData[] = [];
   for (let after: string | undefined; ;) {
     const page = await listCatalogue(db, { schoolId, limit: appsAtOnce, after });
-    const withRoles = page.map((app) => ({ ...app, signedIn: roles.get(app.clientId) ?? [] }));
+    const withRoles = page.map((app) => ({
+      ...app,
+      scopes: app.scopes.filter(isGiven(app.clientId)),
+      attributes: app.attributes.filter(isGiven(app.clientId)),
+      signedIn: roles.get(app.clientId) ?? [],
+    }));
     found.push(...withRoles.filter(({ grant, signedIn }) => grant !== null || signedIn.length > 0));
     after = page.at(-1)?.place;
     if (page.length < appsAtOnce) return found;

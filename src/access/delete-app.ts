@@ -39,6 +39,8 @@ async function deleteRecords(tx: Transaction, { clientId, origin, forget }: Dele
   await forgetIdsOfSector(tx, app.sector);
   await deleteFiguresOf(tx, `app:${clientId}`);
   await tx.prisma.announcedSignIn.deleteMany({ where: { clientId } });
+  // Schools keep the receipts of what they agreed to.
+  await tx.prisma.agreement.deleteMany({ where: { clientId, acceptances: { none: {} } } });
   await forget(tx, clientId);
   await tx.prisma.retiredClientId.create({ data: { clientId, retiredAt: origin.at } });
   await recordFormerAlgorithm(tx, app.idTokenAlgorithm, origin);

@@ -2,12 +2,38 @@
  * access: decides what an app may do and see. Its public API.
  *
  * Nouns:      app (its registration), school grant (what a school allows an app: sign-on for an audience and,
- *             separately, sync), synced group, sign-in (a person who has signed in to an app), scope.
+ *             separately, sync), synced group, sign-in (a person who has signed in to an app), scope, withheld item
+ *             (an attribute or scope that an app has and does not get at a school).
  * Invariants: without sync a school does not exist for the app; an app sees a person only through a school that
  *             syncs; a person who has signed in stays a user; every reader includes the SQL of visibility.ts and adds
  *             no rule of its own.
  * Never knows: HTTP, how tokens are stored, sessions, pages, the shape of a response.
  */
+export {
+  currentAgreement,
+  findAgreementPdf,
+  findDraft,
+  listAgreements,
+  type Agreement,
+  type AgreementId,
+} from "./agreement.ts";
+export {
+  acceptAgreement,
+  chooseWithheld,
+  findSchoolAgreement,
+  refuseWithoutAgreement,
+  withdrawAgreement,
+  type SchoolAgreement,
+} from "./agreement-acceptance.ts";
+export { deleteDraft, publishDraft, writeDraft, writeDraftPdf, type DraftInput } from "./agreement-draft.ts";
+export {
+  findInForce,
+  findReceipt,
+  listInForce,
+  listReceipts,
+  type AgreementReceipt,
+  type ReceiptId,
+} from "./agreement-receipt.ts";
 export { appNotFound, createApp, refuseOthersSector, updateApp, type AppUpdate, type NewApp } from "./app.ts";
 export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
 export { deleteLogo, findLogo, logoOf, logoPathOf, putLogo, type LogoName } from "./app-logo.ts";
@@ -92,3 +118,5 @@ export * from "./token.ts";
 export { findViewTimes, type ViewTimes } from "./view-times.ts";
 export { viewVersion, viewVersionOfPerson } from "./view-version.ts";
 export * from "./visibility.ts";
+export { listWithheld, setWithheld, type Withheld } from "./withheld.ts";
+export type { WithheldItem } from "./withheld-sql.ts";

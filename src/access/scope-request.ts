@@ -86,7 +86,11 @@ export async function listScopeRequests(
 export async function decideScopeRequest(
   tx: Transaction,
   { id, state, note }: { id: string; state: "APPROVED" | "REFUSED"; note: string | null },
-  { allowLoopbackHttp, ...origin }: Origin & { allowLoopbackHttp: boolean },
+  {
+    allowLoopbackHttp,
+    demandsAgreements,
+    ...origin
+  }: Origin & { allowLoopbackHttp: boolean; demandsAgreements: boolean },
 ): Promise<{ before: ScopeRequest; after: ScopeRequest }> {
   const found = await tx.prisma.scopeRequest.findUnique({ where: { id }, include: withApp });
   const app = found === null ? null : await lockApp(tx, found.clientId as ClientId);
@@ -99,7 +103,7 @@ export async function decideScopeRequest(
   const before = presentRequest(found);
   if (state === "APPROVED") {
     const scopes = [...new Set([...app.scopes, ...before.scopes])];
-    await updateApp(tx, { clientId, scopes }, { ...origin, allowLoopbackHttp });
+    await updateApp(tx, { clientId, scopes }, { ...origin, allowLoopbackHttp, demandsAgreements });
   }
   const action = state === "APPROVED" ? "scope_request_approved" : "scope_request_refused";
   await recordAudit(tx, { ...origin, action, clientId, detail: { scopes: before.scopes } });

@@ -5,6 +5,7 @@ import { granted, readTable } from "./attributes.ts";
 import { appIdOf } from "./pairwise.ts";
 import type { ClientId } from "./token.ts";
 import { fromShownGroupsOf } from "./visibility.ts";
+import { schoolsOf, withheldItems, type WithheldItem } from "./withheld-sql.ts";
 
 type SubjectSchool = {
   id: SchoolId;
@@ -28,6 +29,8 @@ export type Subject = Omit<SubjectClaims, "school"> & {
   /** As the app knows the person; null if it has ids of its own and none of this person yet. */
   id: string | null;
   schools: SubjectSchool[];
+  /** What the person's schools withhold; the claims of these scopes are null. */
+  withheld: WithheldItem[] | null;
 };
 
 const p = readTable("person", "p");
@@ -57,7 +60,8 @@ export const subjectOf = (client: Value, personId: Value): Sql => sql`(
     'groups', (
       SELECT
         coalesce(json_agg(json_build_object('id', ${g.id}, 'name', ${g.name}) ORDER BY ${g.sortKey}, ${g.id}), '[]')
-      ${fromShownGroupsOf(client, p.id)}))
+      ${fromShownGroupsOf(client, p.id)}),
+    'withheld', ${withheldItems(client, schoolsOf(p.id))})
   FROM ${p} WHERE ${p.id} = ${personId})`;
 
 type Pair = { clientId: ClientId; personId: PersonId };
@@ -72,6 +76,9 @@ export async function findSubject(db: Queryable, pair: Pair): Promise<Subject | 
   return row?.subject ?? null;
 }
 
-export function claimsAt({ id: _, schools, ...subject }: Subject, schoolId: SchoolId | null): SubjectClaims {
+export function claimsAt(
+  { id: _id, withheld: _withheld, schools, ...subject }: Subject,
+  schoolId: SchoolId | null,
+): SubjectClaims {
   return { ...subject, school: schools.find(({ id }) => id === schoolId) ?? null };
 }

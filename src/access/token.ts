@@ -30,13 +30,16 @@ export const scopeNames = [
 
 export type ScopeName = (typeof scopeNames)[number];
 
+/** Of whom an app may read names: "some" if schools withhold those of their people. */
+export type NamesRead = "all" | "some" | "none";
+
 /** `personId` is null in the app context; `hasSecondFactor` is about the person's sign-in. */
 export type AccessToken = {
   clientId: ClientId;
   personId: PersonId | null;
   scopes: ReadonlySet<ScopeName>;
   hasSecondFactor: boolean;
-  readsNames: boolean;
+  namesRead: NamesRead;
   /** By which ids the app knows people. */
   ids: IdKind;
 };

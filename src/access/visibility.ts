@@ -1,6 +1,8 @@
 import { exists, lookUp } from "../platform/database/lookup-sql.ts";
 import { sql, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
 import type { Visible, VisibleRows } from "../platform/database/visible-sql.ts";
+import type { ScopeName } from "./token.ts";
+import { isWithheldAnywhere, isWithheldAt, isWithheldFrom } from "./withheld-sql.ts";
 
 // Every rule is a chain of key look-ups, starting from the row in question. Aliases with `v_` belong to this file.
 
@@ -23,6 +25,15 @@ type Person = Columns<"id" | "role" | "status">;
 
 const visible = (condition: Sql) => condition as Visible;
 
+/** The condition, and no school withholds the scope of the request: the school itself, or any of the person's. */
+export function visibleBy(scope: ScopeName, of: OfRecord, condition: Visible): Visible {
+  const { client } = of;
+  const isWithheld =
+    "schoolId" in of ? isWithheldAt(client, scope, of.schoolId) : isWithheldFrom(client, scope, of.personId);
+  return visible(sql`(${condition} AND NOT (${isWithheldAnywhere(client, scope)} AND ${isWithheld}))`);
+}
+
+type OfRecord = { client: Value } & ({ schoolId: Sql } | { personId: Sql });
 /** The app is asked: at once if the person was deleted, otherwise `waitDays` after it last saw them. */
 export const erasureIsAsked = (
   client: Value,
@@ -45,6 +56,7 @@ export const shownSchools = (client: Value): Sql =>
 export const fromShownSchools = (client: Value): VisibleRows =>
   sql`(
   SELECT ${grant.schoolSortKey}, ${grant.schoolId} FROM ${grant} WHERE ${grant.clientId} = ${client} AND ${grant.sync}
+    AND NOT (${isWithheldAnywhere(client, "schools:read")} AND ${isWithheldAt(client, "schools:read", grant.schoolId)})
   ) AS listed (sort_key, id) ${lookUp("school", "s", sql`${s.id} = listed.id`)}` as VisibleRows;
 
 const schoolOfMostIsShown = (client: Value, schoolId: Value, ofMost: Value): Sql => sql`

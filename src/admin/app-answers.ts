@@ -106,7 +106,7 @@ export const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
   if (app === null) throw appNotFound();
   const named = readNamed(query.path);
   return limitCalls(clientId, async () => {
-    const answer = await fetchAsApp(callerOf(app), requestId)(new Request(innerOrigin + query.path));
+    const answer = await fetchAsApp(await callerOf(db, app), requestId)(new Request(innerOrigin + query.path));
     const body = await answer.text();
     const isGiven = answer.status === 200;
     const isSeen = !isGiven || reach.all || (await namesOnlyInvented(db, named, clientId));

@@ -135,11 +135,11 @@ export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const { backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
   const given = { ...rest, profile, ...(await checked(deps, body)), clientId };
-  const { allowLoopbackHttp } = deps;
+  const { allowLoopbackHttp, demandsAgreements } = deps;
   return changeApp(deps, request, async (tx, { name }) => {
     if (!reach.all && body.name !== undefined && !isSameName(body.name, name))
       await refuseTakenName(tx, body.name, reach.clientIds);
-    await update(tx, given, { ...origin, allowLoopbackHttp });
+    await update(tx, given, { ...origin, allowLoopbackHttp, demandsAgreements });
   });
 };
 

@@ -1,4 +1,4 @@
-import { appNotFound, findApp, listAppIds, type App, type ClientId } from "../access/index.ts";
+import { appNotFound, findApp, findNamesRead, listAppIds, type App, type ClientId } from "../access/index.ts";
 import { findGroup, findPerson, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
@@ -64,10 +64,10 @@ async function refuseOtherSubject(
 }
 
 /** What a client credentials token of the app would say. A public app gets no scopes. */
-export const callerOf = ({ clientId, type, scopes, attributes, sector }: App) => ({
+export const callerOf = async (db: PrismaDb, { clientId, type, scopes, sector }: App) => ({
   clientId,
   scopes: new Set(type === "PUBLIC" ? [] : scopes),
-  readsNames: attributes.includes("PERSON_NAME"),
+  namesRead: await findNamesRead(db.pool, clientId),
   ids: sector === null ? ("shared" as const) : ("own" as const),
 });
 
@@ -132,7 +132,7 @@ export const getAppView: AdminHandler<"getAppView"> = async (
       ? await listAppIds(db.pool, { clientId, personIds: [id as PersonId] })
       : [];
   const asked = pathOf[resource]({ schoolId, id: appId ?? "", search });
-  const fetchApi = fetchAsApp(callerOf(app), requestId);
+  const fetchApi = fetchAsApp(await callerOf(db, app), requestId);
   const answer = await fetchApi(new Request(innerOrigin + asked));
   const isHidden = !isOfSchool && answer.status === 404;
   // What the app may ask at all does not depend on the id.

@@ -1,10 +1,13 @@
 import type {
+  Agreement,
   AppAttribute,
   Registration,
   ScopeName,
+  SchoolAgreement,
   ScopeRequest,
   SignOnAudience,
   TokenEndpointAuthMethod,
+  Withheld,
 } from "../access/index.ts";
 import type { GroupStatus, GroupType, HandoverState, PeopleSort, SortOrder } from "../directory/index.ts";
 import type { PersonRole, PersonStatus, SignInState } from "../directory/index.ts";
@@ -47,6 +50,7 @@ export const parameters: ParametersAgree<
     getToday: "school";
     joinImportGroups: "school";
     putImportColumns: "in-background";
+    listAgreementReceipts: "app";
     listApiRequests: "request-id" | "only-refused";
     listApps: "search" | "order";
     listAudit: "school" | "person" | "actor" | "app" | "action" | "from" | "until" | "sort";
@@ -76,6 +80,7 @@ export const parameters: ParametersAgree<
     previewImport: "school";
     previewImportUndo: "school";
     takeCredentialBatch: "language" | "format";
+    printAgreementReceipt: "language";
     printLoginCards: "language";
     rotateSigningKeys: "force";
     setImportGroupMoves: "school";
@@ -86,6 +91,7 @@ export const parameters: ParametersAgree<
 export const enums: EnumsAgree<
   components["schemas"],
   {
+    AgreementState: Agreement["state"];
     AppAttribute: AppAttribute;
     AppScope: ScopeName;
     AppType: Registration["type"];
@@ -129,6 +135,7 @@ export const enums: EnumsAgree<
     RoleOfAll: PersonRole | "COLUMN";
     SchoolRole: PersonRole;
     SignInState: SignInState;
+    SchoolAgreementState: SchoolAgreement["state"];
     ScopeRequestState: ScopeRequest["state"];
     SecondFactorKind: SecondFactor["kind"];
     SubjectType: Registration["subjectType"];
@@ -150,5 +157,6 @@ export const enums: EnumsAgree<
     TextEncoding: ReturnType<typeof shownEncoding>;
     FieldSeparator: SeparatorName;
     WebhookEventType: EventType;
+    WithheldReason: Withheld["reason"];
   }
 > = true;

@@ -4,6 +4,7 @@ import {
   findGrant,
   findViewTimes,
   listGrantsByName,
+  refuseWithoutAgreement,
   setGrant,
   withdrawGrant,
 } from "../access/index.ts";
@@ -130,6 +131,8 @@ export const putGrant: AdminHandler<"putGrant"> = async (deps, request) => {
     record: (tx) => readGrant(tx, key),
     work: async (change, before) => {
       refuseStale(headers, before);
+      const startsSync = body.sync && (before as Grant | null)?.sync !== true;
+      if (deps.demandsAgreements && startsSync) await refuseWithoutAgreement(change.tx, key);
       await setGrant(change, { ...key, ...settings, syncedGroups: body.syncedGroupIds });
     },
     tag: tagOf,

@@ -1,4 +1,4 @@
-import type { AccessToken, ClientId } from "../access/index.ts";
+import type { AccessToken, AgreementId, ClientId, ReceiptId } from "../access/index.ts";
 import type { GroupId, HandoverId, PersonId, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { ImportId, ImportRequests } from "../imports/index.ts";
@@ -32,6 +32,8 @@ export type AdminDeps = {
   restoreWindowDays: number;
   supportRoleDays: number;
   handoverDays: number;
+  /** Whether sync needs an agreement between the school and the app's provider. */
+  demandsAgreements: boolean;
   /** Days after which an erasure that an app has not confirmed is overdue. */
   erasureOverdueDays: number;
   retention: components["schemas"]["RetentionPeriods"];
@@ -47,7 +49,7 @@ export type AdminDeps = {
   needsSecondFactor(personId: PersonId): Promise<boolean>;
   issuerUrl: string;
   /** Calls the IDM API and Schulconnex in this process with the rights of an app. */
-  fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes" | "readsNames" | "ids">, requestId: string) => InnerFetch;
+  fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes" | "namesRead" | "ids">, requestId: string) => InnerFetch;
 };
 
 /** The caller with the roles that they hold at this moment. */
@@ -82,6 +84,8 @@ type Ids = Record<"schoolId" | "schoolIds" | "toSchoolId" | "fromSchoolId" | "sc
     loginCardId: CardId;
     credentialBatchId: BatchId;
     staffRoleId: StaffRoleId;
+    agreementId: AgreementId;
+    agreementReceiptId: ReceiptId;
   };
 type Branded<Value, Id> = Value extends string ? Id : Value extends string[] ? Id[] : Value;
 type WithIds<T> = { [Name in keyof T]: Name extends keyof Ids ? Branded<T[Name], Ids[Name]> : T[Name] };

@@ -22,6 +22,28 @@ const handlers: Loaders<OperationId> = {
     "putAppLogo",
     "deleteAppLogo",
   ),
+  ...handlersIn(
+    () => import("./agreements.ts"),
+    "listAgreements",
+    "putAgreementDraft",
+    "putAgreementPdf",
+    "deleteAgreementDraft",
+    "publishAgreement",
+    "getAgreementPdf",
+  ),
+  ...handlersIn(
+    () => import("./school-agreements.ts"),
+    "getSchoolAgreement",
+    "acceptAgreement",
+    "withdrawAgreement",
+    "putWithheldAttributes",
+  ),
+  ...handlersIn(
+    () => import("./agreement-receipts.ts"),
+    "listAgreementReceipts",
+    "getAgreementReceipt",
+    "printAgreementReceipt",
+  ),
   ...handlersIn(() => import("./catalogue.ts"), "listCatalogue", "getCatalogueApp"),
   ...handlersIn(() => import("./deliveries.ts"), "listDeliveries", "getDelivery", "redeliver", "redeliverFailed"),
   ...handlersIn(

@@ -144,7 +144,7 @@ const pages = {
   clientId: pagesClientId,
   scopes: bothScopes,
   hasSecondFactor: true,
-  readsNames: true,
+  namesRead: "all",
   ids: "shared",
 } as const;
 

@@ -37,13 +37,17 @@ export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps,
 type Decision = AdminRequest<"approveScopeRequest" | "refuseScopeRequest">;
 
 const decide = (
-  { db, allowLoopbackHttp }: AdminDeps,
+  { db, allowLoopbackHttp, demandsAgreements }: AdminDeps,
   { scopeRequestId, body, origin }: Pick<Decision, "scopeRequestId" | "body" | "origin">,
   state: "APPROVED" | "REFUSED",
 ) =>
   withPrismaTransaction(db, async (tx) => {
     const decision = { id: scopeRequestId, state, note: body?.note ?? null };
-    const { before, after } = await decideScopeRequest(tx, decision, { ...origin, allowLoopbackHttp });
+    const { before, after } = await decideScopeRequest(tx, decision, {
+      ...origin,
+      allowLoopbackHttp,
+      demandsAgreements,
+    });
     const { scopes } = (await findApp(tx, after.clientId))!;
     const difference = differenceOf(presentRequest(before), presentRequest(after));
     await recordDifference(tx, origin, { ...difference, after: { ...difference.after, scopesOfApp: scopes } });

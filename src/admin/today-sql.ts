@@ -14,6 +14,7 @@ export type TodayFound = {
   neverSignedIn: number;
   newLeavers: Some<Named & { softDeletedAt: string }>;
   unusedApps: Some<{ clientId: string; name: string; schoolId: string }>;
+  openAgreements: Some<{ clientId: string; name: string; schoolId: string; state: "OPEN" | "CHANGED" }>;
   failingEndpoints: Some<
     Pick<Endpoint, "id" | "clientId" | "url" | "state"> & { appName: string; failingSince: string | null }
   >;
@@ -47,6 +48,8 @@ const i = table("import", "i");
 const ofImport = table("importSchool", "s");
 const request = table("passwordRequest", "r");
 const asking = table("school", "asking");
+const agreement = table("agreement", "current");
+const accepted = table("agreementAcceptance", "accepted");
 
 /** `from` is a FROM clause with its WHERE; `order` says which come first. */
 const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
@@ -102,6 +105,21 @@ const selectToday = statement<TodayQuery>((given) => {
       WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[]) AND ${g.signOnAudience} <> 'NOBODY'
         AND ${g.createdAt} < ${unusedSince}
         AND NOT EXISTS (SELECT FROM used WHERE used.school_id = ${g.schoolId} AND used.client_id = ${g.clientId})`,
+      sql`${app.name}, ${app.clientId}, ${g.schoolId}`,
+    ),
+    openAgreements: someOf(
+      sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name}, 'schoolId', ${g.schoolId},
+        'state', CASE WHEN ${accepted.id} IS NULL THEN 'OPEN' ELSE 'CHANGED' END)`,
+      sql`${g} JOIN ${app} ON ${app.clientId} = ${g.clientId}
+      JOIN LATERAL (
+        SELECT ${agreement.id} FROM ${agreement}
+        WHERE ${agreement.clientId} = ${g.clientId} AND ${agreement.publishedAt} IS NOT NULL
+        ORDER BY ${agreement.publishedAt} DESC, ${agreement.id} DESC LIMIT 1) AS current ON true
+      LEFT JOIN ${accepted} ON ${accepted.clientId} = ${g.clientId} AND ${accepted.schoolId} = ${g.schoolId}
+        AND ${accepted.replacedAt} IS NULL AND ${accepted.withdrawnAt} IS NULL
+      WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[]) AND (${g.sync} OR ${g.signOnAudience} <> 'NOBODY')
+        AND (${accepted.id} IS NULL OR ${accepted.agreementId} <> ${agreement.id}
+          OR NOT (${app.attributes} <@ ${accepted.attributes} AND ${app.scopes} <@ ${accepted.scopes}))`,
       sql`${app.name}, ${app.clientId}, ${g.schoolId}`,
     ),
     failingEndpoints: someOf(

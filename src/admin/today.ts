@@ -23,7 +23,7 @@ type FoundAtSchools = TodayFound & { handovers: Some<Handover> };
 
 /** The tasks at the caller's schools; `isOne` adds the first steps of a single school. */
 function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAtSchools"] {
-  const { passwordRequests, withoutLogin, neverSignedIn, newLeavers, unusedApps } = found;
+  const { passwordRequests, withoutLogin, neverSignedIn, newLeavers, unusedApps, openAgreements } = found;
   const { students, studentsWithLogin, hasApps } = found;
   const steps = present<NonNullable<Schemas["FirstSteps"]>>({
     hasPeople: students > 0,
@@ -49,6 +49,9 @@ function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAt
     ),
     unusedApps: present<Schemas["SomeUnusedApps"]>(
       mapFirst(unusedApps, (one) => present<Schemas["UnusedApp"]>({ ...one })),
+    ),
+    openAgreements: present<Schemas["SomeOpenAgreements"]>(
+      mapFirst(openAgreements, (one) => present<Schemas["OpenAgreement"]>({ ...one })),
     ),
     handovers: present<Schemas["SomeHandovers"]>(mapFirst(found.handovers, presentHandover)),
     firstSteps: isOne ? steps : null,

@@ -12,7 +12,7 @@ import { argsNamed, argsOf, changes, listsAll, shows } from "./verbs.ts";
 type AdminApp = Schemas["AdminApp"];
 type SignOnAttempt = Schemas["SignOnAttempt"];
 
-const attributes = valuesOf<AdminApp["attributes"][number]>({
+export const attributes = valuesOf<AdminApp["attributes"][number]>({
   PERSON_NAME: true,
   SOURCE_SYSTEM_IDENTIFIER: true,
   SCHOOL_ADDRESS: true,

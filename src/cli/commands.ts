@@ -26,6 +26,7 @@ export const commands: Commands = {
   app: partnerCommands.app,
   sandbox: partnerCommands.sandbox,
   "scope-request": partnerCommands["scope-request"],
+  agreement: partnerCommands.agreement,
   catalogue: partnerCommands.catalogue,
   grant: partnerCommands.grant,
   sync: noun("Sync: what an app may read of a school.", () => import("./sync.ts")),

@@ -19,6 +19,10 @@ export const partnerCommands = {
     "Requests of scopes: what partners ask for, and the answer.",
     () => import("./scope-request.ts"),
   ),
+  agreement: noun(
+    "Agreements on the processing of data: what providers of apps offer, and what schools agreed to.",
+    () => import("./agreement.ts"),
+  ),
   catalogue: noun("The catalogue: the apps that a school can choose.", () => import("./catalogue.ts")),
   webhook: noun(
     "Webhooks: where apps are notified of changes, and the log of deliveries.",

@@ -35,6 +35,8 @@ const parameters = {
   credentialBatchId: argument.id("batch"),
   scopeRequestId: argument.id("request"),
   staffRoleId: argument.id("role"),
+  agreementId: argument.id("agreement"),
+  agreementReceiptId: argument.id("receipt"),
 };
 
 type Parameter = keyof typeof parameters;

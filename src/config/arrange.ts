@@ -50,6 +50,7 @@ export function arrange(values: Values) {
     importsAtOnce: values.IMPORTS_AT_ONCE ?? Math.min(4, Math.max(1, Math.floor(processors / 2))),
     supportRoleDays: values.SUPPORT_ROLE_DAYS,
     handoverDays: values.HANDOVER_DAYS,
+    demandsAgreements: values.AGREEMENTS === "required",
     importHoldShare: values.IMPORT_HOLD_PERCENT === undefined ? 1 / 3 : values.IMPORT_HOLD_PERCENT / 100,
     changeFeedDays: values.CHANGE_FEED_DAYS,
     auditDays: values.AUDIT_DAYS,

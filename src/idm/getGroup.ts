@@ -1,4 +1,4 @@
-import { groupIsShown, nameOfOrder, viewVersion, type IdKind } from "../access/index.ts";
+import { groupIsShown, nameOfOrder, viewVersion, visibleBy, type IdKind } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql, table } from "../platform/database/sql.ts";
 import { groupNotFound, type IdmHandler } from "./handler.ts";
@@ -7,12 +7,12 @@ import { group, type Group } from "./records.ts";
 const g = table("group", "g");
 
 const makeGroupRead = (kind: IdKind) =>
-  makeReadQuery<Group>(`idm_group${nameOfOrder({ by: "name", ids: kind })}`, {
+  makeReadQuery<Group>(`idm_group${nameOfOrder({ by: "all", ids: kind })}`, {
     item: group(asked, kind),
     version: viewVersion(asked.client, sql`SELECT ${g.schoolId}`),
     from: sql`${g}`,
     where: sql`${g.id} = ${asked.id}`,
-    visible: groupIsShown(asked.client, g),
+    visible: visibleBy("groups:read", { client: asked.client, schoolId: g.schoolId }, groupIsShown(asked.client, g)),
   });
 const groupById = { shared: makeGroupRead("shared"), own: makeGroupRead("own") };
 

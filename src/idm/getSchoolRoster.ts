@@ -6,6 +6,7 @@ import {
   readTable,
   schoolIsShown,
   userIsShownAt,
+  visibleBy,
   type AccessToken,
 } from "../access/index.ts";
 import { table } from "../platform/database/sql.ts";
@@ -43,14 +44,18 @@ function queryFor(caller: AccessToken): ObjectQuery<Roster, OfSchool> {
       one: (given) => ({
         ...oneSchool(given),
         item: school(given),
-        visible: schoolIsShown(given.client, s.id),
+        visible: visibleBy("schools:read", { client: given.client, schoolId: s.id }, schoolIsShown(given.client, s.id)),
       }),
     },
     groups: has("groups") && {
       list: (given) => ({
         ...groupsOfSchool(given),
         item: group({ client: given.client }, order.ids),
-        visible: groupIsShown(given.client, g),
+        visible: visibleBy(
+          "groups:read",
+          { client: given.client, schoolId: g.schoolId },
+          groupIsShown(given.client, g),
+        ),
       }),
       // A row has all members of its group.
       rowsAtOnce: 1,
@@ -61,14 +66,18 @@ function queryFor(caller: AccessToken): ObjectQuery<Roster, OfSchool> {
         return {
           ...people,
           item: person({ client, school, id: people.id }),
-          visible: personIsShown(client, p, school),
+          visible: visibleBy("people:read", { client, personId: p.id }, personIsShown(client, p, school)),
         };
       },
     },
     users: has("users") && {
       list: ({ client, school }) => {
         const people = peopleOfSchool({ client, school }, order);
-        return { ...people, item: user({ client, school, id: people.id }), visible: userIsShownAt(client, p, school) };
+        return {
+          ...people,
+          item: user({ client, school, id: people.id }),
+          visible: visibleBy("users:read", { client, personId: p.id }, userIsShownAt(client, p, school)),
+        };
       },
     },
   });

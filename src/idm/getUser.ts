@@ -1,4 +1,4 @@
-import { userIsShown, readTable } from "../access/index.ts";
+import { userIsShown, readTable, visibleBy } from "../access/index.ts";
 import { answerRead } from "../platform/http/index.ts";
 import { userNotFound, type IdmHandler } from "./handler.ts";
 import { makePersonReads, user } from "./records.ts";
@@ -7,7 +7,7 @@ const p = readTable("person", "p");
 
 const userById = makePersonReads("idm_user", (scope) => ({
   item: user(scope),
-  visible: userIsShown(scope.client, p),
+  visible: visibleBy("users:read", { client: scope.client, personId: p.id }, userIsShown(scope.client, p)),
 }));
 
 export const getUser: IdmHandler<"getUser"> = ({ caller, path }) =>

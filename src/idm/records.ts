@@ -3,7 +3,7 @@ import {
   fromShownGroupsOf,
   fromShownMembersOf,
   granted,
-  hasScope,
+  givesScope,
   jsonGranted,
   memberRole,
   nameOfOrder,
@@ -115,7 +115,7 @@ export const groupsOfSchool = ({ school }: Parameters<OfSchool>) => ({
  */
 export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) {
   const { sortKey, id } = peopleOrder(order, given.client, a, a.personId);
-  if (order.by === "name" && order.ids === "shared") {
+  if (order.by === "all" && order.ids === "shared") {
     return {
       from: sql`${a} ${lookUp("person", "p", sql`${p.id} = ${a.personId}`)}`,
       where: sql`${a.schoolId} = ${given.school}`,
@@ -162,7 +162,7 @@ export function makePersonReads<T extends object>(
   build: (scope: { client: Value; id: Sql }) => { item: JsonSql<T>; visible: Visible },
 ): Record<IdKind, ReadQuery<T>> {
   const make = (kind: IdKind) =>
-    makeReadQuery<T>(name + nameOfOrder({ by: "name", ids: kind }), {
+    makeReadQuery<T>(name + nameOfOrder({ by: "all", ids: kind }), {
       ...build({ client: asked.client, id: asked.id }),
       version: viewVersionOfPerson(asked.client, p.id),
       from: sql`${p}`,
@@ -178,7 +178,7 @@ const userGroup = jsonObject<Schemas["UserGroup"]>()({
 });
 
 /** The id of the person's record, in whose place `makeFillPseudonyms` puts the pseudonym. */
-const pseudonym = ({ client }: Scope) => jsonWhen(hasScope(client, "pseudonym"), jsonCode(p.id));
+const pseudonym = ({ client }: Scope) => jsonWhen(givesScope(client, "pseudonym", p.id), jsonCode(p.id));
 
 export const user = (scope: PersonScope) =>
   jsonObject<User>()({

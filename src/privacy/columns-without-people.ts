@@ -4,6 +4,10 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
     "client_id name type secret_hash old_secret_hash old_secret_ends_at token_endpoint_auth_method public_keys jwks_uri " +
     "pkce_required redirect_uris post_logout_redirect_uris login_url backchannel_logout_uri scopes default_scopes " +
     "scope_platform attributes id_token_algorithm schulconnex_spelling subject_type sector confirms_erasures created_at updated_at",
+  agreement:
+    "id client_id version app_name provider text pdf sha256 bytes deletion_de deletion_en created_at published_at",
+  agreement_purpose: "agreement_id item required purpose_de purpose_en",
+  agreement_subprocessor: "agreement_id place name country purpose",
   app_logo: "client_id type hash bytes",
   card_settings:
     "school_id enabled grades hours_from hours_to weekdays networks second_step print_second_step updated_at",
@@ -42,4 +46,5 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
     "leased_by leased_until created_at updated_at",
   webhook_fan_out: "id position",
   webhook_secret: "id endpoint_id sealed created_at expires_at",
+  withheld_item: "client_id item school_id reason since",
 };

@@ -132,6 +132,11 @@ export const storedColumns = {
     audit: "at action actor_id client_id person_id school_id detail actor_role before after",
     none: "id request_id act_id",
   },
+  agreement_acceptance: {
+    until: "WITH_PERSON",
+    audit: "accepted_at accepted_by accepted_role withdrawn_at withdrawn_by withdrawn_role",
+    none: "id agreement_id client_id school_id attributes scopes withheld replaced_at",
+  },
   staff_role: { until: "WITH_PERSON", staffRoles: "id role person_id reason ends_at given_at", none: "client_id" },
   staff_role_school: { until: "WITH_PERSON", staffRoles: "role_id school_id" },
   staff_role_app: { until: "WITH_PERSON", staffRoles: "role_id client_id" },

@@ -4,6 +4,7 @@ import {
   personHasShownSchool,
   readTable,
   viewVersionOfPerson,
+  visibleBy,
   type IdKind,
 } from "../access/index.ts";
 import { AppError } from "../platform/errors.ts";
@@ -15,12 +16,16 @@ import { allParts, personendatensatz, type Personendatensatz } from "./records.t
 const p = readTable("person", "p");
 
 const makePersonRead = (kind: IdKind) =>
-  makeReadQuery<Personendatensatz>(`schulconnex_person_info${nameOfOrder({ by: "name", ids: kind })}`, {
+  makeReadQuery<Personendatensatz>(`schulconnex_person_info${nameOfOrder({ by: "all", ids: kind })}`, {
     item: personendatensatz(asked.client, allParts, { kind, pid: appIds[kind].of(asked.client, p.id) }),
     version: viewVersionOfPerson(asked.client, p.id),
     from: sql`${p}`,
     where: sql`${p.id} = ${asked.id}`,
-    visible: personHasShownSchool(asked.client, p.id),
+    visible: visibleBy(
+      "people:read",
+      { client: asked.client, personId: p.id },
+      personHasShownSchool(asked.client, p.id),
+    ),
   });
 const personById = { shared: makePersonRead("shared"), own: makePersonRead("own") };
 

@@ -5,6 +5,7 @@ import {
   readTable,
   shownSchools,
   viewVersion,
+  visibleBy,
   type PeopleOrder,
 } from "../access/index.ts";
 import { answerList, makeListQuery, ParameterError, type ListQuery } from "../platform/http/index.ts";
@@ -29,7 +30,12 @@ function queryFor({ parts, filtered, order }: Shape): ListQuery<Personendatensat
   const query = makeListQuery<Personendatensatz, Values>(name, (values) => {
     const people = listPeople(values, filtered, order);
     const item = personendatensatz(values.client, parts, { kind: order.ids, pid: people.id });
-    return { ...people, item, visible: personIsSynced(values.client, p) };
+    const visible = visibleBy(
+      "people:read",
+      { client: values.client, personId: p.id },
+      personIsSynced(values.client, p),
+    );
+    return { ...people, item, visible };
   });
   queries.set(name, query);
   return query;

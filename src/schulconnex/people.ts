@@ -101,7 +101,7 @@ const behindAll = sql`chr(1114111)`;
 const [firstId, lastId] = ["0", "f"].map((digit) =>
   literal("00000000-0000-0000-0000-000000000000".replaceAll("0", digit)),
 );
-const ofPeople = sql`${peopleOrder({ by: "name", ids: "shared" }, sql``, a, a.personId).sortKey}, ${a.personId}`;
+const ofPeople = sql`${peopleOrder({ by: "all", ids: "shared" }, sql``, a, a.personId).sortKey}, ${a.personId}`;
 
 /**
  * Ranges of similar size, each sorted by itself: the first people come soon, and memory does not grow. Ranges of an app
@@ -143,4 +143,4 @@ const allById = (client: Value, order: PeopleOrder): People => ({
 });
 
 export const allPeople = (client: Value, order: PeopleOrder): People =>
-  order.by === "name" ? allByName(client, order) : allById(client, order);
+  order.by === "all" ? allByName(client, order) : allById(client, order);

@@ -1,12 +1,20 @@
 import { expect, test } from "vitest";
-import { appAttributes, changeDirectory, updateApp, type AppAttribute } from "../../src/access/index.ts";
+import {
+  appAttributes,
+  changeDirectory,
+  listAppsOfPerson,
+  setWithheld,
+  updateApp,
+  type AppAttribute,
+} from "../../src/access/index.ts";
 import { updatePerson, updateSchool, type Change, type PersonId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { allScopes, makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { getAppToken, getUserTokens, giveLogin, type TestApp } from "../support/token.ts";
 
-// What the registration of an app does not name, it finds nowhere: not in a record, a claim, an order or an event.
+// What the registration of an app does not name, or a school withholds from it, it finds nowhere: not in a record, a
+// claim, an order or an event.
 
 const service = await startService();
 const make = makeMakers(service.db, service.clock());
@@ -37,6 +45,24 @@ async function makeReader(attributes: readonly AppAttribute[]): Promise<TestApp>
   await make.grant({ app: app.clientId, school, groups: [group] });
   return app;
 }
+
+const change = (work: (change: Change) => Promise<unknown>) => changeDirectory(service.db, origin, work);
+const withhold = ({ clientId }: TestApp, attributes: readonly AppAttribute[]) =>
+  change((one) => setWithheld(one, { clientId, schoolId: school, attributes }));
+
+const ways = {
+  "that is not registered for": makeReader,
+  "from which the school withholds": async (attributes: readonly AppAttribute[]) => {
+    const app = await makeReader(appAttributes);
+    await withhold(
+      app,
+      appAttributes.filter((name) => !attributes.includes(name)),
+    );
+    return app;
+  },
+};
+const each = Object.keys(ways) as (keyof typeof ways)[];
+const cases = each.flatMap((way) => appAttributes.map((attribute) => [way, attribute] as const));
 const all = await makeReader(appAttributes);
 
 const paths = {
@@ -149,8 +175,8 @@ const words: Record<AppAttribute, RegExp> = {
 
 const whole = await readAll(all);
 
-test.each(appAttributes)("an app without %s reads null in its place, everywhere, and all else", async (attribute) => {
-  const app = await makeReader(appAttributes.filter((name) => name !== attribute));
+test.each(cases)("an app %s %s reads null in its place, everywhere, and all else", async (way, attribute) => {
+  const app = await ways[way](appAttributes.filter((name) => name !== attribute));
   const { answers } = await readAll(app);
   const found = [...answers].map(([label, { body }]) => {
     const ways = hiddenIn(inOrderOfIds(body), inOrderOfIds(whole.answers.get(label)!.body));
@@ -176,8 +202,8 @@ function inOrderOfIds(body: string): unknown {
 
 const idsOf = (body: string) => (JSON.parse(body) as { id?: string; pid?: string }[]).map(({ id, pid }) => id ?? pid);
 
-test("without names, people stand in the order of their ids, whole and in pages", async () => {
-  const app = await makeReader(appAttributes.filter((name) => name !== "PERSON_NAME"));
+test.each(each)("people stand in the order of their ids for an app %s names, whole and in pages", async (way) => {
+  const app = await ways[way](appAttributes.filter((name) => name !== "PERSON_NAME"));
   const { answers, token } = await readAll(app);
   const byId = people.toSorted();
   const byName = ["Amsel", "Meise", "Zander"].map((last) => people[names.indexOf(last)]);
@@ -200,8 +226,6 @@ test("without names, people stand in the order of their ids, whole and in pages"
   }
 });
 
-const change = (work: (change: Change) => Promise<unknown>) => changeDirectory(service.db, origin, work);
-
 async function listEvents(app: TestApp): Promise<string[]> {
   const text = "SELECT type, action, updated_properties FROM app_event WHERE client_id = $1 ORDER BY seq";
   type Row = { type: string; action: string; updated_properties: string[] };
@@ -211,9 +235,17 @@ async function listEvents(app: TestApp): Promise<string[]> {
     .map(({ type, action, updated_properties }) => [type, action, ...updated_properties].join(" "));
 }
 
-test("what was not granted makes no event and is named in none", async () => {
-  const nothing = await makeReader([]);
-  const location = await makeReader(["SCHOOL_LOCATION"]);
+test.each(each)("what an app %s makes no event and is named in none", async (way) => {
+  await change((one) => updateSchool(one, { schoolId: school, name: "Schule", schoolingLevel: null }));
+  await change((one) => updateSchool(one, { schoolId: school, location: { state: "ZZ9" }, officialId: "DE-NI-1" }));
+  await change((one) => updatePerson(one, { personId: person, role: "TEACHER", sourceSystemIdentifier: "src-old" }));
+  const made = async (attributes: readonly AppAttribute[]) => {
+    const app = await ways[way](attributes);
+    await service.db.pool.query("DELETE FROM app_event WHERE client_id = $1", [app.clientId]);
+    return app;
+  };
+  const nothing = await made([]);
+  const location = await made(["SCHOOL_LOCATION"]);
   const everything = await makeReader(appAttributes);
   const name = { firstFull: "Neu", firstCall: "Neu", last: "Neu" };
   await change((one) => updatePerson(one, { personId: person, name }));
@@ -231,6 +263,46 @@ test("what was not granted makes no event and is named in none", async () => {
     ...["school update address", "school update address official_id", "school update name address"],
     "person update name role",
   ]);
+});
+
+test("a school that switches attributes off and on again makes events that name them, and moves the tags", async () => {
+  const app = await makeReader(appAttributes);
+  const before = await readAll(app);
+  await withhold(app, appAttributes);
+  const between = await readAll(app);
+  await withhold(app, []);
+  const after = await readAll(app);
+  const ofAll = [...people.map(() => "person update name"), "school update address schooling_level official_id"].sort();
+  expect((await listEvents(app)).sort()).toEqual([...ofAll, ...ofAll].sort());
+  for (const [label, { body, etag }] of before.answers) {
+    if (["userinfo", "ID token"].includes(label)) continue;
+    expect(between.answers.get(label)!.etag, label).not.toBe(etag);
+    expect(after.answers.get(label)!.body, label).toBe(body);
+  }
+});
+
+test("claims that only a withheld scope gives are null, and records that need it are not there", async () => {
+  const app = await makeReader(appAttributes);
+  const before = await readAll(app);
+  await make.notAgreed({ app: app.clientId, school, items: ["profile", "school", "groups:read"] });
+  const token = await getAppToken(service, app, ["groups:read", "users:read"]);
+  const get = async (path: string) => {
+    const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+    return response.status === 200 ? ((await response.json()) as unknown) : response.status;
+  };
+  const user = await getUserTokens(service, app, login, { scopes: [...allScopes, "school_address"] });
+  const claims = JSON.parse(Buffer.from(user.id_token!.split(".")[1]!, "base64url").toString()) as object;
+  const whole = JSON.parse(before.answers.get("ID token")!.body) as object;
+  // The address has a scope of its own.
+  const ofSchool = ["school", "school_location", "school_name", "school_official_id", "schooling_level"];
+  const lost = ["call_name", "family_name", "given_name", "name", ...ofSchool];
+  expect(hiddenIn(claims, whole).sort()).toEqual(lost);
+  expect(await get(paths.group)).toBe(404);
+  expect(await get(`/idm/ep/v1/schools/${school}/groups`)).toEqual([]);
+  expect(await get(paths.user)).toMatchObject({ groups: [{ id: group }] });
+  const apps = await listAppsOfPerson(service.db.pool, { personId: person, now: service.clock() });
+  const seen = apps.find(({ clientId }) => clientId === app.clientId)!;
+  expect(seen.scopes.filter((name) => ["profile", "groups:read", "role"].includes(name))).toEqual(["role"]);
 });
 
 test("another registration makes no event, and moves the tags of lists and of what is another now", async () => {

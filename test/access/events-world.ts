@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import {
+  appAttributes,
   recordFirstSignIn,
   setGrant,
   setSignOn,
   setSync,
   setSyncedGroups,
+  setWithheld,
   withdrawGrant,
 } from "../../src/access/index.ts";
 import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
@@ -58,6 +60,7 @@ const verbs = [
   ...["leave", "move", "wholeSchool", "changeGroupType"],
   ...["createGroup", "renameGroup", "deleteGroup", "restoreGroup", "restoreGroup", "updateSchool"],
   ...["setGrant", "setSync", "setSync", "setSignOn", "setSyncedGroups", "setSyncedGroups", "withdrawGrant"],
+  ...["withhold", "withhold"],
 ] as const;
 
 /** One thing that may happen; the numbers choose whom it happens to. */
@@ -157,6 +160,8 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
     setSignOn: () => setSignOn(change, { ...key, signOn }),
     setSyncedGroups: () => setSyncedGroups(change, { ...key, groups }),
     withdrawGrant: () => withdrawGrant(change, key),
+    withhold: () =>
+      setWithheld(change, { ...key, attributes: to.flag ? to.some.map((number) => pick(appAttributes, number)) : [] }),
   };
   await doing[verb]();
 }

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { describe, expect, test } from "vitest";
-import type { ClientId } from "../../src/access/index.ts";
+import type { ClientId, NamesRead } from "../../src/access/index.ts";
 import { readSettings } from "../../src/platform/database/shares.ts";
 import { openShares, type DatabaseShares } from "../../src/platform/database/shares.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
@@ -118,12 +118,12 @@ const partsOf = ({ query, given }: Versioned) =>
     beside: rows.name.endsWith("_groups_rows") ? groupsPerPerson * perSchool : 0,
   }));
 
-type Reader = { clientId: ClientId; readsNames: boolean };
+type Reader = { clientId: ClientId; namesRead: NamesRead };
 
-async function findFaults(db: TestDatabase, { clientId, readsNames }: Reader, mode: Mode): Promise<string[]> {
+async function findFaults(db: TestDatabase, { clientId, namesRead }: Reader, mode: Mode): Promise<string[]> {
   const { school, group, person } = await findFilled(db, 0);
   const { rows } = await db.pool.query<{ id: string }>("SELECT id FROM affiliation WHERE person_id = $1", [person]);
-  const lists = listsOf({ clientId, readsNames, school, group, person, affiliation: rows[0]!.id });
+  const lists = listsOf({ clientId, namesRead, school, group, person, affiliation: rows[0]!.id });
   const faults: string[] = [];
   await withReader(db, async (client) => {
     await client.query(`SET plan_cache_mode = ${mode}`);
@@ -146,11 +146,11 @@ async function findFaults(db: TestDatabase, { clientId, readsNames }: Reader, mo
       await check(`version of ${list.label}`, bind(list.query.version, list.given), grants);
       if (!hasPages(list)) continue;
       // In the order of ids, those of the whole school are sorted for each page.
-      const beside = readsNames || list.label === "schools" ? 0 : perSchool;
+      const beside = namesRead === "all" || list.label === "schools" ? 0 : perSchool;
       await check(`page of ${list.label}`, firstPage(list), beside);
       await check(`next page of ${list.label}`, nextPage(list), beside);
     }
-    const roster = rosterOf({ clientId, readsNames, school });
+    const roster = rosterOf({ clientId, namesRead, school });
     await check("version of the roster", bind(roster.query.version, roster.given));
     for (const { what, beside, ...statement } of partsOf(roster)) await check(what, statement, beside);
     for (const [name, statement] of Object.entries(recordsOf({ clientId, school, group, person })))
@@ -238,9 +238,9 @@ describe.each(sizes)("with %i people", (people) => {
       "the app %s reads by what is answered",
       { timeout: patienceMs },
       async (clientId) => {
-        for (const readsNames of [true, false]) {
+        for (const namesRead of ["all", "some", "none"] as const) {
           for (const mode of ["force_custom_plan", "force_generic_plan"] as const)
-            expect(await findFaults(db, { clientId, readsNames }, mode), mode).toEqual([]);
+            expect(await findFaults(db, { clientId, namesRead }, mode), mode).toEqual([]);
         }
       },
     );

@@ -86,9 +86,11 @@ export async function makeMatrixWorld(make: Make, subjectType: NonNullable<NewAp
     "c-in-class": { school: club, groups: [g["c-class"]] },
   } satisfies Record<string, Parameters<Make["person"]>[0]>;
 
-  const people = await named(Object.keys(wishes) as (keyof typeof wishes)[], (label) => {
+  const labels = Object.keys(wishes) as (keyof typeof wishes)[];
+  const people = await named(labels, (label) => {
     const name = { firstFull: label, firstCall: label, last: label };
-    return make.person({ name, ...wishes[label] });
+    // Apps without names list people by id.
+    return make.person({ id: inPlace(100 + labels.indexOf(label)), name, ...wishes[label] });
   });
   // A teacher who learns in a course, and a pupil whose part in it is neither learning nor teaching.
   await make.membership({ group: g["n-maths"], person: people["n-teacher"], role: "STUDENT" });
@@ -100,6 +102,8 @@ export async function makeMatrixWorld(make: Make, subjectType: NonNullable<NewAp
     ...(await named(["reader", "opposite", "stranger"], (name) => appOf(name))),
     // Works on pseudonyms alone.
     nameless: await appOf("nameless", { attributes: [] }),
+    // Has everything by its registration, and not everything at each school.
+    withheld: await appOf("withheld"),
   };
 
   const reader = apps.reader.clientId;
@@ -127,10 +131,21 @@ export async function makeMatrixWorld(make: Make, subjectType: NonNullable<NewAp
   await make.grant({ app: opposite, school: south, groups: [g["s-class"]] });
 
   await make.grant({ app: apps.nameless.clientId, school: mid, groups: [g["m-class"]] });
+
+  const { clientId } = apps.withheld;
+  await make.grant({ app: clientId, school: north, groups: [g["n-class"], g["n-maths"]] });
+  await make.grant({ app: clientId, school: south, groups: [g["s-class"]] });
+  await make.grant({ app: clientId, school: east, groups: [g["e-class"]] });
+  await make.grant({ app: clientId, school: mid, groups: [g["m-class"]] });
+  await make.withheld({ app: clientId, school: south, attributes: ["PERSON_NAME", "SCHOOL_ADDRESS"] });
+  // West gave the app nothing, or nothing any more.
+  await make.withheld({ app: clientId, school: west, attributes: ["PERSON_NAME"] });
+  await make.withheld({ app: clientId, school: mid, attributes: ["SOURCE_SYSTEM_IDENTIFIER"] });
+  await make.notAgreed({ app: clientId, school: east, items: ["users:read", "schools:read", "PERSON_NAME"] });
   return { apps, schools, groups, people };
 }
 
-const inPlace = (place: number) => `00000000-0000-4000-8000-00000000000${place}` as PersonId;
+const inPlace = (place: number) => `00000000-0000-4000-8000-${String(place).padStart(12, "0")}` as PersonId;
 
 async function named<Name extends string, Made>(
   names: Name[],

@@ -190,6 +190,11 @@ test("every change of a row that lists show counts, by itself", async () => {
       `UPDATE "grant" SET sign_on_audience = 'NOBODY' WHERE client_id = '${clientId}' AND school_id = '${school}'`,
       ["users"],
     ],
+    [
+      `INSERT INTO withheld_item (client_id, item, school_id, reason, since) VALUES ('${clientId}', 'PERSON_NAME', '${school}', 'SCHOOL', now())`,
+      ofApp,
+    ],
+    [`DELETE FROM withheld_item WHERE client_id = '${clientId}'`, ofApp],
     [`DELETE FROM "grant" WHERE client_id = '${clientId}' AND school_id = '${other}'`, ofApp],
   ];
   const lists = listsOf({ clientId, school, person });

@@ -94,7 +94,7 @@ async function recordStatements(
         clientId: app.clientId,
         personId: null,
         hasSecondFactor: false,
-        readsNames: true,
+        namesRead: "all",
         ids: "shared",
         scopes,
       },

@@ -51,8 +51,8 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/directory/handover.ts"], "row lock; removal in batches by index"],
   [["src/directory/transitions.ts"], "the table of steps as conditions, for the statements of imports"],
   [
-    ["src/access/{visibility,attributes,view-version}.ts"],
-    "the rule of visibility, of what was granted of a record, and the version of a list, composed by every reader",
+    ["src/access/{visibility,attributes,withheld-sql,view-version}.ts"],
+    "the rule of visibility, of what was granted of a record and is withheld, and the version of a list, composed by every reader",
   ],
   [
     ["src/access/pairwise.ts"],
@@ -97,6 +97,8 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "an advisory lock, so that two operators do not withdraw each other's role at the same time",
   ],
   [["src/access/{find-app,grant}.ts"], "the app of every sign-on, prepared; row locks"],
+  [["src/access/withheld.ts"], "what an app got is withheld at all its schools, in one statement"],
+  [["src/access/agreement-acceptance.ts"], "row lock that several schools share"],
   [["src/access/app-logo.ts"], "the name of the logo, within the statement that finds a sign-on and its app"],
   [["src/access/app-likeness.ts"], "an advisory lock, so that two apps do not take the same name at the same time"],
   [["src/access/delete-app.ts"], "lifts the time limit of its transaction"],

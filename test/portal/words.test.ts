@@ -43,6 +43,9 @@ const valuesOf = (path: string): string[] => {
 
 /** Where pages show an enumeration: `area key`, whose texts have the values as their last part. */
 const shown: Record<string, string[]> = {
+  "SchoolAgreement.state": ["apps agreement.state", "apps agreement.short"],
+  "AgreementDocument.type": ["partner agreement.documents"],
+  "OpenAgreement.state": ["today today.openAgreements"],
   "AdminPerson.role": [
     ...["people roles", "classes roles", "credentials roles", "apps apps.role", "apps apps.one"],
     ...["staff give.is", "partner schools.role", "imports leavers.roles", "frame frame.difference.value"],
@@ -106,6 +109,9 @@ const unshown = [
     "SignInExplanation.reason",
     // Named as StaffRole.role, and not at all if there was none.
     "AuditActor.role",
+    // A draft has a part of the page of its own, and an attribute is switched off whatever the reason.
+    "Agreement.state",
+    "WithheldAttribute.reason",
     "AdminApp.idTokenAlgorithm",
     "AppPublicKey.kty",
     "AppPublicKey.use",

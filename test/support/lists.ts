@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { scopeNames, type AccessToken, type ClientId, type IdKind } from "../../src/access/index.ts";
+import { scopeNames, type AccessToken, type ClientId, type IdKind, type NamesRead } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import { getGroup } from "../../src/idm/getGroup.ts";
 import { getPerson } from "../../src/idm/getPerson.ts";
@@ -28,11 +28,11 @@ export const bind = <Given extends object>({ text, values }: Statement<Given>, g
   values: values(given),
 });
 
-export const appToken = (clientId: ClientId, readsNames = true, ids: IdKind = "shared"): AccessToken => ({
+export const appToken = (clientId: ClientId, namesRead: NamesRead = "all", ids: IdKind = "shared"): AccessToken => ({
   clientId,
   personId: null,
   hasSecondFactor: false,
-  readsNames,
+  namesRead,
   ids,
   scopes: new Set(scopeNames),
 });
@@ -42,7 +42,7 @@ const noPath = { path: undefined as never };
 
 type Found = {
   clientId: ClientId;
-  readsNames?: boolean;
+  namesRead?: NamesRead;
   ids?: IdKind;
   school?: SchoolId;
   person?: PersonId;
@@ -54,8 +54,8 @@ type Found = {
  * Every list that concerns a school, a person, a group and an affiliation, with every filter; without any, those of
  * the app as a whole.
  */
-export function listsOf({ clientId, readsNames, ids, school, person, group, affiliation }: Found): List[] {
-  const caller = appToken(clientId, readsNames, ids);
+export function listsOf({ clientId, namesRead, ids, school, person, group, affiliation }: Found): List[] {
+  const caller = appToken(clientId, namesRead, ids);
   const of = (label: string, answer: unknown): List => {
     const { query, given } = answer as JsonList<unknown>;
     return { label, query, given };
@@ -88,10 +88,10 @@ export function listsOf({ clientId, readsNames, ids, school, person, group, affi
 
 export function rosterOf({
   clientId,
-  readsNames,
+  namesRead,
   school,
-}: Pick<Found, "clientId" | "readsNames"> & { school: SchoolId }): Versioned {
-  const answer = getSchoolRoster({ caller: appToken(clientId, readsNames), path: { id: school }, query: noQuery });
+}: Pick<Found, "clientId" | "namesRead"> & { school: SchoolId }): Versioned {
+  const answer = getSchoolRoster({ caller: appToken(clientId, namesRead), path: { id: school }, query: noQuery });
   const { query, given } = answer as JsonObject<unknown>;
   return { label: "roster", query, given };
 }
@@ -102,7 +102,7 @@ export function recordsOf({
   school,
   person,
   group,
-}: Required<Omit<Found, "affiliation" | "readsNames" | "ids">>): Record<string, { text: string; values: unknown[] }> {
+}: Required<Omit<Found, "affiliation" | "namesRead" | "ids">>): Record<string, { text: string; values: unknown[] }> {
   const caller = appToken(clientId);
   const of = ({ query, client, id }: JsonRead<unknown>) => bind(query, { clients: [client], ids: [id] });
   const read = (answer: unknown) => of(answer as JsonRead<unknown>);

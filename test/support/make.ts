@@ -1,5 +1,12 @@
-import { changeDirectory, createApp, recordFirstSignIn, setGrant } from "../../src/access/index.ts";
-import type { ClientId, NewApp, ScopeName, SignOnAudience } from "../../src/access/index.ts";
+import { changeDirectory, createApp, recordFirstSignIn, setGrant, setWithheld } from "../../src/access/index.ts";
+import type {
+  AppAttribute,
+  ClientId,
+  NewApp,
+  ScopeName,
+  SignOnAudience,
+  WithheldItem,
+} from "../../src/access/index.ts";
 import {
   addMembership,
   createGroup,
@@ -128,6 +135,16 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
     return inChange((change) => setGrant(change, { clientId, schoolId, signOn: audience, sync, syncedGroups: groups }));
   };
 
+  /** The attributes that the school switches off for the app. */
+  const withheld = (of: { app: ClientId; school: SchoolId; attributes: readonly AppAttribute[] }): Promise<boolean> =>
+    inChange((change) => setWithheld(change, { clientId: of.app, schoolId: of.school, attributes: of.attributes }));
+
+  /** What the app got after the school had agreed. */
+  const notAgreed = async (of: { app: ClientId; school: SchoolId; items: readonly WithheldItem[] }): Promise<void> => {
+    const key = { clientId: of.app, schoolId: of.school, reason: "NOT_AGREED" as const, since: now };
+    await db.prisma.withheldItem.createMany({ data: of.items.map((item) => ({ ...key, item })) });
+  };
+
   const signIn = (of: { app: ClientId; person: PersonId }): Promise<void> =>
     recordFirstSignIn(db, { clientId: of.app, personId: of.person, at: now });
 
@@ -158,7 +175,7 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
     return ids;
   };
 
-  return { school, group, person, membership, app, grant, signIn, people };
+  return { school, group, person, membership, app, grant, withheld, notAgreed, signIn, people };
 }
 
 /** A deleted group keeps the members it had: one who is to be among them comes while it is back for a moment. */

@@ -402,6 +402,11 @@ export const ModelName = {
   Erasure: 'Erasure',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
+  Agreement: 'Agreement',
+  AgreementSubprocessor: 'AgreementSubprocessor',
+  AgreementPurpose: 'AgreementPurpose',
+  AgreementAcceptance: 'AgreementAcceptance',
+  WithheldItem: 'WithheldItem',
   ScopeRequest: 'ScopeRequest',
   RetiredClientId: 'RetiredClientId',
   FormerAlgorithm: 'FormerAlgorithm',
@@ -493,7 +498,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -864,6 +869,376 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AppLogoCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AppLogoCountAggregateOutputType> | number
+        }
+      }
+    }
+    Agreement: {
+      payload: Prisma.$AgreementPayload<ExtArgs>
+      fields: Prisma.AgreementFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgreementFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgreementFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+        }
+        findFirst: {
+          args: Prisma.AgreementFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgreementFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+        }
+        findMany: {
+          args: Prisma.AgreementFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>[]
+        }
+        create: {
+          args: Prisma.AgreementCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+        }
+        createMany: {
+          args: Prisma.AgreementCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgreementCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>[]
+        }
+        delete: {
+          args: Prisma.AgreementDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+        }
+        update: {
+          args: Prisma.AgreementUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+        }
+        deleteMany: {
+          args: Prisma.AgreementDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgreementUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgreementUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>[]
+        }
+        upsert: {
+          args: Prisma.AgreementUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+        }
+        aggregate: {
+          args: Prisma.AgreementAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgreement>
+        }
+        groupBy: {
+          args: Prisma.AgreementGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgreementCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementCountAggregateOutputType> | number
+        }
+      }
+    }
+    AgreementSubprocessor: {
+      payload: Prisma.$AgreementSubprocessorPayload<ExtArgs>
+      fields: Prisma.AgreementSubprocessorFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgreementSubprocessorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgreementSubprocessorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload>
+        }
+        findFirst: {
+          args: Prisma.AgreementSubprocessorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgreementSubprocessorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload>
+        }
+        findMany: {
+          args: Prisma.AgreementSubprocessorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload>[]
+        }
+        create: {
+          args: Prisma.AgreementSubprocessorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload>
+        }
+        createMany: {
+          args: Prisma.AgreementSubprocessorCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgreementSubprocessorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload>[]
+        }
+        delete: {
+          args: Prisma.AgreementSubprocessorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload>
+        }
+        update: {
+          args: Prisma.AgreementSubprocessorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload>
+        }
+        deleteMany: {
+          args: Prisma.AgreementSubprocessorDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgreementSubprocessorUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgreementSubprocessorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload>[]
+        }
+        upsert: {
+          args: Prisma.AgreementSubprocessorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementSubprocessorPayload>
+        }
+        aggregate: {
+          args: Prisma.AgreementSubprocessorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgreementSubprocessor>
+        }
+        groupBy: {
+          args: Prisma.AgreementSubprocessorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementSubprocessorGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgreementSubprocessorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementSubprocessorCountAggregateOutputType> | number
+        }
+      }
+    }
+    AgreementPurpose: {
+      payload: Prisma.$AgreementPurposePayload<ExtArgs>
+      fields: Prisma.AgreementPurposeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgreementPurposeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgreementPurposeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload>
+        }
+        findFirst: {
+          args: Prisma.AgreementPurposeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgreementPurposeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload>
+        }
+        findMany: {
+          args: Prisma.AgreementPurposeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload>[]
+        }
+        create: {
+          args: Prisma.AgreementPurposeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload>
+        }
+        createMany: {
+          args: Prisma.AgreementPurposeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgreementPurposeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload>[]
+        }
+        delete: {
+          args: Prisma.AgreementPurposeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload>
+        }
+        update: {
+          args: Prisma.AgreementPurposeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload>
+        }
+        deleteMany: {
+          args: Prisma.AgreementPurposeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgreementPurposeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgreementPurposeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload>[]
+        }
+        upsert: {
+          args: Prisma.AgreementPurposeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPurposePayload>
+        }
+        aggregate: {
+          args: Prisma.AgreementPurposeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgreementPurpose>
+        }
+        groupBy: {
+          args: Prisma.AgreementPurposeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementPurposeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgreementPurposeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementPurposeCountAggregateOutputType> | number
+        }
+      }
+    }
+    AgreementAcceptance: {
+      payload: Prisma.$AgreementAcceptancePayload<ExtArgs>
+      fields: Prisma.AgreementAcceptanceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgreementAcceptanceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgreementAcceptanceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload>
+        }
+        findFirst: {
+          args: Prisma.AgreementAcceptanceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgreementAcceptanceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload>
+        }
+        findMany: {
+          args: Prisma.AgreementAcceptanceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload>[]
+        }
+        create: {
+          args: Prisma.AgreementAcceptanceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload>
+        }
+        createMany: {
+          args: Prisma.AgreementAcceptanceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgreementAcceptanceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload>[]
+        }
+        delete: {
+          args: Prisma.AgreementAcceptanceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload>
+        }
+        update: {
+          args: Prisma.AgreementAcceptanceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload>
+        }
+        deleteMany: {
+          args: Prisma.AgreementAcceptanceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgreementAcceptanceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgreementAcceptanceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload>[]
+        }
+        upsert: {
+          args: Prisma.AgreementAcceptanceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementAcceptancePayload>
+        }
+        aggregate: {
+          args: Prisma.AgreementAcceptanceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgreementAcceptance>
+        }
+        groupBy: {
+          args: Prisma.AgreementAcceptanceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementAcceptanceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgreementAcceptanceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementAcceptanceCountAggregateOutputType> | number
+        }
+      }
+    }
+    WithheldItem: {
+      payload: Prisma.$WithheldItemPayload<ExtArgs>
+      fields: Prisma.WithheldItemFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WithheldItemFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WithheldItemFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload>
+        }
+        findFirst: {
+          args: Prisma.WithheldItemFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WithheldItemFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload>
+        }
+        findMany: {
+          args: Prisma.WithheldItemFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload>[]
+        }
+        create: {
+          args: Prisma.WithheldItemCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload>
+        }
+        createMany: {
+          args: Prisma.WithheldItemCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WithheldItemCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload>[]
+        }
+        delete: {
+          args: Prisma.WithheldItemDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload>
+        }
+        update: {
+          args: Prisma.WithheldItemUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload>
+        }
+        deleteMany: {
+          args: Prisma.WithheldItemDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WithheldItemUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WithheldItemUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload>[]
+        }
+        upsert: {
+          args: Prisma.WithheldItemUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldItemPayload>
+        }
+        aggregate: {
+          args: Prisma.WithheldItemAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWithheldItem>
+        }
+        groupBy: {
+          args: Prisma.WithheldItemGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WithheldItemGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WithheldItemCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WithheldItemCountAggregateOutputType> | number
         }
       }
     }
@@ -6618,6 +6993,78 @@ export const AppLogoScalarFieldEnum = {
 export type AppLogoScalarFieldEnum = (typeof AppLogoScalarFieldEnum)[keyof typeof AppLogoScalarFieldEnum]
 
 
+export const AgreementScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  version: 'version',
+  appName: 'appName',
+  provider: 'provider',
+  text: 'text',
+  pdf: 'pdf',
+  sha256: 'sha256',
+  bytes: 'bytes',
+  deletionDe: 'deletionDe',
+  deletionEn: 'deletionEn',
+  createdAt: 'createdAt',
+  publishedAt: 'publishedAt'
+} as const
+
+export type AgreementScalarFieldEnum = (typeof AgreementScalarFieldEnum)[keyof typeof AgreementScalarFieldEnum]
+
+
+export const AgreementSubprocessorScalarFieldEnum = {
+  agreementId: 'agreementId',
+  place: 'place',
+  name: 'name',
+  country: 'country',
+  purpose: 'purpose'
+} as const
+
+export type AgreementSubprocessorScalarFieldEnum = (typeof AgreementSubprocessorScalarFieldEnum)[keyof typeof AgreementSubprocessorScalarFieldEnum]
+
+
+export const AgreementPurposeScalarFieldEnum = {
+  agreementId: 'agreementId',
+  item: 'item',
+  required: 'required',
+  purposeDe: 'purposeDe',
+  purposeEn: 'purposeEn'
+} as const
+
+export type AgreementPurposeScalarFieldEnum = (typeof AgreementPurposeScalarFieldEnum)[keyof typeof AgreementPurposeScalarFieldEnum]
+
+
+export const AgreementAcceptanceScalarFieldEnum = {
+  id: 'id',
+  agreementId: 'agreementId',
+  clientId: 'clientId',
+  schoolId: 'schoolId',
+  acceptedAt: 'acceptedAt',
+  acceptedBy: 'acceptedBy',
+  acceptedRole: 'acceptedRole',
+  attributes: 'attributes',
+  scopes: 'scopes',
+  withheld: 'withheld',
+  replacedAt: 'replacedAt',
+  withdrawnAt: 'withdrawnAt',
+  withdrawnBy: 'withdrawnBy',
+  withdrawnRole: 'withdrawnRole'
+} as const
+
+export type AgreementAcceptanceScalarFieldEnum = (typeof AgreementAcceptanceScalarFieldEnum)[keyof typeof AgreementAcceptanceScalarFieldEnum]
+
+
+export const WithheldItemScalarFieldEnum = {
+  clientId: 'clientId',
+  item: 'item',
+  schoolId: 'schoolId',
+  reason: 'reason',
+  since: 'since'
+} as const
+
+export type WithheldItemScalarFieldEnum = (typeof WithheldItemScalarFieldEnum)[keyof typeof WithheldItemScalarFieldEnum]
+
+
 export const ScopeRequestScalarFieldEnum = {
   id: 'id',
   clientId: 'clientId',
@@ -7821,6 +8268,34 @@ export type ListEnumErasureReasonFieldRefInput<$PrismaModel> = FieldRefInputType
 
 
 /**
+ * Reference to a field of type 'Int'
+ */
+export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
+    
+
+
+/**
+ * Reference to a field of type 'Int[]'
+ */
+export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
+    
+
+
+/**
+ * Reference to a field of type 'WithheldReason'
+ */
+export type EnumWithheldReasonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WithheldReason'>
+    
+
+
+/**
+ * Reference to a field of type 'WithheldReason[]'
+ */
+export type ListEnumWithheldReasonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WithheldReason[]'>
+    
+
+
+/**
  * Reference to a field of type 'ScopeRequestState'
  */
 export type EnumScopeRequestStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ScopeRequestState'>
@@ -7915,20 +8390,6 @@ export type EnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$Pris
  * Reference to a field of type 'GroupStatus[]'
  */
 export type ListEnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'GroupStatus[]'>
-    
-
-
-/**
- * Reference to a field of type 'Int'
- */
-export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
-    
-
-
-/**
- * Reference to a field of type 'Int[]'
- */
-export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
     
 
 
@@ -8227,6 +8688,11 @@ export type GlobalOmitConfig = {
   erasure?: Prisma.ErasureOmit
   appProfile?: Prisma.AppProfileOmit
   appLogo?: Prisma.AppLogoOmit
+  agreement?: Prisma.AgreementOmit
+  agreementSubprocessor?: Prisma.AgreementSubprocessorOmit
+  agreementPurpose?: Prisma.AgreementPurposeOmit
+  agreementAcceptance?: Prisma.AgreementAcceptanceOmit
+  withheldItem?: Prisma.WithheldItemOmit
   scopeRequest?: Prisma.ScopeRequestOmit
   retiredClientId?: Prisma.RetiredClientIdOmit
   formerAlgorithm?: Prisma.FormerAlgorithmOmit

@@ -56,6 +56,11 @@ export const ModelName = {
   Erasure: 'Erasure',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
+  Agreement: 'Agreement',
+  AgreementSubprocessor: 'AgreementSubprocessor',
+  AgreementPurpose: 'AgreementPurpose',
+  AgreementAcceptance: 'AgreementAcceptance',
+  WithheldItem: 'WithheldItem',
   ScopeRequest: 'ScopeRequest',
   RetiredClientId: 'RetiredClientId',
   FormerAlgorithm: 'FormerAlgorithm',
@@ -236,6 +241,78 @@ export const AppLogoScalarFieldEnum = {
 } as const
 
 export type AppLogoScalarFieldEnum = (typeof AppLogoScalarFieldEnum)[keyof typeof AppLogoScalarFieldEnum]
+
+
+export const AgreementScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  version: 'version',
+  appName: 'appName',
+  provider: 'provider',
+  text: 'text',
+  pdf: 'pdf',
+  sha256: 'sha256',
+  bytes: 'bytes',
+  deletionDe: 'deletionDe',
+  deletionEn: 'deletionEn',
+  createdAt: 'createdAt',
+  publishedAt: 'publishedAt'
+} as const
+
+export type AgreementScalarFieldEnum = (typeof AgreementScalarFieldEnum)[keyof typeof AgreementScalarFieldEnum]
+
+
+export const AgreementSubprocessorScalarFieldEnum = {
+  agreementId: 'agreementId',
+  place: 'place',
+  name: 'name',
+  country: 'country',
+  purpose: 'purpose'
+} as const
+
+export type AgreementSubprocessorScalarFieldEnum = (typeof AgreementSubprocessorScalarFieldEnum)[keyof typeof AgreementSubprocessorScalarFieldEnum]
+
+
+export const AgreementPurposeScalarFieldEnum = {
+  agreementId: 'agreementId',
+  item: 'item',
+  required: 'required',
+  purposeDe: 'purposeDe',
+  purposeEn: 'purposeEn'
+} as const
+
+export type AgreementPurposeScalarFieldEnum = (typeof AgreementPurposeScalarFieldEnum)[keyof typeof AgreementPurposeScalarFieldEnum]
+
+
+export const AgreementAcceptanceScalarFieldEnum = {
+  id: 'id',
+  agreementId: 'agreementId',
+  clientId: 'clientId',
+  schoolId: 'schoolId',
+  acceptedAt: 'acceptedAt',
+  acceptedBy: 'acceptedBy',
+  acceptedRole: 'acceptedRole',
+  attributes: 'attributes',
+  scopes: 'scopes',
+  withheld: 'withheld',
+  replacedAt: 'replacedAt',
+  withdrawnAt: 'withdrawnAt',
+  withdrawnBy: 'withdrawnBy',
+  withdrawnRole: 'withdrawnRole'
+} as const
+
+export type AgreementAcceptanceScalarFieldEnum = (typeof AgreementAcceptanceScalarFieldEnum)[keyof typeof AgreementAcceptanceScalarFieldEnum]
+
+
+export const WithheldItemScalarFieldEnum = {
+  clientId: 'clientId',
+  item: 'item',
+  schoolId: 'schoolId',
+  reason: 'reason',
+  since: 'since'
+} as const
+
+export type WithheldItemScalarFieldEnum = (typeof WithheldItemScalarFieldEnum)[keyof typeof WithheldItemScalarFieldEnum]
 
 
 export const ScopeRequestScalarFieldEnum = {

@@ -334,6 +334,7 @@ export type AppWhereInput = {
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
+  withheld?: Prisma.WithheldItemListRelationFilter
 }
 
 export type AppOrderByWithRelationInput = {
@@ -378,6 +379,7 @@ export type AppOrderByWithRelationInput = {
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
   staffRolesFor?: Prisma.StaffRoleAppOrderByRelationAggregateInput
   sandboxes?: Prisma.SandboxOrderByRelationAggregateInput
+  withheld?: Prisma.WithheldItemOrderByRelationAggregateInput
 }
 
 export type AppWhereUniqueInput = Prisma.AtLeast<{
@@ -425,6 +427,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
+  withheld?: Prisma.WithheldItemListRelationFilter
 }, "clientId">
 
 export type AppOrderByWithAggregationInput = {
@@ -531,6 +534,7 @@ export type AppCreateInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateInput = {
@@ -575,6 +579,7 @@ export type AppUncheckedCreateInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppUpdateInput = {
@@ -619,6 +624,7 @@ export type AppUpdateInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateInput = {
@@ -663,6 +669,7 @@ export type AppUncheckedUpdateInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateManyInput = {
@@ -978,6 +985,20 @@ export type AppUpdateOneRequiredWithoutLogoNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutLogoInput, Prisma.AppUpdateWithoutLogoInput>, Prisma.AppUncheckedUpdateWithoutLogoInput>
 }
 
+export type AppCreateNestedOneWithoutWithheldInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutWithheldInput, Prisma.AppUncheckedCreateWithoutWithheldInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutWithheldInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutWithheldNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutWithheldInput, Prisma.AppUncheckedCreateWithoutWithheldInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutWithheldInput
+  upsert?: Prisma.AppUpsertWithoutWithheldInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutWithheldInput, Prisma.AppUpdateWithoutWithheldInput>, Prisma.AppUncheckedUpdateWithoutWithheldInput>
+}
+
 export type AppCreateNestedOneWithoutScopeRequestsInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutScopeRequestsInput, Prisma.AppUncheckedCreateWithoutScopeRequestsInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutScopeRequestsInput
@@ -1203,6 +1224,7 @@ export type AppCreateWithoutErasuresInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutErasuresInput = {
@@ -1246,6 +1268,7 @@ export type AppUncheckedCreateWithoutErasuresInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutErasuresInput = {
@@ -1305,6 +1328,7 @@ export type AppUpdateWithoutErasuresInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutErasuresInput = {
@@ -1348,6 +1372,7 @@ export type AppUncheckedUpdateWithoutErasuresInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutProfileInput = {
@@ -1391,6 +1416,7 @@ export type AppCreateWithoutProfileInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutProfileInput = {
@@ -1434,6 +1460,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutProfileInput = {
@@ -1493,6 +1520,7 @@ export type AppUpdateWithoutProfileInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutProfileInput = {
@@ -1536,6 +1564,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLogoInput = {
@@ -1579,6 +1608,7 @@ export type AppCreateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLogoInput = {
@@ -1622,6 +1652,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLogoInput = {
@@ -1681,6 +1712,7 @@ export type AppUpdateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLogoInput = {
@@ -1720,6 +1752,199 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutWithheldInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutWithheldInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutWithheldInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutWithheldInput, Prisma.AppUncheckedCreateWithoutWithheldInput>
+}
+
+export type AppUpsertWithoutWithheldInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutWithheldInput, Prisma.AppUncheckedUpdateWithoutWithheldInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutWithheldInput, Prisma.AppUncheckedCreateWithoutWithheldInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutWithheldInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutWithheldInput, Prisma.AppUncheckedUpdateWithoutWithheldInput>
+}
+
+export type AppUpdateWithoutWithheldInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutWithheldInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
@@ -1767,6 +1992,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutScopeRequestsInput = {
@@ -1810,6 +2036,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutScopeRequestsInput = {
@@ -1869,6 +2096,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutScopeRequestsInput = {
@@ -1912,6 +2140,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutGrantsInput = {
@@ -1955,6 +2184,7 @@ export type AppCreateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutGrantsInput = {
@@ -1998,6 +2228,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutGrantsInput = {
@@ -2057,6 +2288,7 @@ export type AppUpdateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutGrantsInput = {
@@ -2100,6 +2332,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignInsInput = {
@@ -2143,6 +2376,7 @@ export type AppCreateWithoutSignInsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignInsInput = {
@@ -2186,6 +2420,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignInsInput = {
@@ -2245,6 +2480,7 @@ export type AppUpdateWithoutSignInsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignInsInput = {
@@ -2288,6 +2524,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLastCallsInput = {
@@ -2331,6 +2568,7 @@ export type AppCreateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLastCallsInput = {
@@ -2374,6 +2612,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLastCallsInput = {
@@ -2433,6 +2672,7 @@ export type AppUpdateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLastCallsInput = {
@@ -2476,6 +2716,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSandboxesInput = {
@@ -2519,6 +2760,7 @@ export type AppCreateWithoutSandboxesInput = {
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSandboxesInput = {
@@ -2562,6 +2804,7 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSandboxesInput = {
@@ -2621,6 +2864,7 @@ export type AppUpdateWithoutSandboxesInput = {
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSandboxesInput = {
@@ -2664,6 +2908,7 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutNoticesInput = {
@@ -2707,6 +2952,7 @@ export type AppCreateWithoutNoticesInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutNoticesInput = {
@@ -2750,6 +2996,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutNoticesInput = {
@@ -2809,6 +3056,7 @@ export type AppUpdateWithoutNoticesInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutNoticesInput = {
@@ -2852,6 +3100,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutConsentsInput = {
@@ -2895,6 +3144,7 @@ export type AppCreateWithoutConsentsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutConsentsInput = {
@@ -2938,6 +3188,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutConsentsInput = {
@@ -2997,6 +3248,7 @@ export type AppUpdateWithoutConsentsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutConsentsInput = {
@@ -3040,6 +3292,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutChoicesInput = {
@@ -3083,6 +3336,7 @@ export type AppCreateWithoutChoicesInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutChoicesInput = {
@@ -3126,6 +3380,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutChoicesInput = {
@@ -3185,6 +3440,7 @@ export type AppUpdateWithoutChoicesInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutChoicesInput = {
@@ -3228,6 +3484,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesInput = {
@@ -3271,6 +3528,7 @@ export type AppCreateWithoutStaffRolesInput = {
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesInput = {
@@ -3314,6 +3572,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesInput = {
@@ -3373,6 +3632,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesInput = {
@@ -3416,6 +3676,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesForInput = {
@@ -3459,6 +3720,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesForInput = {
@@ -3502,6 +3764,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesForInput = {
@@ -3561,6 +3824,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesForInput = {
@@ -3604,6 +3868,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutRequestsInput = {
@@ -3647,6 +3912,7 @@ export type AppCreateWithoutRequestsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutRequestsInput = {
@@ -3690,6 +3956,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutRequestsInput = {
@@ -3749,6 +4016,7 @@ export type AppUpdateWithoutRequestsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutRequestsInput = {
@@ -3792,6 +4060,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignOnStepsInput = {
@@ -3835,6 +4104,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignOnStepsInput = {
@@ -3878,6 +4148,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignOnStepsInput = {
@@ -3937,6 +4208,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignOnStepsInput = {
@@ -3980,6 +4252,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutWebhooksInput = {
@@ -4023,6 +4296,7 @@ export type AppCreateWithoutWebhooksInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutWebhooksInput = {
@@ -4066,6 +4340,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutWebhooksInput = {
@@ -4125,6 +4400,7 @@ export type AppUpdateWithoutWebhooksInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutWebhooksInput = {
@@ -4168,6 +4444,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 
@@ -4190,6 +4467,7 @@ export type AppCountOutputType = {
   staffRoles: number
   staffRolesFor: number
   sandboxes: number
+  withheld: number
 }
 
 export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4207,6 +4485,7 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   staffRoles?: boolean | AppCountOutputTypeCountStaffRolesArgs
   staffRolesFor?: boolean | AppCountOutputTypeCountStaffRolesForArgs
   sandboxes?: boolean | AppCountOutputTypeCountSandboxesArgs
+  withheld?: boolean | AppCountOutputTypeCountWithheldArgs
 }
 
 /**
@@ -4317,6 +4596,13 @@ export type AppCountOutputTypeCountSandboxesArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.SandboxWhereInput
 }
 
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountWithheldArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WithheldItemWhereInput
+}
+
 
 export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   clientId?: boolean
@@ -4360,6 +4646,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
+  withheld?: boolean | Prisma.App$withheldArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["app"]>
 
@@ -4465,6 +4752,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
+  withheld?: boolean | Prisma.App$withheldArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AppIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -4489,6 +4777,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
     staffRolesFor: Prisma.$StaffRoleAppPayload<ExtArgs>[]
     sandboxes: Prisma.$SandboxPayload<ExtArgs>[]
+    withheld: Prisma.$WithheldItemPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     clientId: string
@@ -4926,6 +5215,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   staffRoles<T extends Prisma.App$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRolesFor<T extends Prisma.App$staffRolesForArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesForArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sandboxes<T extends Prisma.App$sandboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$sandboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  withheld<T extends Prisma.App$withheldArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$withheldArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithheldItemPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5753,6 +6043,30 @@ export type App$sandboxesArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.SandboxScalarFieldEnum | Prisma.SandboxScalarFieldEnum[]
+}
+
+/**
+ * App.withheld
+ */
+export type App$withheldArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WithheldItem
+   */
+  select?: Prisma.WithheldItemSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WithheldItem
+   */
+  omit?: Prisma.WithheldItemOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WithheldItemInclude<ExtArgs> | null
+  where?: Prisma.WithheldItemWhereInput
+  orderBy?: Prisma.WithheldItemOrderByWithRelationInput | Prisma.WithheldItemOrderByWithRelationInput[]
+  cursor?: Prisma.WithheldItemWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.WithheldItemScalarFieldEnum | Prisma.WithheldItemScalarFieldEnum[]
 }
 
 /**

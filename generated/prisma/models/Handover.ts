@@ -553,22 +553,6 @@ export type HandoverUncheckedUpdateManyWithoutToNestedInput = {
   deleteMany?: Prisma.HandoverScalarWhereInput | Prisma.HandoverScalarWhereInput[]
 }
 
-export type IntFieldUpdateOperationsInput = {
-  set?: number
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type HandoverCreateNestedOneWithoutPeopleInput = {
   create?: Prisma.XOR<Prisma.HandoverCreateWithoutPeopleInput, Prisma.HandoverUncheckedCreateWithoutPeopleInput>
   connectOrCreate?: Prisma.HandoverCreateOrConnectWithoutPeopleInput

@@ -259,6 +259,8 @@ export type SchoolWhereInput = {
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  withheld?: Prisma.WithheldItemListRelationFilter
+  agreements?: Prisma.AgreementAcceptanceListRelationFilter
   erasures?: Prisma.ErasureListRelationFilter
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
@@ -294,6 +296,8 @@ export type SchoolOrderByWithRelationInput = {
   groups?: Prisma.GroupOrderByRelationAggregateInput
   grants?: Prisma.GrantOrderByRelationAggregateInput
   lastCalls?: Prisma.LastCallOrderByRelationAggregateInput
+  withheld?: Prisma.WithheldItemOrderByRelationAggregateInput
+  agreements?: Prisma.AgreementAcceptanceOrderByRelationAggregateInput
   erasures?: Prisma.ErasureOrderByRelationAggregateInput
   homeOf?: Prisma.PersonOrderByRelationAggregateInput
   imports?: Prisma.ImportSchoolOrderByRelationAggregateInput
@@ -332,6 +336,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  withheld?: Prisma.WithheldItemListRelationFilter
+  agreements?: Prisma.AgreementAcceptanceListRelationFilter
   erasures?: Prisma.ErasureListRelationFilter
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
@@ -406,6 +412,8 @@ export type SchoolCreateInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -440,6 +448,8 @@ export type SchoolUncheckedCreateInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -474,6 +484,8 @@ export type SchoolUpdateInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -508,6 +520,8 @@ export type SchoolUncheckedUpdateInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -656,6 +670,34 @@ export type SchoolUpdateOneRequiredWithoutErasuresNestedInput = {
   upsert?: Prisma.SchoolUpsertWithoutErasuresInput
   connect?: Prisma.SchoolWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutErasuresInput, Prisma.SchoolUpdateWithoutErasuresInput>, Prisma.SchoolUncheckedUpdateWithoutErasuresInput>
+}
+
+export type SchoolCreateNestedOneWithoutAgreementsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutAgreementsInput, Prisma.SchoolUncheckedCreateWithoutAgreementsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutAgreementsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutAgreementsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutAgreementsInput, Prisma.SchoolUncheckedCreateWithoutAgreementsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutAgreementsInput
+  upsert?: Prisma.SchoolUpsertWithoutAgreementsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutAgreementsInput, Prisma.SchoolUpdateWithoutAgreementsInput>, Prisma.SchoolUncheckedUpdateWithoutAgreementsInput>
+}
+
+export type SchoolCreateNestedOneWithoutWithheldInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldInput, Prisma.SchoolUncheckedCreateWithoutWithheldInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWithheldInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutWithheldNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldInput, Prisma.SchoolUncheckedCreateWithoutWithheldInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWithheldInput
+  upsert?: Prisma.SchoolUpsertWithoutWithheldInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutWithheldInput, Prisma.SchoolUpdateWithoutWithheldInput>, Prisma.SchoolUncheckedUpdateWithoutWithheldInput>
 }
 
 export type SchoolCreateNestedOneWithoutGrantsInput = {
@@ -945,6 +987,8 @@ export type SchoolCreateWithoutErasuresInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -978,6 +1022,8 @@ export type SchoolUncheckedCreateWithoutErasuresInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1027,6 +1073,8 @@ export type SchoolUpdateWithoutErasuresInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1060,6 +1108,320 @@ export type SchoolUncheckedUpdateWithoutErasuresInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+}
+
+export type SchoolCreateWithoutAgreementsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+}
+
+export type SchoolUncheckedCreateWithoutAgreementsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+}
+
+export type SchoolCreateOrConnectWithoutAgreementsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutAgreementsInput, Prisma.SchoolUncheckedCreateWithoutAgreementsInput>
+}
+
+export type SchoolUpsertWithoutAgreementsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutAgreementsInput, Prisma.SchoolUncheckedUpdateWithoutAgreementsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutAgreementsInput, Prisma.SchoolUncheckedCreateWithoutAgreementsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutAgreementsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutAgreementsInput, Prisma.SchoolUncheckedUpdateWithoutAgreementsInput>
+}
+
+export type SchoolUpdateWithoutAgreementsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutAgreementsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+}
+
+export type SchoolCreateWithoutWithheldInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+}
+
+export type SchoolUncheckedCreateWithoutWithheldInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+}
+
+export type SchoolCreateOrConnectWithoutWithheldInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldInput, Prisma.SchoolUncheckedCreateWithoutWithheldInput>
+}
+
+export type SchoolUpsertWithoutWithheldInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutWithheldInput, Prisma.SchoolUncheckedUpdateWithoutWithheldInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldInput, Prisma.SchoolUncheckedCreateWithoutWithheldInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutWithheldInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutWithheldInput, Prisma.SchoolUncheckedUpdateWithoutWithheldInput>
+}
+
+export type SchoolUpdateWithoutWithheldInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutWithheldInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1092,6 +1454,8 @@ export type SchoolCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -1125,6 +1489,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -1174,6 +1540,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -1207,6 +1575,8 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1240,6 +1610,8 @@ export type SchoolCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -1273,6 +1645,8 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -1322,6 +1696,8 @@ export type SchoolUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -1355,6 +1731,8 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1388,6 +1766,8 @@ export type SchoolCreateWithoutSandboxInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -1421,6 +1801,8 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -1501,6 +1883,8 @@ export type SchoolCreateWithoutLogoInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -1534,6 +1918,8 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -1583,6 +1969,8 @@ export type SchoolUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -1616,6 +2004,8 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1649,6 +2039,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1682,6 +2074,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1731,6 +2125,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1764,6 +2160,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1796,6 +2194,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -1829,6 +2229,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -1878,6 +2280,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -1911,6 +2315,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1944,6 +2350,8 @@ export type SchoolCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -1977,6 +2385,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -2026,6 +2436,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -2059,6 +2471,8 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2093,6 +2507,8 @@ export type SchoolCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -2126,6 +2542,8 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -2164,6 +2582,8 @@ export type SchoolCreateWithoutReceivesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -2197,6 +2617,8 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -2246,6 +2668,8 @@ export type SchoolUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -2279,6 +2703,8 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2323,6 +2749,8 @@ export type SchoolUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -2356,6 +2784,8 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2389,6 +2819,8 @@ export type SchoolCreateWithoutImportsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -2422,6 +2854,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2471,6 +2905,8 @@ export type SchoolUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2504,6 +2940,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2537,6 +2975,8 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -2570,6 +3010,8 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -2619,6 +3061,8 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -2652,6 +3096,8 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2685,6 +3131,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -2718,6 +3166,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -2767,6 +3217,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -2800,6 +3252,8 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2833,6 +3287,8 @@ export type SchoolCreateWithoutSignInInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -2866,6 +3322,8 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -2915,6 +3373,8 @@ export type SchoolUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -2948,6 +3408,8 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2981,6 +3443,8 @@ export type SchoolCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -3014,6 +3478,8 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -3063,6 +3529,8 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -3096,6 +3564,8 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3129,6 +3599,8 @@ export type SchoolCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -3162,6 +3634,8 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -3211,6 +3685,8 @@ export type SchoolUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -3244,6 +3720,8 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3277,6 +3755,8 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -3310,6 +3790,8 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -3359,6 +3841,8 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -3392,6 +3876,8 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3425,6 +3911,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
@@ -3458,6 +3946,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
@@ -3507,6 +3997,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -3540,6 +4032,8 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3588,6 +4082,8 @@ export type SchoolUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
@@ -3621,6 +4117,8 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3662,6 +4160,8 @@ export type SchoolCountOutputType = {
   groups: number
   grants: number
   lastCalls: number
+  withheld: number
+  agreements: number
   erasures: number
   homeOf: number
   imports: number
@@ -3678,6 +4178,8 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   groups?: boolean | SchoolCountOutputTypeCountGroupsArgs
   grants?: boolean | SchoolCountOutputTypeCountGrantsArgs
   lastCalls?: boolean | SchoolCountOutputTypeCountLastCallsArgs
+  withheld?: boolean | SchoolCountOutputTypeCountWithheldArgs
+  agreements?: boolean | SchoolCountOutputTypeCountAgreementsArgs
   erasures?: boolean | SchoolCountOutputTypeCountErasuresArgs
   homeOf?: boolean | SchoolCountOutputTypeCountHomeOfArgs
   imports?: boolean | SchoolCountOutputTypeCountImportsArgs
@@ -3725,6 +4227,20 @@ export type SchoolCountOutputTypeCountGrantsArgs<ExtArgs extends runtime.Types.E
  */
 export type SchoolCountOutputTypeCountLastCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LastCallWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountWithheldArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WithheldItemWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountAgreementsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AgreementAcceptanceWhereInput
 }
 
 /**
@@ -3811,6 +4327,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  withheld?: boolean | Prisma.School$withheldArgs<ExtArgs>
+  agreements?: boolean | Prisma.School$agreementsArgs<ExtArgs>
   erasures?: boolean | Prisma.School$erasuresArgs<ExtArgs>
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
@@ -3887,6 +4405,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  withheld?: boolean | Prisma.School$withheldArgs<ExtArgs>
+  agreements?: boolean | Prisma.School$agreementsArgs<ExtArgs>
   erasures?: boolean | Prisma.School$erasuresArgs<ExtArgs>
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
@@ -3917,6 +4437,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     groups: Prisma.$GroupPayload<ExtArgs>[]
     grants: Prisma.$GrantPayload<ExtArgs>[]
     lastCalls: Prisma.$LastCallPayload<ExtArgs>[]
+    withheld: Prisma.$WithheldItemPayload<ExtArgs>[]
+    agreements: Prisma.$AgreementAcceptancePayload<ExtArgs>[]
     erasures: Prisma.$ErasurePayload<ExtArgs>[]
     homeOf: Prisma.$PersonPayload<ExtArgs>[]
     imports: Prisma.$ImportSchoolPayload<ExtArgs>[]
@@ -4345,6 +4867,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   groups<T extends Prisma.School$groupsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$groupsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   grants<T extends Prisma.School$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   lastCalls<T extends Prisma.School$lastCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$lastCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LastCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  withheld<T extends Prisma.School$withheldArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$withheldArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithheldItemPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  agreements<T extends Prisma.School$agreementsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$agreementsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AgreementAcceptancePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   erasures<T extends Prisma.School$erasuresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$erasuresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ErasurePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   homeOf<T extends Prisma.School$homeOfArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$homeOfArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   imports<T extends Prisma.School$importsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$importsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4923,6 +5447,54 @@ export type School$lastCallsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
+}
+
+/**
+ * School.withheld
+ */
+export type School$withheldArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WithheldItem
+   */
+  select?: Prisma.WithheldItemSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WithheldItem
+   */
+  omit?: Prisma.WithheldItemOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WithheldItemInclude<ExtArgs> | null
+  where?: Prisma.WithheldItemWhereInput
+  orderBy?: Prisma.WithheldItemOrderByWithRelationInput | Prisma.WithheldItemOrderByWithRelationInput[]
+  cursor?: Prisma.WithheldItemWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.WithheldItemScalarFieldEnum | Prisma.WithheldItemScalarFieldEnum[]
+}
+
+/**
+ * School.agreements
+ */
+export type School$agreementsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AgreementAcceptance
+   */
+  select?: Prisma.AgreementAcceptanceSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AgreementAcceptance
+   */
+  omit?: Prisma.AgreementAcceptanceOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AgreementAcceptanceInclude<ExtArgs> | null
+  where?: Prisma.AgreementAcceptanceWhereInput
+  orderBy?: Prisma.AgreementAcceptanceOrderByWithRelationInput | Prisma.AgreementAcceptanceOrderByWithRelationInput[]
+  cursor?: Prisma.AgreementAcceptanceWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AgreementAcceptanceScalarFieldEnum | Prisma.AgreementAcceptanceScalarFieldEnum[]
 }
 
 /**

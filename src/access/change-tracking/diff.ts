@@ -2,11 +2,10 @@ import { identifier, join, literal, sql, table, type Sql } from "../../platform/
 import { schoolIsShown } from "../visibility.ts";
 import { allProperties, comparedProperties } from "./snapshot.ts";
 
-// Null after the change means that the property does not apply, or is not granted to the app.
 const isChanged = (property: string): Sql => {
   if (property === "status") return sql`is_new_status`;
   const [before, after] = [identifier(`b_${property}`), identifier(`a_${property}`)];
-  return sql`(is_staying AND ${after} IS NOT NULL AND ${before} IS DISTINCT FROM ${after})`;
+  return sql`(is_staying AND ${before} IS DISTINCT FROM ${after})`;
 };
 
 const isAnyChanged = join(comparedProperties.map(isChanged), " OR ");

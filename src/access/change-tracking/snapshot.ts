@@ -1,7 +1,8 @@
 import type { AppEventType } from "../../events/index.ts";
 import { identifier, join, sql, table, type Parameters, type Part, type Sql } from "../../platform/database/sql.ts";
-import { granted, isGranted, readTable } from "../attributes.ts";
+import { granted, readTable } from "../attributes.ts";
 import { fromShownGroupsOf, groupIsSynced, personIsSynced, schoolIsShown, userIsShown } from "../visibility.ts";
+import { schoolsOf, withheldScopes } from "../withheld-sql.ts";
 
 const given = table("grant", "given");
 const reader = table("app", "v_reader");
@@ -30,15 +31,16 @@ const hashes = {
       sql`CASE WHEN k.is_synced
         THEN ${granted(reader, "SOURCE_SYSTEM_IDENTIFIER", p, (p) => p.sourceSystemIdentifier)} END`,
       p.purgeAt,
+      withheldScopes(reader.clientId, schoolsOf(p.id)),
     ),
   },
-  group: { name: hash(g.name), rest: hash(g.type) },
+  group: { name: hash(g.name), rest: hash(g.type, withheldScopes(given.clientId, sql`SELECT ${g.schoolId}`)) },
   school: {
     name: hash(s.name),
-    address: sql`CASE WHEN ${isGranted(reader, "SCHOOL_ADDRESS")} OR ${isGranted(reader, "SCHOOL_LOCATION")}
-      THEN ${hash(address, location)} END`,
+    address: sql`CASE WHEN num_nonnulls(${address}, ${location}) > 0 THEN ${hash(address, location)} END`,
     schooling_level: granted(reader, "SCHOOLING_LEVEL", s, (s) => hash(s.schoolingLevel)),
     official_id: granted(reader, "SCHOOL_OFFICIAL_ID", s, (s) => hash(s.officialId)),
+    rest: hash(withheldScopes(reader.clientId, sql`SELECT ${s.id}`)),
   },
 } satisfies Record<AppEventType, Record<string, Sql>>;
 

@@ -118,7 +118,10 @@ export const findLeftover = (table: string, column: string, what: What): Leftove
       one.tables.includes(table) && (one.columns?.includes(column) ?? true) && (one.what?.includes(what) ?? true),
   );
 
-const tablesOfOthers = ["school", "app", "app_profile", "card_settings", "sandbox"];
+const tablesOfOthers = [
+  ...["school", "app", "app_profile", "card_settings", "sandbox"],
+  ...["agreement", "agreement_subprocessor", "agreement_purpose"],
+];
 
 /** Whether a row is about a school or an app, in which a part of a name is a word of its own: a street, a town. */
 export const isOfOthers = (table: string, read: Read): boolean =>
@@ -152,5 +155,5 @@ export const hashColumns: readonly string[] = [
 
 /** The other binary columns, which are searched as text and for ids. */
 export const readableColumns: readonly string[] = [
-  ...["app_logo.bytes", "import_piece.bytes", "school_logo.bytes", "webhook_attempt.answer"],
+  ...["agreement.pdf", "app_logo.bytes", "import_piece.bytes", "school_logo.bytes", "webhook_attempt.answer"],
 ];

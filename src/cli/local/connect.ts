@@ -54,6 +54,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       supportRoleDays: config.supportRoleDays,
       handoverDays: config.handoverDays,
       erasureOverdueDays: config.erasureOverdueDays,
+      demandsAgreements: config.demandsAgreements,
       retention: config.retention,
       operator: config.operator,
       checkAnswers: false,

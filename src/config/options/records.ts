@@ -1,5 +1,5 @@
 import type { Option } from "../option.ts";
-import { wholeNumber } from "../values.ts";
+import { oneOf, wholeNumber } from "../values.ts";
 
 export const recordOptions = {
   RESTORE_WINDOW_DAYS: {
@@ -19,6 +19,13 @@ export const recordOptions = {
     default: "30",
     meaning: "Time in which a school can accept pupils whom another school hands over.",
     example: "30",
+  },
+  AGREEMENTS: {
+    value: oneOf("off", "required"),
+    default: "off",
+    meaning:
+      "`required`: sync to an app can be switched on at a school only after the school agreed to the app's agreement, and schools do not give what an app gets later until they agree to it.",
+    example: "required",
   },
   CHANGE_FEED_DAYS: {
     value: wholeNumber(30, 3650),

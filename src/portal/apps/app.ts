@@ -10,12 +10,14 @@ export const addressOf = ({ path }: PageRequest): string =>
 export async function showApp(request: PageRequest): Promise<PageView> {
   const { api, path } = request;
   const ofApp = { school: path.schoolId, app: path.clientId };
-  const [app, erasures] = await Promise.all([
+  const [app, agreement, erasures] = await Promise.all([
     readApp(request),
+    unwrap(api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/agreement", { params: { path } })),
     unwrap(api.GET("/admin/v1/erasures", { params: { query: ofApp } })),
   ]);
   const model = {
     app,
+    agreement,
     address: addressOf(request),
     words: wordsOf(request),
     withheld: withheldFrom(app),

@@ -41,7 +41,8 @@ type PathName =
   | "staffRoleId"
   | "sessionId"
   | "credentialBatchId"
-  | "columnMappingId";
+  | "columnMappingId"
+  | "agreementReceiptId";
 
 export type PageRequest = {
   req: Request;

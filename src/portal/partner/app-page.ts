@@ -30,6 +30,7 @@ const appPages = [
   "schools",
   "erasures",
   "scopes",
+  "agreement",
   "webhooks",
   "sandbox",
   "sign-ons",

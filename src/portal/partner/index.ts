@@ -1,6 +1,7 @@
 import { signOnAdviceTexts } from "../../platform/advice/sign-on/index.ts";
 import { signatureFaultTexts } from "../../platform/advice/signature/index.ts";
 import { makeArea, type PageHandler, type Pages } from "../frame/index.ts";
+import { deleteDraft, loadPdf, publishDraft, showAgreement, uploadPdf, writeDraft } from "./agreement.ts";
 import { refuseOtherApp } from "./app-page.ts";
 import { redeliver, showDelivery } from "./deliveries.ts";
 import * as endpoints from "./endpoint-actions.ts";
@@ -73,6 +74,12 @@ function addPages(all: Pages, guides: AppGuides): void {
   pages.post(`${app}/scopes`, requestScopes, showScopes);
   pages.post(`${app}/scopes/set`, setScopes, showScopes);
   pages.post(`${app}/attributes`, setAttributes, showScopes);
+  pages.get(`${app}/agreement`, showAgreement);
+  pages.post(`${app}/agreement`, writeDraft, showAgreement);
+  pages.upload(`${app}/agreement/pdf`, uploadPdf, showAgreement);
+  pages.post(`${app}/agreement/publication`, publishDraft, showAgreement);
+  pages.post(`${app}/agreement/deletion`, deleteDraft, showAgreement);
+  pages.get(`${app}/agreement/:agreementId/pdf`, loadPdf);
   pages.get(`${app}/webhooks`, listEndpoints);
   pages.get(`${app}/webhooks/new`, showNewEndpoint);
   pages.post(`${app}/webhooks/new`, createEndpoint, showNewEndpoint);

@@ -18,6 +18,7 @@ async function showToday({ api, may, path, t }: PageRequest): Promise<PageView> 
     import: may("createImport"),
     giveLogins: may("createSchoolPasswords"),
     grant: may("putGrant"),
+    agree: may("acceptAgreement"),
     seeApps: may("getCatalogueApp"),
     dismiss: may("withdrawPasswordRequests"),
   };

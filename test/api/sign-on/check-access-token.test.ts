@@ -16,7 +16,7 @@ test("a token in the app context tells the app and its scopes", async () => {
       personId: null,
       scopes: new Set(["schools:read", "users:read"]),
       hasSecondFactor: false,
-      readsNames: true,
+      namesRead: "all",
       ids: "shared",
     },
   });

@@ -8,6 +8,8 @@ import {
   scopeFromWire,
   type ScopeName,
   type SignOnRight,
+  type Subject,
+  type WithheldItem,
 } from "../../../access/index.ts";
 import { hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
@@ -99,9 +101,10 @@ export async function renderVisit(visit: Visit): Promise<Page> {
   if (prompt.name === secondFactorPrompt) return renderSecondFactor(visit, { problem: null });
   const right = await findSignOnRight(deps.db.pool, { clientId, personId }, deps.clock());
   if (prompt.name === "consent") {
-    const claims = await findClaims(deps, { clientId, personId, right });
-    const offered = withoutRefused(right, scopes);
-    const withheld = appAttributes.filter((name) => !app.attributes.includes(name));
+    const { claims, withheld: bySchools } = await findClaims(deps, { clientId, personId, right });
+    const isWithheld = (name: WithheldItem) => bySchools?.includes(name) === true;
+    const offered = withoutRefused(right, scopes).filter((name) => !isWithheld(name));
+    const withheld = appAttributes.filter((name) => !app.attributes.includes(name) || isWithheld(name));
     const switchUser = stepsOf(visit, "switch").action;
     return renderConsentPage({ ...model("consent"), scopes: offered, claims, withheld, switchUser }, context);
   }
@@ -113,12 +116,13 @@ export async function renderVisit(visit: Visit): Promise<Page> {
 async function findClaims(
   { db: { pool }, secrets }: InteractionDeps,
   { right, ...pair }: { clientId: ClientId; personId: PersonId; right: SignOnRight },
-): Promise<ClaimsForApp> {
+): Promise<{ claims: ClaimsForApp } & Pick<Subject, "withheld">> {
   const [subject, [past]] = await Promise.all([findSubject(pool, pair), listDecisions(pool, [pair])]);
   if (subject === null) throw new Error("the person vanished during the request");
   const schools = right.kind === "allowed" ? right.schools : [];
   const school = schools.length === 1 ? schools[0] : schools.find(({ id }) => id === past?.schoolId);
-  return { ...claimsAt(subject, school?.id ?? null), pseudonym: makePseudonym(secrets.pseudonyms, pair) };
+  const pseudonym = makePseudonym(secrets.pseudonyms, pair);
+  return { claims: { ...claimsAt(subject, school?.id ?? null), pseudonym }, withheld: subject.withheld };
 }
 
 /**

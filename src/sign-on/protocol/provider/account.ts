@@ -18,7 +18,7 @@ import { once, questions } from "../storage/request-memory.ts";
 import { whileConsuming, getRequest } from "../storage/request.ts";
 import { recordSignIn } from "../storage/unit-of-work.ts";
 import type { ProviderDeps } from "./deps.ts";
-import { presentClaims } from "./claims.ts";
+import { presentClaims, withoutWithheld } from "./claims.ts";
 
 export function findRight(deps: ProviderDeps, pair: Pair): Promise<SignOnRight> {
   return once(getRequest().memory, questions.right(pair), () => deps.store.findRight(pair));
@@ -58,17 +58,16 @@ export function makeFindAccount(deps: ProviderDeps) {
     if (token?.kind === "AuthorizationCode") await noteSignIn(deps, ctx, pair, right);
     return {
       accountId: sub,
-      async claims(use, _scope, requested) {
+      async claims(use, scope, requested) {
         const schoolId = await findSchool(deps, pair);
         noteSchool(ctx, schoolId);
         const subject = await readSubject(deps, pair);
         if (!subject) throw new Error("the person vanished during the request");
+        const pseudonym = makePseudonym(deps.secrets.pseudonyms, pair);
+        const claims = presentClaims({ ...claimsAt(subject, schoolId), pseudonym });
         return {
           sub,
-          ...presentClaims({
-            ...claimsAt(subject, schoolId),
-            pseudonym: makePseudonym(deps.secrets.pseudonyms, pair),
-          }),
+          ...withoutWithheld(claims, { given: scope.split(" "), ...subject, ...deps.contract }),
           ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}),
         } as AccountClaims;
       },

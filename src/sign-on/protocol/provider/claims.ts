@@ -1,4 +1,4 @@
-import type { SubjectClaims } from "../../../access/index.ts";
+import type { Subject, SubjectClaims } from "../../../access/index.ts";
 import type { Every } from "../../../platform/contract-types.ts";
 import type { PersonClaims } from "../contract.ts";
 
@@ -21,4 +21,15 @@ export function presentClaims({ name, role, school, groups, pseudonym }: ClaimsF
     groups,
     pseudonym,
   };
+}
+
+type Scopes = Pick<Subject, "withheld"> & { given: readonly string[]; claimsByScope: Record<string, string[]> };
+
+/** Claims that no scope gives but withheld ones are null. */
+export function withoutWithheld(claims: Every<PersonClaims>, { given, withheld, claimsByScope }: Scopes) {
+  if (withheld === null) return claims;
+  const isWithheld = (scope: string) => (withheld as readonly string[]).includes(scope);
+  const kept = new Set(given.filter((scope) => !isWithheld(scope)).flatMap((scope) => claimsByScope[scope] ?? []));
+  const lost = given.filter(isWithheld).flatMap((scope) => claimsByScope[scope] ?? []);
+  return { ...claims, ...Object.fromEntries(lost.filter((name) => !kept.has(name)).map((name) => [name, null])) };
 }

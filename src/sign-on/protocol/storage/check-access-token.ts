@@ -1,7 +1,15 @@
 import { isCurrent } from "../../../accounts/index.ts";
 import DataLoader from "dataloader";
-import type { AccessToken, CheckAccessToken, ClientId, IdKind, ScopeName, TokenCheck } from "../../../access/index.ts";
-import { idKindOf, isGranted, personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../../access/index.ts";
+import type {
+  AccessToken,
+  CheckAccessToken,
+  ClientId,
+  IdKind,
+  NamesRead,
+  ScopeName,
+  TokenCheck,
+} from "../../../access/index.ts";
+import { idKindOf, namesReadBy, personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
@@ -16,7 +24,7 @@ type TokenRow = {
   scope: string | null;
   granted: ScopeName[];
   hasSecondFactor: boolean;
-  readsNames: boolean;
+  namesRead: NamesRead;
   ids: IdKind;
   expiresAt: Date;
   isAllowed: boolean;
@@ -37,7 +45,7 @@ const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
       granted: app.scopes,
       // Present if the session was made with one: provider/grant.ts.
       hasSecondFactor: sql`${token.payload} #> '{claims,id_token,amr}' IS NOT NULL`,
-      readsNames: isGranted(app, "PERSON_NAME"),
+      namesRead: namesReadBy(app),
       ids: idKindOf(app),
       expiresAt: token.expiresAt,
       isAllowed: sql`coalesce(${isCurrent(token)} AND (${token.personId} IS NULL
@@ -74,11 +82,11 @@ async function findTokens(db: Db, tokens: readonly string[], now: Date): Promise
 
 function classify(row: TokenRow | undefined, now: Date): TokenCheck {
   if (!row) return { kind: "unknown" };
-  const { clientId, personId, hasSecondFactor, readsNames, ids } = row;
+  const { clientId, personId, hasSecondFactor, namesRead, ids } = row;
   if (!row.isAllowed) return { kind: "unknown", clientId };
   if (row.expiresAt <= now) return { kind: "expired", clientId };
   const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(scope));
   const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
-  const found: AccessToken = { clientId, personId, scopes, hasSecondFactor, readsNames, ids };
+  const found: AccessToken = { clientId, personId, scopes, hasSecondFactor, namesRead, ids };
   return { kind: "valid", token: found };
 }

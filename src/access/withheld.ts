@@ -1,0 +1,102 @@
+import { auditChange, type Change, type SchoolId } from "../directory/index.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { insert, run, sql, statement, table, type Sql, type Value } from "../platform/database/sql.ts";
+import type { AppAttribute } from "./attributes.ts";
+import type { GrantKey } from "./grant.ts";
+import type { ClientId, ScopeName } from "./token.ts";
+import type { WithheldItem } from "./withheld-sql.ts";
+
+/** SCHOOL: the school switched it off. NOT_AGREED: the app got it after the school had agreed. */
+export type Withheld = { clientId: ClientId; item: WithheldItem; reason: "SCHOOL" | "NOT_AGREED"; since: Date };
+
+/** What apps do not get at a school, now. */
+export async function listWithheld(
+  { prisma }: RecordStore,
+  { schoolId, clientId }: { schoolId: SchoolId; clientId?: ClientId },
+): Promise<Withheld[]> {
+  const rows = await prisma.withheldItem.findMany({
+    where: { schoolId, ...(clientId !== undefined && { clientId }) },
+    orderBy: [{ clientId: "asc" }, { item: "asc" }, { reason: "asc" }],
+  });
+  return rows.map(({ clientId, item, reason, since }) => ({
+    clientId: clientId as ClientId,
+    item: item as WithheldItem,
+    reason,
+    since,
+  }));
+}
+
+/**
+ * Replaces the attributes that the school withholds from the app; returns false, and writes nothing, if it withholds
+ * these. A choice outlives the grant, because an app still sees the users who signed in.
+ *
+ * Errors: not_found app_or_school_not_found.
+ */
+export async function setWithheld(
+  change: Change,
+  { attributes, ...key }: GrantKey & { attributes: readonly AppAttribute[] },
+): Promise<boolean> {
+  const { tx, now } = change;
+  await change.touchSchool(key.schoolId, key.clientId);
+  const items = [...new Set(attributes)];
+  const own = { ...key, reason: "SCHOOL" as const };
+  const { withheldItem } = tx.prisma;
+  const deleted = await withheldItem.deleteMany({ where: { ...own, item: { notIn: items } } });
+  const data = items.map((item) => ({ ...own, item, since: now }));
+  const added = await withheldItem.createMany({ data, skipDuplicates: true }).catch((error: unknown) => {
+    if (!missing.has((error as { constraint?: string }).constraint ?? "")) throw error;
+    throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
+  });
+  if (deleted.count + added.count === 0) return false;
+  await auditChange(change, { action: "attributes_withheld", ...key, detail: { withheld: items.sort() } });
+  return true;
+}
+
+const missing: ReadonlySet<string> = new Set(["withheld_item_client_id_fkey", "withheld_item_school_id_fkey"]);
+
+type Items = { attributes: readonly AppAttribute[]; scopes: readonly ScopeName[] };
+type Added = { clientId: ClientId; items: readonly string[]; now: Date };
+
+const grant = table("grant", "given");
+const acceptance = table("agreementAcceptance", "accepted");
+const s = table("school", "s");
+
+const isInForce = (clientId: Value): Sql => sql`${acceptance.clientId} = ${clientId}
+  AND ${acceptance.replacedAt} IS NULL AND ${acceptance.withdrawnAt} IS NULL`;
+
+const insertNotAgreed = statement<Added>(
+  ({ clientId, items, now }) =>
+    sql`${insert(
+      "withheldItem",
+      { clientId, item: sql`added.item`, schoolId: s.id, reason: sql`'NOT_AGREED'`, since: now },
+      sql`FROM ${s} CROSS JOIN unnest(${items}::text[]) AS added (item)
+    WHERE ${s.sandboxId} IS NULL AND ${s.id} IN (
+        SELECT ${grant.schoolId} FROM ${grant} WHERE ${grant.clientId} = ${clientId}
+        UNION SELECT ${acceptance.schoolId} FROM ${acceptance} WHERE ${isInForce(clientId)})
+      AND NOT EXISTS (
+        SELECT FROM ${acceptance} WHERE ${isInForce(clientId)} AND ${acceptance.schoolId} = ${s.id}
+          AND added.item = ANY (${acceptance.attributes}::text[] || ${acceptance.scopes}))`,
+    )} ON CONFLICT DO NOTHING`,
+  "access.withholdAdded",
+);
+
+/** What an app gets is withheld at its schools until they agree, if that is demanded; what it loses no longer is. */
+export async function withholdAdded(
+  tx: Transaction,
+  {
+    before,
+    after,
+    demandsAgreements,
+  }: { before: Items; after: Items & { clientId: ClientId }; demandsAgreements: boolean },
+  now: Date,
+): Promise<void> {
+  const { clientId } = after;
+  const itemsOf = ({ attributes, scopes }: Items): string[] => [...attributes, ...scopes];
+  const [had, has] = [itemsOf(before), itemsOf(after)];
+  const lost = had.filter((item) => !has.includes(item));
+  const items = has.filter((item) => !had.includes(item));
+  const notAgreed = { clientId, reason: "NOT_AGREED" as const };
+  if (lost.length > 0) await tx.prisma.withheldItem.deleteMany({ where: { ...notAgreed, item: { in: lost } } });
+  if (demandsAgreements && items.length > 0) await run(tx, insertNotAgreed, { clientId, items, now });
+}

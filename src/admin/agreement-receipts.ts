@@ -1,0 +1,86 @@
+import { findReceipt, listReceipts, type AgreementReceipt } from "../access/index.ts";
+import { findSchool, type SchoolId } from "../directory/index.ts";
+import { personActor } from "../events/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf, type RecordStore } from "../platform/database/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { limitThreaded } from "../platform/threads/index.ts";
+import { attachmentOf, presentAgreement } from "./agreements.ts";
+import { tagOf } from "./change.ts";
+import { describeReceipt, receiptWords } from "./document-pdf/receipt.ts";
+import type { PrintedDocument } from "./document-pdf/draw.ts";
+import { appActor, type AdminHandler, type Schemas } from "./handler.ts";
+import { findNames } from "./names.ts";
+import { readPage } from "./page.ts";
+import { refuseUnknownSchool } from "./reached.ts";
+
+type Actor = Schemas["AgreementActor"];
+
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+async function presentActor(db: RecordStore, actorId: string | null, role: string | null): Promise<Actor> {
+  const idAfter = (prefix: string) => (actorId?.startsWith(prefix) === true ? actorId.slice(prefix.length) : null);
+  const [person, clientId] = [idAfter(personActor("")), idAfter(appActor(""))];
+  const personId = person === nobody ? null : person;
+  const names = await findNames(db, { personIds: [personId], clientIds: [clientId] });
+  const name = names.ofPerson(personId);
+  return present<Actor>({
+    personId,
+    clientId,
+    name: name === null ? names.ofApp(clientId) : `${name.firstCall} ${name.last}`,
+    role: (role ?? "NONE") as Actor["role"],
+  });
+}
+
+export async function presentReceipt(
+  db: RecordStore,
+  { acceptedBy, acceptedRole, withdrawnBy, withdrawnRole, ...receipt }: AgreementReceipt,
+): Promise<Schemas["AgreementReceipt"]> {
+  return present<Schemas["AgreementReceipt"]>({
+    ...receipt,
+    acceptedBy: await presentActor(db, acceptedBy, acceptedRole),
+    withdrawnBy: receipt.withdrawnAt === null ? undefined : await presentActor(db, withdrawnBy, withdrawnRole),
+  });
+}
+
+export const listAgreementReceipts: AdminHandler<"listAgreementReceipts"> = async (deps, request) => {
+  const { schoolId, query, reach } = request;
+  const { range, answer } = readPage(deps, request);
+  await refuseUnknownSchool(storeOf(deps.db), reach, schoolId);
+  const found = await listReceipts(deps.db, { schoolId, clientId: query.app, ...range });
+  return answer(await Promise.all(found.map((receipt) => presentReceipt(deps.db, receipt))));
+};
+
+/** Errors: not_found agreement_receipt_not_found. */
+async function readProof(
+  db: RecordStore,
+  { schoolId, agreementReceiptId }: { schoolId: SchoolId; agreementReceiptId: string },
+): Promise<Schemas["AgreementProof"]> {
+  const found = await findReceipt(db, { schoolId, id: agreementReceiptId });
+  if (found === null) throw new AppError("not_found", "agreement_receipt_not_found", "The school has no such receipt.");
+  return present<Schemas["AgreementProof"]>({
+    receipt: await presentReceipt(db, found.receipt),
+    schoolName: (await findSchool(db, schoolId))!.name,
+    agreement: presentAgreement(found.agreement),
+  });
+}
+
+export const getAgreementReceipt: AdminHandler<"getAgreementReceipt"> = async ({ db }, request) => {
+  await refuseUnknownSchool(storeOf(db), request.reach, request.schoolId);
+  const body = await readProof(db, request);
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+const print = limitThreaded<PrintedDocument, Uint8Array>({
+  module: new URL("./document-pdf/print.ts", import.meta.url),
+  seconds: 60,
+});
+
+export const printAgreementReceipt: AdminHandler<"printAgreementReceipt"> = async ({ db }, request) => {
+  const { schoolId, query, reach, origin, connection } = request;
+  await refuseUnknownSchool(storeOf(db), reach, schoolId);
+  const language = query.language ?? "de";
+  const document = describeReceipt(await readProof(db, request), { language, now: origin.at });
+  const body = Buffer.from(await print(document, { by: origin.actorId, caller: connection }));
+  return { status: 200, body, headers: attachmentOf(`${receiptWords[language].file}.pdf`) };
+};

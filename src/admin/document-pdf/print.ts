@@ -1,0 +1,4 @@
+// Runs in a thread.
+import { drawDocument } from "./draw.ts";
+
+export default drawDocument;

@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import { makeMakers } from "../support/make.ts";
+import { giveRoleTo, makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService({ env: { AGREEMENTS: "required" } });
+const make = makeMakers(service.db);
+const { prisma } = service.db;
+
+/** Somebody who looks after an app and runs a school. */
+async function makeWorld() {
+  const school = await make.school();
+  const group = await make.group({ school, name: "5a" });
+  await make.person({ school, groups: [group], name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" } });
+  const { clientId } = await make.app({ name: "Lernapp", scopes: ["openid"], attributes: ["PERSON_NAME"] });
+  const { browser, personId } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  await giveRoleTo(service, personId, "PARTNER", { clientIds: [clientId] });
+  const [ofPartner, ofSchool] = [`/partner/apps/${clientId}/agreement`, `/admin/schools/${school}/apps/${clientId}`];
+  return { school, group, clientId, browser, personId, ofPartner, ofSchool, agreement: `${ofSchool}/agreement` };
+}
+
+type World = Awaited<ReturnType<typeof makeWorld>>;
+
+const draft = {
+  version: "2026",
+  text: "§ 1 Gegenstand\n\n§ 2 <b>Weisungen</b>",
+  deletionDe: "30 Tage nach dem Ende der Nutzung",
+  subprocessors: "Rechenzentrum Nord GmbH; de; Hosting",
+  "de-PERSON_NAME": "Die App spricht Kinder mit Namen an.",
+  "de-openid": "Anmeldung",
+};
+
+async function publish({ browser, ofPartner }: World, more: object = {}) {
+  const form = await browser.open(ofPartner);
+  const kept = await browser.submit(form, "/agreement", { ...draft, ...more });
+  expect(kept.html).toContain("Der Entwurf ist gespeichert.");
+  return browser.submit(kept, "/publication", {});
+}
+
+async function agree({ browser, agreement }: World, chosen: object = { given: "" }) {
+  const preview = await browser.submit(await browser.open(agreement), "/agreement", { act: "accept", ...chosen });
+  return { preview, done: await browser.submit(preview, "/agreement", { step: "confirm" }) };
+}
+
+test("a partner writes a draft in words, is told what is missing, and publishes it", async () => {
+  const world = await makeWorld();
+  const { browser, ofPartner, clientId } = world;
+  const form = await browser.open(ofPartner);
+  const wrong = await browser.submit(form, "/agreement", { ...draft, subprocessors: "Nord GmbH, Hosting" });
+  expect(wrong.html).toContain("Schreiben Sie Name; Land mit zwei Buchstaben; Zweck.");
+  expect(wrong.html).toContain("Nord GmbH, Hosting");
+  const incomplete = await publish(world, { "de-openid": "" });
+  expect(incomplete.html).toContain("Der Entwurf ist nicht vollständig");
+  const done = await publish(world, { required: "openid" });
+  expect(done.html).toContain("Die Fassung ist veröffentlicht.");
+  const [made] = await prisma.agreement.findMany({
+    where: { clientId },
+    include: { purposes: true, subprocessors: true },
+  });
+  expect(made).toMatchObject({
+    version: "2026",
+    subprocessors: [{ name: "Rechenzentrum Nord GmbH", country: "DE", purpose: "Hosting" }],
+  });
+  expect(made!.purposes.map(({ item, required }) => [item, required]).sort()).toEqual([
+    ["PERSON_NAME", false],
+    ["openid", true],
+  ]);
+  // The next draft begins with what the current version says.
+  expect((await browser.open(ofPartner)).html).toContain("Die App spricht Kinder mit Namen an.");
+});
+
+test("a school reads, switches names off, agrees after a preview, and prints the receipt", async () => {
+  const world = await makeWorld();
+  const { browser, ofSchool, agreement, school, group, clientId } = world;
+  await publish(world);
+  await make.grant({ app: clientId, school, groups: [group] });
+  expect((await browser.open(`/admin/schools/${school}/today`)).html).toContain("Lernapp: noch nicht zugestimmt");
+  expect((await browser.open(ofSchool)).html).toContain("Ihre Schule hat der Vereinbarung noch nicht zugestimmt.");
+  const page = await browser.open(agreement);
+  expect(page.html).toContain("§ 2 &lt;b&gt;Weisungen&lt;/b&gt;");
+  expect(page.html).toContain("Rechenzentrum Nord GmbH (DE): Hosting");
+  expect(page.html).toContain("Der Betreiber verlangt diese Vereinbarung");
+  const { preview, done } = await agree(world);
+  expect(preview.html).toContain("Namen von Personen");
+  expect(done.html).toContain("Ihre Schule hat der Vereinbarung zugestimmt.");
+  expect(await prisma.withheldItem.findMany({ where: { clientId } })).toMatchObject([{ item: "PERSON_NAME" }]);
+  expect((await browser.open(ofSchool)).html).toContain("Für diese App ausgeschaltet: Namen von Personen.");
+  expect((await browser.open(`/admin/schools/${school}/today`)).html).not.toContain("Lernapp: noch nicht");
+
+  const list = await browser.open(`/admin/schools/${school}/agreements`);
+  const [, receipt] = /(\/admin\/schools\/[^"]+\/agreements\/[0-9a-f-]{36})"/.exec(list.html) ?? [];
+  const shown = await browser.open(receipt!);
+  expect(shown.html).toContain("data-print");
+  expect(shown.html).toContain("Vereinbarte Daten</dt><dd>Namen von Personen");
+  for (const [file, start] of [
+    ["pdf", "%PDF-"],
+    ["json", "{"],
+    ["document", "§ 1"],
+  ]) {
+    const loaded = await browser.open(`${receipt}/${file}`);
+    expect(loaded.html.startsWith(start!), file).toBe(true);
+  }
+
+  // Switching on again asks for no further agreement.
+  const back = await browser.submit(await browser.open(agreement), "/agreement", {
+    act: "withhold",
+    given: "PERSON_NAME",
+  });
+  const kept = await browser.submit(back, "/agreement", { step: "confirm" });
+  expect(kept.html).toContain("Die Auswahl der Daten ist geändert.");
+  expect(await prisma.withheldItem.count({ where: { clientId } })).toBe(0);
+});
+
+test("sync is refused in words until the school agrees, and ends when it withdraws", async () => {
+  const world = await makeWorld();
+  const { browser, ofSchool, agreement, group, clientId } = world;
+  await publish(world);
+  const grant = async () => {
+    const chosen = { signOn: "EVERYBODY", sync: "on", syncedGroup: group, step: "preview" };
+    return browser.submit(await browser.open(`${ofSchool}/change`), "/change", chosen);
+  };
+  expect((await grant()).html).toContain("muss Ihre Schule der aktuellen Vereinbarung zustimmen");
+  await agree(world, { given: "PERSON_NAME" });
+  await browser.submit(await grant(), "/change", { step: "confirm" });
+  expect(await prisma.grant.findFirst({ where: { clientId } })).toMatchObject({ sync: true });
+  const question = await browser.open(`${agreement}/withdrawal`);
+  expect(question.html).toContain("Das Abrufen wird sofort ausgeschaltet.");
+  const done = await browser.submit(question, "/withdrawal", {});
+  expect(done.html).toContain("Die Zustimmung ist zurückgenommen.");
+  expect(await prisma.grant.findFirst({ where: { clientId } })).toMatchObject({ sync: false });
+});
+
+test("a later version is asked on Today and refused where it was published meanwhile", async () => {
+  const world = await makeWorld();
+  const { browser, agreement, school, group, clientId } = world;
+  await publish(world);
+  await make.grant({ app: clientId, school, groups: [group] });
+  await agree(world, { given: "PERSON_NAME" });
+  const old = await browser.open(agreement);
+  service.clock.forwardSeconds(1);
+  await publish(world, { version: "2027" });
+  expect((await browser.open(`/admin/schools/${school}/today`)).html).toContain("Lernapp: neue Fassung");
+  const stale = await browser.submit(old, "/agreement", { act: "withhold", given: "" });
+  expect(stale.html).toMatch(/inzwischen|geändert/);
+  const page = await browser.open(agreement);
+  expect(page.html).toContain("in der Fassung 2026 vereinbart");
+  const { done } = await agree(world, { given: "PERSON_NAME" });
+  expect(done.html).toContain("Ihre Schule hat der Vereinbarung zugestimmt.");
+});
