@@ -12,7 +12,8 @@ import type { Held, Holdings, Told } from "./events-receiver.ts";
 import { act, deed, signIn } from "./events-world.ts";
 import type { World } from "./events-world.ts";
 
-// Apps that do nothing but follow their events hold what they would read, whatever happened in the directory.
+// Apps that do nothing but follow their events hold what they would read, whatever happened in the directory. They are
+// asked to erase whom they once held and can no longer read.
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -38,7 +39,7 @@ async function makeWorld(granted: AppAttribute[]): Promise<World> {
     ["SHARED", appAttributes],
     ["APP", granted],
   ] as const)
-    clients.push((await make.app({ subjectType, attributes: [...may] })).clientId);
+    clients.push((await make.app({ subjectType, attributes: [...may], confirmsErasures: true })).clientId);
   const world: World = { clients, schools: [await make.school(), await make.school()], groups: [], people: [] };
   for (const school of world.schools) {
     for (let n = 0; n < 3; n++) world.groups.push({ id: await make.group({ school }), school });
@@ -89,6 +90,7 @@ test(
       fc.asyncProperty(attributes, fc.array(step, { minLength: 10, maxLength: 30 }), async (granted, steps) => {
         const world = await makeWorld(granted);
         const receivers = await startReceivers(world);
+        const known = makeKnown(receivers);
         let seq = await lastSeq();
         for (const taken of steps) {
           const isRefused = await take(world, taken);
@@ -105,6 +107,7 @@ test(
               follow(holdings, shown, event);
             }
             checkHoldings(holdings, shown);
+            await known.checkErasures(client, shown, mine);
           }
         }
       }),
@@ -112,6 +115,25 @@ test(
     );
   },
 );
+
+/** Who each app ever held. */
+function makeKnown(receivers: ReadonlyMap<ClientId, Holdings>) {
+  const known = new Map([...receivers].map(([client, holdings]) => [client, new Set(holdings.keys())]));
+  return {
+    /** What is asked of the app: to erase whom it knew and cannot read any more, not even as soft-deleted. */
+    async checkErasures(client: ClientId, shown: Holdings, told: readonly Told[]): Promise<void> {
+      const ofApp = known.get(client)!;
+      for (const key of shown.keys()) ofApp.add(key);
+      for (const { type, subject_id } of told) ofApp.add(`${type} ${subject_id}`);
+      const gone = [...ofApp].filter((key) => key.startsWith("person ") && !shown.has(key));
+      const { rows } = await db.pool.query<{ key: string }>(
+        "SELECT 'person ' || subject_id AS key FROM erasure WHERE client_id = $1",
+        [client],
+      );
+      expect(rows.map(({ key }) => key).toSorted(), "who is to be erased").toEqual(gone.toSorted());
+    },
+  };
+}
 
 /** One event for each subject; whoever enters while deleted is told of by two. */
 function checkOncePerSubject(told: readonly Told[]): void {
@@ -153,7 +175,7 @@ function checkHoldings(holdings: Holdings, shown: Holdings): void {
 
 /** Two people who are at both schools, in groups that both sync: what one change does to them hangs on the others. */
 async function makeCrowdedWorld(): Promise<World> {
-  const { clientId } = await make.app();
+  const { clientId } = await make.app({ confirmsErasures: true });
   const schools = [await make.school(), await make.school()] as const;
   const groups = await Promise.all(schools.map(async (school) => ({ id: await make.group({ school }), school })));
   const people = [];
@@ -188,6 +210,7 @@ test("changes at the same time agree with each other", { timeout: walkTimeoutMs 
       async (rounds) => {
         const world = await makeCrowdedWorld();
         const receivers = await startReceivers(world);
+        const known = makeKnown(receivers);
         let seq = await lastSeq();
         for (const round of rounds) {
           await Promise.all(round.map((taken) => take(world, taken, overlapMs)));
@@ -197,6 +220,7 @@ test("changes at the same time agree with each other", { timeout: walkTimeoutMs 
             const shown = await readAll(db.pool, client);
             for (const event of told) follow(holdings, shown, event);
             checkHoldings(holdings, shown);
+            await known.checkErasures(client, shown, told);
           }
         }
       },

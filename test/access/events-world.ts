@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import {
   appAttributes,
+  askingApps,
   recordFirstSignIn,
   setGrant,
   setSignOn,
@@ -117,7 +118,7 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
       }),
     softDelete: () => softDeletePerson(change, { personId, restoreWindowDays: 30 }),
     restore: () => restorePerson(change, { personId }),
-    purge: () => deletePerson(change, { personId, forget: () => Promise.resolve() }),
+    purge: () => deletePerson(change, { personId, forget: askingApps(() => Promise.resolve()) }),
     join: () => joinSchool(change, { personId, schoolId }),
     leave: () => leaveSchool(change, { personId, schoolId }),
     move: () => movePerson(change, { personId, to: schoolId }),
