@@ -2,7 +2,14 @@ import { makeAdmin, makeIdempotencySweep } from "./admin/index.ts";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
 import express, { type Express, Router } from "express";
-import { makeAnnouncedSweep, makeIdMoveJob, makeLastCalls, makePurgeJob, type AccessToken, type LastCalls } from "./access/index.ts";
+import {
+  makeAnnouncedSweep,
+  makeIdMoveJob,
+  makeLastCalls,
+  makePurgeJob,
+  type AccessToken,
+  type LastCalls,
+} from "./access/index.ts";
 import type { Config } from "./config/index.ts";
 import { makeHandoverSweep } from "./directory/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";

@@ -56,9 +56,7 @@ const bodyOf = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN
   CASE WHEN cardinality(${e.updatedProperties}) = 0 THEN ${bare[type]} ELSE ${full[type]} END`;
 
 export const payload = sql`(CASE WHEN ${e.oldSubjectId} IS NOT NULL THEN ${announcement} ELSE
-  CASE ${e.type} ${join(eventTypes.map(bodyOf), " ")} END END)` as JsonSql<
-  PersonEvent | GroupEvent | SchoolEvent
->;
+  CASE ${e.type} ${join(eventTypes.map(bodyOf), " ")} END END)` as JsonSql<PersonEvent | GroupEvent | SchoolEvent>;
 
 type Delivery = ReturnType<typeof table<"webhookDelivery">>;
 
