@@ -14,6 +14,7 @@ const allowed = table("grantSignOnGroup", "v_allowed");
 const at = table("affiliation", "v_at");
 const here = table("affiliation", "v_here");
 const signIn = table("signIn", "v_sign_in");
+const move = table("idMove", "v_moved");
 const m = table("membership", "m");
 const g = table("group", "g");
 const p = table("person", "p");
@@ -174,3 +175,10 @@ export const userIsShown = (client: Value, person: Person): Visible =>
   ${hasSignedIn(client, person.id)}
   OR (${exists(sql`${here} WHERE ${here.personId} = ${person.id} AND ${schoolIsShown(client, here.schoolId)}`)}
   AND ${personMaySignIn(client, person)}))`);
+
+/** The app knew somebody by an id of this sector, which a move to ids of its own changes. */
+export const isKnownSector = (client: Value, sector: Value): Visible =>
+  // A value, so that an index returns the ids in their order.
+  visible(sql`${sector} = (
+  SELECT ${move.oldSector} FROM ${move}
+  WHERE ${move.clientId} = ${client} AND ${move.state} IN ('RUNNING', 'CUT_OVER') AND ${move.forgottenAt} IS NULL)`);

@@ -68,7 +68,7 @@ type Row = { lastPosition: string; isExpired: boolean | null } & (AppEvent | { p
 export type ListEvents = (db: Queryable, query: FeedQuery) => Promise<Events>;
 
 /**
- * `subjectOf` is SQL for the id that the app has of the subject, null to leave the event out. `next` moves to the end of
+ * `subjectOf` is SQL for the id that the app has of the subject; null leaves the event out. `next` moves to the end of
  * the feed even if the last events are other apps'.
  */
 export function makeListEvents(subjectOf: (event: EventRow) => Sql): ListEvents {

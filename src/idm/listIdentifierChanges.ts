@@ -1,4 +1,12 @@
-import { fromIdChanges, noteIdChangesRead, schoolIsShown, shownSchools, viewVersion } from "../access/index.ts";
+import {
+  fromIdChanges,
+  isKnownSector,
+  noteIdChangesRead,
+  readTable,
+  schoolIsShown,
+  shownSchools,
+  viewVersion,
+} from "../access/index.ts";
 import type { Db } from "../platform/database/db.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import { jsonArray, jsonCode, jsonFrom, jsonObject } from "../platform/database/json-sql.ts";
@@ -10,7 +18,7 @@ import type { IdmHandler } from "./handler.ts";
 type Schemas = components["schemas"];
 type IdentifierChange = Schemas["IdentifierChange"];
 
-const a = table("affiliation", "a");
+const a = readTable("affiliation", "a");
 const old = table("pairwiseId", "old");
 const now = table("pairwiseId", "new");
 
@@ -33,6 +41,7 @@ const partsOf = (client: Value, id?: Value) => ({
     contexts: jsonFrom(jsonArray(context, old.id), fromContexts(client)),
   }),
   from: fromIdChanges(client, id),
+  visible: isKnownSector(client, sql`listed.sector`),
   version: viewVersion(client, shownSchools(client)),
   sortKey: sql`listed.sector`,
   id: sql`listed.old_id`,

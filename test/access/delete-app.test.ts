@@ -70,6 +70,10 @@ async function makeFullApp(): Promise<ClientId> {
     data: { id: randomUUID(), clientId, subjectId: personId, schoolId: school, cause: "deleted", since: at },
   });
   await db.prisma.lastCall.create({ data: { clientId, schoolId: school, at } });
+  const sectors = { oldSector: randomUUID(), newSector: randomUUID() };
+  await db.prisma.idMove.create({ data: { clientId, subjectType: "APP", ...sectors, startedAt: at } });
+  for (const sector of Object.values(sectors))
+    await db.prisma.pairwiseId.create({ data: { personId, recordId: personId, sector, id: randomUUID() } });
   await db.prisma.logoutNotice.create({
     data: { id: randomUUID(), clientId, personId, sid: "sid", nextAttemptAt: at, createdAt: at },
   });
@@ -108,6 +112,8 @@ test("a deleted app leaves no row in any table that names apps, and no other app
   const left = Object.entries(await countRows(clientId)).flatMap(([table, count]) => (count > 0 ? [table] : []));
   expect(left.sort()).toEqual(Object.keys(kept).sort());
   expect(await countRows(other)).toEqual(others);
+  // Of the two sectors of the other app's move.
+  expect(await db.prisma.pairwiseId.count()).toBe(2);
 });
 
 test("a deletion that fails leaves the app as it was", async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { withTransaction } from "../../src/platform/database/db.ts";
 import { createSandbox } from "../../src/sandbox/index.ts";
@@ -28,6 +29,8 @@ const { sandbox, sandboxSchool, invented } = await createSandbox(
   },
   { at: new Date("2026-02-03T08:00:00Z") },
 );
+const [oldSector, newSector] = [randomUUID(), randomUUID()];
+await db.prisma.idMove.create({ data: { clientId, subjectType: "APP", oldSector, newSector, startedAt: new Date(0) } });
 
 const schoolLogo = "INSERT INTO school_logo VALUES ($1, $2, $3, decode(repeat('00', $4), 'hex'))";
 const noHash = "0".repeat(32);
@@ -50,10 +53,13 @@ const wrongStates: [constraint: string, claim: string, sql: string, values?: unk
   ],
   [
     "app_sector_check",
-    "shared ids of a sector",
-    "UPDATE app SET subject_type = 'SHARED', sector = gen_random_uuid() WHERE client_id = $1",
+    "ids of the app's own without a sector",
+    "UPDATE app SET subject_type = 'APP', sector = NULL WHERE client_id = $1",
     [clientId],
   ],
+  ["id_move_sectors_check", "a move that changes no id", "UPDATE id_move SET new_sector = old_sector"],
+  ["id_move_subject_type_check", "a move to shared ids", "UPDATE id_move SET subject_type = 'SHARED'"],
+  ["id_move_cut_over_check", "a cut-over at no time", "UPDATE id_move SET state = 'CUT_OVER', cut_over_at = NULL"],
   ["school_official_id_key", "two schools with one official id", "UPDATE school SET official_id = 'DE-1'"],
   ["school_country_check", "a country that is no ISO code", "UPDATE school SET country = 'Germany'"],
   ["school_state_check", "a state that is no ISO code", "UPDATE school SET state = 'Bremen'"],

@@ -237,7 +237,7 @@ test("a process that dies behind any batch loses nobody, nor do people who come 
     const run = job.run(Object.assign(new AbortController().signal, { throwIfAborted }));
     isOver = await run.then(
       () => batches > 8,
-      ({ message }: Error) => message !== "killed",
+      (error: unknown) => (error as Error).message !== "killed",
     );
     meanwhile.push(await make.person({ school, groups: [group] }));
     clock.forwardSeconds(61);

@@ -25,11 +25,10 @@ export type IdMove = Pick<
 export async function findIdMove({ prisma }: RecordStore, clientId: ClientId): Promise<IdMove | null> {
   const found = await prisma.idMove.findUnique({ where: { clientId } });
   if (found === null || found.state === "CALLED_OFF") return null;
-  const { state, subjectType, people, passed, isAnnounced, read, readAt, startedAt, cutOverAt, forgottenAt } = found;
+  const { state, subjectType, people, isAnnounced, read, readAt, startedAt, cutOverAt, forgottenAt } = found;
   const left = await prisma.pairwiseId.count({ where: { sector: found.oldSector, isUnannounced: true } });
-  return {
-    ...{ clientId, state, subjectType, people, isAnnounced, read, readAt, startedAt, cutOverAt, forgottenAt },
-    sector: subjectType === "PARTNER" ? found.newSector : null,
-    announced: Math.max(passed - left, 0),
-  };
+  const announced = Math.max(found.passed - left, 0);
+  const sector = subjectType === "PARTNER" ? found.newSector : null;
+  const counts = { people, announced, isAnnounced, read, readAt };
+  return { clientId, state, subjectType, sector, ...counts, startedAt, cutOverAt, forgottenAt };
 }

@@ -8,46 +8,42 @@ import {
   type Sql,
   type Value,
 } from "../../platform/database/sql.ts";
-import type { VisibleRows } from "../../platform/database/visible-sql.ts";
 import { lookUp } from "../../platform/database/lookup-sql.ts";
 import { isCutOver } from "../pairwise.ts";
 import type { ClientId } from "../token.ts";
+import { isKnownSector } from "../visibility.ts";
 
 const move = table("idMove", "moved");
 const old = table("pairwiseId", "old");
 const now = table("pairwiseId", "new");
 const asked = table("pairwiseId", "asked");
 
-// As values, so that an index returns the list in its order.
-const ofMove = (client: Value, column: Sql): Sql => sql`(
-  SELECT ${column} FROM ${move}
-  WHERE ${move.clientId} = ${client} AND ${move.state} IN ('RUNNING', 'CUT_OVER') AND ${move.forgottenAt} IS NULL)`;
+const newSector = (client: Value): Sql =>
+  sql`(SELECT ${move.newSector} FROM ${move} WHERE ${move.clientId} = ${client})`;
 
 const fromMove = (client: Value): Sql => sql`${old}
   ${lookUp(
     "pairwiseId",
     "new",
-    sql`${now.personId} = ${old.personId} AND ${now.recordId} = ${old.recordId}
-    AND ${now.sector} = ${ofMove(client, move.newSector)}`,
+    sql`${now.personId} = ${old.personId} AND ${now.recordId} = ${old.recordId} AND ${now.sector} = ${newSector(client)}`,
   )}
-  WHERE ${old.sector} = ${ofMove(client, move.oldSector)} AND ${old.recordId} = ${old.personId}
-    AND ${now.id} <> ${old.id}`;
+  WHERE ${isKnownSector(client, old.sector)} AND ${old.recordId} = ${old.personId} AND ${now.id} <> ${old.id}`;
 
 const ofPerson = (client: Value, id: Value): Sql => sql`AND ${old.personId} = ANY (ARRAY(
-  SELECT ${asked.personId} FROM ${asked} WHERE ${asked.sector} = ${ofMove(client, move.oldSector)} AND ${asked.id} = ${id}
+  SELECT ${asked.personId} FROM ${asked} WHERE ${isKnownSector(client, asked.sector)} AND ${asked.id} = ${id}
   UNION ALL
-  SELECT ${asked.personId} FROM ${asked} WHERE ${asked.sector} = ${ofMove(client, move.newSector)} AND ${asked.id} = ${id}))`;
+  SELECT ${asked.personId} FROM ${asked} WHERE ${asked.sector} = ${newSector(client)} AND ${asked.id} = ${id}))`;
 
 /**
- * FROM, binding `listed` (sector, person_id, old_id, new_id, new_sector, is_new): everybody whose id the move of the app
+ * FROM, binding `listed` (sector, person_id, old_id, new_id, new_sector, is_new): everybody whose id the app's move
  * changes. `id` limits it to the person with this old or new id. The sector is the same for all; with it a page starts
  * where an index says.
  */
-export const fromIdChanges = (client: Value, id?: Value): VisibleRows =>
+export const fromIdChanges = (client: Value, id?: Value): Sql =>
   sql`(
   SELECT ${old.sector}, ${old.personId}, ${old.id} AS old_id, ${now.id} AS new_id, ${now.sector} AS new_sector,
     ${isCutOver(client)} AS is_new
-  FROM ${fromMove(client)} ${id === undefined ? sql`` : ofPerson(client, id)}) AS listed` as VisibleRows;
+  FROM ${fromMove(client)} ${id === undefined ? sql`` : ofPerson(client, id)}) AS listed`;
 
 type Read = { clientId: ClientId; after: string | null; limit: number | null };
 
