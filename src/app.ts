@@ -2,7 +2,14 @@ import { makeAdmin, makeIdempotencySweep } from "./admin/index.ts";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
 import express, { type Express, Router } from "express";
-import { makeAnnouncedSweep, makeLastCalls, makePurgeJob, type AccessToken, type LastCalls } from "./access/index.ts";
+import {
+  makeAnnouncedSweep,
+  makeDisclosureSweep,
+  makeLastCalls,
+  makePurgeJob,
+  type AccessToken,
+  type LastCalls,
+} from "./access/index.ts";
 import type { Config } from "./config/index.ts";
 import { makeHandoverSweep } from "./directory/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
@@ -152,6 +159,7 @@ export async function makeApp(
     makePurgeJob({ db: shares.changes, clock, forget: forgetPerson }),
     makeSandboxSweep({ db: shares.changes, clock }),
     makeAnnouncedSweep({ db: shares.jobs, clock }),
+    makeDisclosureSweep({ db: shares.jobs, clock, recordDays: config.retention.recordDays }),
     makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
     makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
     makeStatisticsJob(shares.jobs),

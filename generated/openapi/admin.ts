@@ -715,6 +715,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/people/{personId}/disclosures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what apps could learn about a person
+         * @description For each app what it could read about the person and from when to when, what sign-ins sent to it, and when it last read data of their
+         *     schools or was sent a webhook. It is recorded that an app could read something, not that it did. Recording began with a release, at
+         *     `recordedSince`; what is older than the operator's period is deleted. Schools that the caller cannot access are left out.
+         */
+        get: operations["listDisclosuresOfPerson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/people/{personId}/second-factors": {
         parameters: {
             query?: never;
@@ -3866,6 +3888,12 @@ export interface components {
              * @example 30
              */
             deliveryDays: number;
+            /**
+             * Format: int32
+             * @description For how long it is kept what an app could read, after it no longer could.
+             * @example 1095
+             */
+            recordDays: number;
         };
         /** @description The login of a person, without the password; null if they have none. */
         StoredLogin: {
@@ -3984,6 +4012,82 @@ export interface components {
              */
             lastSignInAt: string | null;
             consent: components["schemas"]["PersonConsent"];
+        };
+        /** @description A time in which an app could read the same of a person. */
+        DisclosurePeriod: {
+            /**
+             * Format: date-time
+             * @description When it began; null if it began before `recordedSince`.
+             * @example null
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended; null if the app can read this now.
+             * @example null
+             */
+            until: string | null;
+            /** @description What the app could read. */
+            attributes: components["schemas"]["PersonAttribute"][];
+            /** @description The schools that the person was at. */
+            schools: components["schemas"]["NamedSchool"][];
+        };
+        /** @description The sign-ins of the person to the app; null if there was none. */
+        DisclosureAtSignIn: {
+            /**
+             * Format: date-time
+             * @description When the person first signed in to the app.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            firstAt: string;
+            /**
+             * Format: date-time
+             * @description When the person last signed in to the app.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            lastAt: string;
+            /** @description What the app could ask for at these sign-ins. */
+            attributes: components["schemas"]["PersonAttribute"][];
+        } | null;
+        /** @description What an app could learn about a person. */
+        Disclosure: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Demo Lernapp */
+            name: string;
+            /**
+             * @description Who provides the app.
+             * @example Lernapp GmbH
+             */
+            provider: string | null;
+            /**
+             * Format: date-time
+             * @description When the app was removed from the service; null if it was not. Its sign-ins are deleted with it.
+             * @example null
+             */
+            deletedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When recording began.
+             * @example 2026-02-01T08:00:00.000Z
+             */
+            recordedSince: string;
+            /** @description From when to when the app could read the person through the APIs, oldest first. */
+            periods: components["schemas"]["DisclosurePeriod"][];
+            signIn: components["schemas"]["DisclosureAtSignIn"];
+            /**
+             * Format: date-time
+             * @description When the app last read data of a school of the person while it could read the person, to the minute. It may have read other people.
+             *     Null if it never did.
+             * @example 2026-02-03T07:59:00.000Z
+             */
+            lastReadAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the app last accepted a webhook about the person; null if there is none in the log, which is kept for `deliveryDays`.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            lastSentAt: string | null;
         };
         /** @description What a person agreed to share with an app at sign-on. */
         StoredConsent: {
@@ -4308,6 +4412,8 @@ export interface components {
             recoveryCodes: number;
             /** @description The apps that see the person, and when they signed in. */
             apps: components["schemas"]["AppOfPerson"][];
+            /** @description What apps could learn about the person, and from when to when. */
+            disclosures: components["schemas"]["Disclosure"][];
             /** @description The person's consents. */
             consents: components["schemas"]["StoredConsent"][];
             /** @description The sessions of the person. */
@@ -11410,6 +11516,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AppOfPerson"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listDisclosuresOfPerson: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The apps, present and former, sorted by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Disclosure"][];
                 };
             };
             400: components["responses"]["AdminBadRequest"];

@@ -73,6 +73,16 @@ export type GrantSignOnGroup = Prisma.GrantSignOnGroupModel
  */
 export type SignIn = Prisma.SignInModel
 /**
+ * Model DisclosurePeriod
+ * 
+ */
+export type DisclosurePeriod = Prisma.DisclosurePeriodModel
+/**
+ * Model RegistrationPeriod
+ * 
+ */
+export type RegistrationPeriod = Prisma.RegistrationPeriodModel
+/**
  * Model LastCall
  * 
  */

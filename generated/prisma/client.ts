@@ -97,6 +97,16 @@ export type GrantSignOnGroup = Prisma.GrantSignOnGroupModel
  */
 export type SignIn = Prisma.SignInModel
 /**
+ * Model DisclosurePeriod
+ * 
+ */
+export type DisclosurePeriod = Prisma.DisclosurePeriodModel
+/**
+ * Model RegistrationPeriod
+ * 
+ */
+export type RegistrationPeriod = Prisma.RegistrationPeriodModel
+/**
  * Model LastCall
  * 
  */

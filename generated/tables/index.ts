@@ -127,6 +127,33 @@ export const tables = {
       lastSignInAt: "last_sign_in_at",
     },
   },
+  disclosurePeriod: {
+    name: "disclosure_period",
+    columns: {
+      personId: "person_id",
+      clientId: "client_id",
+      since: "since",
+      until: "until",
+      isUser: "is_user",
+      isPerson: "is_person",
+      seesSchool: "sees_school",
+      schoolIds: "school_ids",
+      lastReadAt: "last_read_at",
+    },
+  },
+  registrationPeriod: {
+    name: "registration_period",
+    columns: {
+      clientId: "client_id",
+      since: "since",
+      until: "until",
+      name: "name",
+      provider: "provider",
+      type: "type",
+      scopes: "scopes",
+      attributes: "attributes",
+    },
+  },
   lastCall: {
     name: "last_call",
     columns: {
@@ -324,6 +351,7 @@ export const tables = {
       id: "id",
       lastPosition: "last_position",
       sweptPosition: "swept_position",
+      historyBeganAt: "history_began_at",
     },
   },
   import: {
@@ -1040,6 +1068,27 @@ export type Rows = {
     firstSignInAt: Date;
     lastSignInAt: Date;
   };
+  disclosurePeriod: {
+    personId: string;
+    clientId: string;
+    since: Date;
+    until: Date | null;
+    isUser: boolean;
+    isPerson: boolean;
+    seesSchool: boolean;
+    schoolIds: string[];
+    lastReadAt: Date | null;
+  };
+  registrationPeriod: {
+    clientId: string;
+    since: Date;
+    until: Date | null;
+    name: string;
+    provider: string | null;
+    type: "CONFIDENTIAL" | "PUBLIC";
+    scopes: string[];
+    attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
+  };
   lastCall: {
     clientId: string;
     schoolId: string;
@@ -1187,6 +1236,7 @@ export type Rows = {
     id: number;
     lastPosition: string;
     sweptPosition: string;
+    historyBeganAt: Date;
   };
   import: {
     id: string;
@@ -1665,6 +1715,8 @@ export type Required = {
   syncedGroup: "clientId" | "schoolId" | "groupId";
   grantSignOnGroup: "clientId" | "schoolId" | "groupId";
   signIn: "clientId" | "personId" | "firstSignInAt" | "lastSignInAt";
+  disclosurePeriod: "personId" | "clientId" | "since" | "isUser" | "isPerson" | "seesSchool";
+  registrationPeriod: "clientId" | "since" | "name" | "type";
   lastCall: "clientId" | "schoolId" | "at";
   announcedSignIn: "personId" | "clientId" | "at" | "snapshot";
   viewVersion: "subject" | "change" | "version";

@@ -14,6 +14,7 @@ import {
   type TokenEndpointAuthMethod,
 } from "./client-authentication.ts";
 import { hashSecret, makeSecret } from "./client-secret.ts";
+import { recordRegistration } from "./disclosure/registration.ts";
 import { findApp, lockApp, type App, type Registration } from "./find-app.ts";
 import { defaultIdTokenAlgorithm, recordFormerAlgorithm } from "./id-token-algorithm.ts";
 import { checkUri } from "./redirect-uri.ts";
@@ -63,6 +64,7 @@ export async function createApp(
     throw new AppError("conflict", "client_id_retired", message);
   }
   await writeProfile(tx, clientId, app.profile ?? {});
+  await recordRegistration(tx, clientId, origin.at);
   await recordAudit(tx, { ...origin, action: "app_created", clientId });
   return { clientId, clientSecret };
 }
@@ -152,6 +154,7 @@ export async function updateApp(
   if (after.idTokenAlgorithm !== before.idTokenAlgorithm)
     await recordFormerAlgorithm(tx, before.idTokenAlgorithm, origin);
   await writeProfile(tx, clientId, profile);
+  await recordRegistration(tx, clientId, origin.at);
   const changed = Object.keys({ ...update, ...profile }).filter((key) => key !== "clientId");
   await recordAudit(tx, { ...origin, action: "app_updated", clientId, detail: { changed } });
 }

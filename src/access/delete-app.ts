@@ -3,6 +3,7 @@ import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platf
 import { deleteFiguresOf } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
 import { againAfterDeadlock, inSlot } from "./change.ts";
+import { recordRegistration } from "./disclosure/registration.ts";
 import { recordFormerAlgorithm } from "./id-token-algorithm.ts";
 import { forgetIdsOfSector } from "./pairwise.ts";
 import type { ClientId } from "./token.ts";
@@ -36,6 +37,7 @@ async function deleteRecords(tx: Transaction, { clientId, origin, forget }: Dele
   const app = await tx.prisma.app.findUnique({ where: { clientId }, select });
   const { count } = await tx.prisma.app.deleteMany({ where: { clientId } });
   if (app === null || count === 0) throw appNotFound();
+  await recordRegistration(tx, clientId, origin.at);
   await forgetIdsOfSector(tx, app.sector);
   await deleteFiguresOf(tx, `app:${clientId}`);
   await tx.prisma.announcedSignIn.deleteMany({ where: { clientId } });

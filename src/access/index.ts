@@ -31,6 +31,8 @@ export {
   secretMatches,
 } from "./client-secret.ts";
 export { deleteApp, type ForgetApp } from "./delete-app.ts";
+export { listDisclosures, type Disclosure } from "./disclosure/find.ts";
+export { makeDisclosureSweep } from "./disclosure/sweep.ts";
 export {
   appOf,
   findApp,

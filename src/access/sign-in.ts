@@ -57,8 +57,8 @@ const patienceMs = 5000;
 const pauseMs = { first: 20, longest: 400 };
 
 /**
- * Emits an event if the app saw nothing of the person before. Waits without a connection. Errors: unavailable
- * school_busy.
+ * Emits an event if the app saw nothing of the person before, and records that it now reads them as a user. Waits
+ * without a connection. Errors: unavailable school_busy.
  */
 export async function recordFirstSignIn(db: Db, event: SignIn): Promise<void> {
   const end = performance.now() + patienceMs;
@@ -89,7 +89,7 @@ async function writeFirstSignIn(tx: Queryable, event: SignIn): Promise<void> {
   const subjects = [{ type: "person" as const, id: personId, client: clientId }];
   const before = await findSnapshot(tx, subjects);
   if ((await run(tx, recordFirst, event)) === 0) return void (await run(tx, recordLater, event));
-  if (before.length === 0) await emitDiff(tx, at, { before, subjects });
+  if (before[0]?.is_user !== true) await emitDiff(tx, at, { before, subjects, by: "sign-in" });
   await announce(tx, at, subjects);
 }
 

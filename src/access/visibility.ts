@@ -126,6 +126,12 @@ export const fromSchoolsWithGrant = (client: Value, person: Columns<"id">): Sql 
   FROM ${at} LEFT JOIN ${grant} ON ${grant.clientId} = ${client} AND ${grant.schoolId} = ${at.schoolId}
   WHERE ${at.personId} = ${person.id}`;
 
+/** SELECT of school_id, id, is_shown and lets_in: whether the app sees each school, which lets the person sign in. */
+export const selectSchoolsOf = (client: Value, person: Columns<"id" | "role">): Sql => sql`
+  SELECT ${at.schoolId}, ${at.id}, coalesce(${grant.sync}, false) AS is_shown,
+    coalesce(${personIsInAudience(client, person)}, false) AS lets_in
+  ${fromSchoolsWithGrant(client, person)}`;
+
 export const personMaySignIn = (client: Value, person: Person): Sql =>
   sql`(${person.status} = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn(client, person)} OFFSET 0))`;
 
@@ -134,9 +140,16 @@ export const userIsShownAt = (client: Value, person: Person, schoolId: Value): V
   AND ${exists(sql`${here} WHERE ${here.personId} = ${person.id} AND ${here.schoolId} = ${schoolId}`)}
   AND ${personMaySignIn(client, person)})`);
 
+const hasSignedIn = (client: Value, personId: Value): Sql =>
+  exists(sql`${signIn} WHERE ${signIn.clientId} = ${client} AND ${signIn.personId} = ${personId}`);
+
+/** The same as `userIsShown`, where `isListed` says that a school of the person is shown and one lets them sign in. */
+export const userIsShownIf = (isListed: Sql, client: Value, person: Person): Visible =>
+  visible(sql`((${person.status} = 'ACTIVE' AND ${isListed}) OR ${hasSignedIn(client, person.id)})`);
+
 /** The app sees the user: they have signed in, or a school's list includes them. */
 export const userIsShown = (client: Value, person: Person): Visible =>
   visible(sql`(
-  ${exists(sql`${signIn} WHERE ${signIn.clientId} = ${client} AND ${signIn.personId} = ${person.id}`)}
+  ${hasSignedIn(client, person.id)}
   OR (${exists(sql`${here} WHERE ${here.personId} = ${person.id} AND ${schoolIsShown(client, here.schoolId)}`)}
   AND ${personMaySignIn(client, person)}))`);

@@ -127,6 +127,7 @@ const handlers: Loaders<OperationId> = {
     "deletePerson",
   ),
   ...handlersIn(() => import("./person-data.ts"), "getPersonData"),
+  ...handlersIn(() => import("./disclosures.ts"), "listDisclosuresOfPerson"),
   ...handlersIn(() => import("./person-imports.ts"), "listPersonImports"),
   ...handlersIn(() => import("./person-schools.ts"), "movePerson", "setHomeSchool", "joinSchool", "leaveSchool"),
   ...handlersIn(() => import("./processing-record.ts"), "getProcessingRecord"),

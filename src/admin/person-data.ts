@@ -10,6 +10,7 @@ import { listConsents, listSessions, readSignOnData, type StoredEntry } from "..
 import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";
 import { listDeliveriesOf } from "../webhooks/index.ts";
 import { findLineNames, presentLine } from "./audit.ts";
+import { readDisclosures } from "./disclosures.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readLogin } from "./logins.ts";
 import { presentPersonImport, schoolsOf } from "./person-imports.ts";
@@ -57,6 +58,9 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (
     await listAppsOfPerson(db.pool, { personId, now: origin.at }),
     await listConsents(db, personId),
   ];
+  const deliveries = await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }));
+  const asked = { personId, now: origin.at, reach, deliveries };
+  const disclosures = await inTurn(() => readDisclosures(db, asked));
   const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
   const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
   const isSeen = ({ schoolId }: RecordedAudit) => seenBy(reach, schoolId);
@@ -73,6 +77,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (
     userNames,
     recoveryCodes,
     apps: apps.map((app) => presentAppOfPerson(app, reach, { consents, isGuest: false })),
+    disclosures: disclosures.found.map(disclosures.presentOne),
     consents: consents.map(presentConsent),
     sessions: (await listSessions(db.pool, { personId, now: origin.at })).map(presentSession),
     schoolChoices: entries(lists.schoolChoices),
@@ -92,8 +97,8 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (
     events: (await inTurn(() => listEventsOf(db, { subjectId: personId, limit: most }))).map(
       ({ at, clientId, action: what }) => presentTime({ clientId, at, what, until: null }),
     ),
-    deliveries: (await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }))).map(
-      ({ clientId, at, state: what, finishedAt: until }) => presentTime({ clientId, at, what, until }),
+    deliveries: deliveries.map(({ clientId, at, state: what, finishedAt: until }) =>
+      presentTime({ clientId, at, what, until }),
     ),
   });
   await withPrismaTransaction(db, (tx) => recordAtHome(tx, { ...origin, action: "person_data_read", personId }));

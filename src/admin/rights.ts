@@ -66,6 +66,7 @@ export const rights = {
   putCardSettings: schools,
   releaseSignInLimits: classes,
   listAppsOfPerson: seeOffice,
+  listDisclosuresOfPerson: seeOffice,
   listSecondFactors: seeOffice,
   revokeSecondFactors: schools,
   getPersonData: schools,
@@ -175,6 +176,7 @@ export const ownRights: ReadonlySet<OperationId> = new Set<OperationId>([
   ...(["getMe", "getLogin", "listAppsOfPerson", "listSessions", "endSession", "listConsents"] as const),
   "withdrawConsent",
   "signOutPerson",
+  "listDisclosuresOfPerson",
 ]);
 
 type Allowed = { reach: Reach; role: StaffRoleName | undefined };

@@ -212,6 +212,20 @@ export const verbs: Verbs = {
       return explained(await bodyOf(api.GET(`${onePerson}/sign-in-explanation`, { params })));
     },
   }),
+  disclosures: lists(`${onePerson}/disclosures`, {
+    summary: "List what apps could learn about a person, and from when to when.",
+    name: "apps",
+    columns: {
+      app: ({ name }) => name,
+      "can read": ({ periods }) => attributesOf(periods.filter(({ until }) => until === null)),
+      "could read": ({ periods }) => attributesOf(periods.filter(({ until }) => until !== null)),
+      since: ({ periods, recordedSince }) => periods.map(({ since }) => since ?? `before ${recordedSince}`)[0] ?? null,
+      until: ({ periods }) => periods.at(-1)?.until ?? null,
+      "last sign-in": ({ signIn }) => signIn?.lastAt ?? null,
+      "last read": ({ lastReadAt }) => lastReadAt,
+      "last webhook": ({ lastSentAt }) => lastSentAt,
+    },
+  }),
   data: makeApiCommand({
     summary: "Write everything that is stored about a person to a new file (JSON), to answer their request.",
     args,
@@ -292,6 +306,9 @@ export const verbs: Verbs = {
     },
   }),
 };
+
+const attributesOf = (periods: readonly Schemas["DisclosurePeriod"][]): string =>
+  [...new Set(periods.flatMap(({ attributes }) => attributes))].join(", ");
 
 /** Returns until when the person can be restored. */
 export async function softDeletePerson({ api }: Service, personId: PersonId): Promise<string | null> {

@@ -58,6 +58,7 @@ export function arrange(values: Values) {
       auditDays: values.AUDIT_DAYS,
       eventDays: values.CHANGE_FEED_DAYS,
       deliveryDays: values.WEBHOOK_LOG_DAYS,
+      recordDays: values.PRIVACY_RECORD_DAYS,
     },
     staffSecondFactor: values.STAFF_SECOND_FACTOR ?? (production ? ("required" as const) : ("offered" as const)),
     withoutPkce: {

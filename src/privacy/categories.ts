@@ -46,6 +46,10 @@ export const dataCategories = {
     de: "Mitteilungen an Apps: Kennung, Zeitpunkt, welche Angabe sich geändert hat",
     en: "Notifications of apps: id, time, which property changed",
   },
+  disclosures: {
+    de: "Welche App wann welche Angaben lesen konnte",
+    en: "Which app could read which data, and when",
+  },
   appRequests: { de: "Abrufe der Apps, mit der Kennung der Person", en: "Requests of apps, with the id of the person" },
   roster: { de: "Hochgeladene Listen der Schule", en: "Uploaded rosters of the school" },
   importHistory: {

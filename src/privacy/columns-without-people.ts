@@ -8,7 +8,7 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   card_settings:
     "school_id enabled grades hours_from hours_to weekdays networks second_step print_second_step updated_at",
   column_mapping: "school_id headings mapping used_at",
-  event_feed: "id last_position swept_position",
+  event_feed: "id last_position swept_position history_began_at",
   figure: "metric step subject at outcome count",
   former_algorithm: "algorithm used_until",
   grant: "client_id school_id sign_on_audience sign_on_roles sync school_sort_key created_at updated_at",
@@ -21,6 +21,7 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   job_run: "name at duration_ms outcome done_at failures",
   last_call: "client_id school_id at",
   parent_letter: "school_id text",
+  registration_period: "client_id since until name provider type scopes attributes",
   retired_client_id: "client_id retired_at",
   sandbox: "id client_id created_at expires_at",
   sandbox_step: "sandbox_id step done_at",

@@ -1,7 +1,13 @@
 import type { Words } from "./words.ts";
 
 /** The periods of this service that its operator can change. */
-export type Days = { deletedPersonDays: number; auditDays: number; eventDays: number; deliveryDays: number };
+export type Days = {
+  deletedPersonDays: number;
+  auditDays: number;
+  eventDays: number;
+  deliveryDays: number;
+  recordDays: number;
+};
 
 /** The variables that set them. */
 export const variables = {
@@ -9,6 +15,7 @@ export const variables = {
   auditDays: "AUDIT_DAYS",
   eventDays: "CHANGE_FEED_DAYS",
   deliveryDays: "WEBHOOK_LOG_DAYS",
+  recordDays: "PRIVACY_RECORD_DAYS",
 } as const satisfies Record<keyof Days, string>;
 
 export type Period = {
@@ -93,6 +100,14 @@ export const periods = {
     text: { de: "{days} Tage nach der Zustellung", en: "{days} days after the delivery" },
     setting: "deliveryDays",
     growth: "`WEBHOOK_LOG_DAYS`|with its delivery",
+  },
+  RECORDS: {
+    text: {
+      de: "{days} Tage nach dem Ende, spätestens mit der Person",
+      en: "{days} days after the end, with the person at the latest",
+    },
+    setting: "recordDays",
+    growth: "`PRIVACY_RECORD_DAYS`",
   },
   AUDIT: {
     text: {

@@ -57,6 +57,10 @@ export const storedColumns = {
   rate_limit: { until: "HOUR", devices: "key full_at" },
   sign_in: { until: "WITH_PERSON", signIns: "client_id person_id first_sign_in_at last_sign_in_at" },
 
+  disclosure_period: {
+    until: "RECORDS",
+    disclosures: "person_id client_id since until is_user is_person sees_school school_ids last_read_at",
+  },
   app_event: {
     until: "EVENTS",
     notifications:

@@ -35,6 +35,7 @@ export {
   getDelivery,
   listDeliveries,
   listDeliveriesOf,
+  type DeliveryOfSubject,
   redeliverFailed,
   redeliverIn,
   sendTestEventIn,

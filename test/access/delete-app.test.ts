@@ -20,7 +20,12 @@ const remove = (clientId: ClientId, forget: ForgetApp = forgetAppWithSandboxes) 
   deleteApp(db, clientId, { origin: { at }, forget });
 
 /** What is kept on purpose of an app that is gone. */
-const kept = { audit: "who did what, and when", retired_client_id: "that the client id is not given again" };
+const kept = {
+  audit: "who did what, and when",
+  retired_client_id: "that the client id is not given again",
+  disclosure_period: "whom the app could read, until PRIVACY_RECORD_DAYS after its deletion",
+  registration_period: "what it could read, and its name",
+};
 
 async function countRows(clientId: ClientId): Promise<Record<string, number>> {
   const { rows: tables } = await db.pool.query<{ name: string }>(

@@ -162,8 +162,8 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
 }
 
 /** Nobody signs in who is deleted. */
-export async function signIn(db: Pick<Db, "pool">, world: World, { person, client }: Deed): Promise<void> {
+export async function signIn(db: Pick<Db, "pool">, world: World, { person, client }: Deed, at = now): Promise<void> {
   const personId = pick(world.people, person);
   const { rowCount } = await db.pool.query("SELECT FROM person WHERE id = $1 AND status = 'SOFT_DELETED'", [personId]);
-  if (rowCount === 0) await recordFirstSignIn(db, { clientId: pick(world.clients, client), personId, at: now });
+  if (rowCount === 0) await recordFirstSignIn(db, { clientId: pick(world.clients, client), personId, at });
 }

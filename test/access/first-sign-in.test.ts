@@ -3,6 +3,7 @@ import {
   changeDirectory,
   recordFirstSignIn,
   setGrant,
+  setSignOn,
   setSyncedGroups,
   sweepAnnounced,
   takeOverSignIn,
@@ -42,7 +43,14 @@ beforeEach(async () => {
   await make.grant({ app: clientId, school, sync: false });
 });
 
-const signIn = (personId = person) => asOthers(() => recordFirstSignIn(db, { clientId, personId, at: now }));
+// Not in the same millisecond: a sign-in waits for a period that begins then.
+const later = new Date(now.getTime() + 1);
+const signIn = (personId = person) => asOthers(() => recordFirstSignIn(db, { clientId, personId, at: later }));
+/** As what the history says that the app can read the person from now on. */
+const readable = async (): Promise<[isUser: boolean, isPerson: boolean][]> => {
+  const rows = await db.prisma.disclosurePeriod.findMany({ where: { clientId, personId: person, until: null } });
+  return rows.map(({ isUser, isPerson }) => [isUser, isPerson]);
+};
 const told = async (): Promise<[string, string[]][]> => {
   const { rows } = await db.pool.query<{ action: string; properties: string[] }>(
     `SELECT action, updated_properties AS properties FROM app_event WHERE client_id = $1 AND subject_id = $2 ORDER BY seq`,
@@ -156,6 +164,7 @@ test("after a change that makes an app see the person has said so: one create, a
     ["create", []],
     ["update", ["groups"]],
   ]);
+  expect(await readable()).toEqual([[true, true]]);
 });
 
 test("after a change that takes from an app whom it knew already has said so: they stay a user", async () => {
@@ -169,6 +178,26 @@ test("after a change that takes from an app whom it knew already has said so: th
     ["create", []],
     ["update", ["groups"]],
   ]);
+  expect(await readable()).toEqual([[true, false]]);
+});
+
+test("after a change that takes from an app whom it could read as a user: the history goes on", async () => {
+  await make.grant({ app: clientId, school });
+  await changeDirectory(signingInLate(), { at: now, actorId: "test" }, (it) =>
+    setSignOn(it, { clientId, schoolId: school, signOn: { kind: "NOBODY" } }),
+  );
+  expect(await told()).toEqual([["create", []]]);
+  expect(await readable()).toEqual([[true, false]]);
+});
+
+test("of a person whom the app could read as synced only: nothing is told, and the history says that they are a user", async () => {
+  const group = await make.group({ school });
+  await make.membership({ group, person });
+  await make.grant({ app: clientId, school, signOn: "NOBODY", groups: [group] });
+  expect(await readable()).toEqual([[false, true]]);
+  await signIn();
+  expect(await told()).toEqual([["create", []]]);
+  expect(await readable()).toEqual([[true, true]]);
 });
 
 test("what was announced is read by the next change of the person, or swept after a day", async () => {
@@ -176,13 +205,13 @@ test("what was announced is read by the next change of the person, or swept afte
     (await db.pool.query("SELECT FROM announced_sign_in WHERE person_id = $1", [person])).rowCount;
   await signIn();
   expect(await announced()).toBe(1);
-  await sweepAnnounced(db, new Date(now.getTime() + 86_400_000), new AbortController().signal);
+  await sweepAnnounced(db, new Date(later.getTime() + 86_400_000), new AbortController().signal);
   expect(await announced()).toBe(1);
   await change((it) => updatePerson(it, { personId: person, name }));
   expect(await announced()).toBe(0);
   person = await make.person({ school });
   await signIn();
-  await sweepAnnounced(db, new Date(now.getTime() + 86_400_001), new AbortController().signal);
+  await sweepAnnounced(db, new Date(later.getTime() + 86_400_001), new AbortController().signal);
   expect(await announced()).toBe(0);
 });
 

@@ -67,6 +67,14 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/access/change-tracking/{diff,announced}.ts"],
     "the differences of all subjects, and what is announced of them, in one statement each",
   ],
+  [
+    ["src/access/disclosure/{record,registration}.ts"],
+    "written within the statement that writes events, for all people and apps of a change; the same for a registration",
+  ],
+  [
+    ["src/access/disclosure/{find,sweep}.ts"],
+    "what is recorded and what is so without a row in one statement; removal in batches, for each app by index",
+  ],
   [["src/access/apps-of-groups.ts"], "the apps of many groups, by both kinds of grants, in one statement"],
   [["src/access/apps-of-person.ts"], "all apps of a person in one statement, composed of the rule of visibility"],
   [["src/sign-on/protocol/sessions.ts"], "sessions and tokens of a person, of which only those of now count"],

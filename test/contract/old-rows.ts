@@ -1,4 +1,5 @@
 const old = "timestamptz '2024-01-05'";
+const older = "timestamptz '2023-01-05'";
 const count = 6000;
 const numbers = `generate_series(1, ${count}) n`;
 const id = (n = "n") => `lpad(to_hex(${n}), 32, '0')::uuid`;
@@ -69,6 +70,17 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
   announced_sign_in: {
     insert: `INSERT INTO announced_sign_in (person_id, client_id, at, sight) SELECT ${id()}, 'a', ${old}, '{}' FROM ${numbers}`,
     areOld: `at = ${old}`,
+  },
+  disclosure_period: {
+    insert: `INSERT INTO retired_client_id (client_id, retired_at) VALUES ('former', ${older}) ON CONFLICT DO NOTHING;
+      INSERT INTO disclosure_period (person_id, client_id, since, until, is_user, is_person, sees_school)
+      SELECT ${id()}, 'former', ${older}, CASE WHEN n % 2 = 0 THEN ${older} END, true, false, false FROM ${numbers}`,
+    areOld: `since = ${older}`,
+  },
+  registration_period: {
+    insert: `INSERT INTO registration_period (client_id, since, until, name, type)
+      SELECT 'former' || n, ${older}, ${older}, 'Former', 'PUBLIC' FROM ${numbers}`,
+    areOld: `since = ${older}`,
   },
   idempotency_key: {
     insert: `INSERT INTO idempotency_key (caller, key, request_hash, status, answer, created_at)

@@ -408,6 +408,8 @@ export const ModelName = {
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
+  DisclosurePeriod: 'DisclosurePeriod',
+  RegistrationPeriod: 'RegistrationPeriod',
   LastCall: 'LastCall',
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
@@ -492,7 +494,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1307,6 +1309,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SignInCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SignInCountAggregateOutputType> | number
+        }
+      }
+    }
+    DisclosurePeriod: {
+      payload: Prisma.$DisclosurePeriodPayload<ExtArgs>
+      fields: Prisma.DisclosurePeriodFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DisclosurePeriodFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DisclosurePeriodFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        findFirst: {
+          args: Prisma.DisclosurePeriodFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DisclosurePeriodFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        findMany: {
+          args: Prisma.DisclosurePeriodFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>[]
+        }
+        create: {
+          args: Prisma.DisclosurePeriodCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        createMany: {
+          args: Prisma.DisclosurePeriodCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DisclosurePeriodCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>[]
+        }
+        delete: {
+          args: Prisma.DisclosurePeriodDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        update: {
+          args: Prisma.DisclosurePeriodUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        deleteMany: {
+          args: Prisma.DisclosurePeriodDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DisclosurePeriodUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DisclosurePeriodUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>[]
+        }
+        upsert: {
+          args: Prisma.DisclosurePeriodUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        aggregate: {
+          args: Prisma.DisclosurePeriodAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDisclosurePeriod>
+        }
+        groupBy: {
+          args: Prisma.DisclosurePeriodGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DisclosurePeriodGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DisclosurePeriodCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DisclosurePeriodCountAggregateOutputType> | number
+        }
+      }
+    }
+    RegistrationPeriod: {
+      payload: Prisma.$RegistrationPeriodPayload<ExtArgs>
+      fields: Prisma.RegistrationPeriodFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RegistrationPeriodFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RegistrationPeriodFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        findFirst: {
+          args: Prisma.RegistrationPeriodFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RegistrationPeriodFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        findMany: {
+          args: Prisma.RegistrationPeriodFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>[]
+        }
+        create: {
+          args: Prisma.RegistrationPeriodCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        createMany: {
+          args: Prisma.RegistrationPeriodCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RegistrationPeriodCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>[]
+        }
+        delete: {
+          args: Prisma.RegistrationPeriodDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        update: {
+          args: Prisma.RegistrationPeriodUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        deleteMany: {
+          args: Prisma.RegistrationPeriodDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RegistrationPeriodUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RegistrationPeriodUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>[]
+        }
+        upsert: {
+          args: Prisma.RegistrationPeriodUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        aggregate: {
+          args: Prisma.RegistrationPeriodAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRegistrationPeriod>
+        }
+        groupBy: {
+          args: Prisma.RegistrationPeriodGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RegistrationPeriodGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RegistrationPeriodCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RegistrationPeriodCountAggregateOutputType> | number
         }
       }
     }
@@ -6599,6 +6749,35 @@ export const SignInScalarFieldEnum = {
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
 
 
+export const DisclosurePeriodScalarFieldEnum = {
+  personId: 'personId',
+  clientId: 'clientId',
+  since: 'since',
+  until: 'until',
+  isUser: 'isUser',
+  isPerson: 'isPerson',
+  seesSchool: 'seesSchool',
+  schoolIds: 'schoolIds',
+  lastReadAt: 'lastReadAt'
+} as const
+
+export type DisclosurePeriodScalarFieldEnum = (typeof DisclosurePeriodScalarFieldEnum)[keyof typeof DisclosurePeriodScalarFieldEnum]
+
+
+export const RegistrationPeriodScalarFieldEnum = {
+  clientId: 'clientId',
+  since: 'since',
+  until: 'until',
+  name: 'name',
+  provider: 'provider',
+  type: 'type',
+  scopes: 'scopes',
+  attributes: 'attributes'
+} as const
+
+export type RegistrationPeriodScalarFieldEnum = (typeof RegistrationPeriodScalarFieldEnum)[keyof typeof RegistrationPeriodScalarFieldEnum]
+
+
 export const LastCallScalarFieldEnum = {
   clientId: 'clientId',
   schoolId: 'schoolId',
@@ -6809,7 +6988,8 @@ export type AppEventScalarFieldEnum = (typeof AppEventScalarFieldEnum)[keyof typ
 export const EventFeedScalarFieldEnum = {
   id: 'id',
   lastPosition: 'lastPosition',
-  sweptPosition: 'sweptPosition'
+  sweptPosition: 'sweptPosition',
+  historyBeganAt: 'historyBeganAt'
 } as const
 
 export type EventFeedScalarFieldEnum = (typeof EventFeedScalarFieldEnum)[keyof typeof EventFeedScalarFieldEnum]
@@ -8099,6 +8279,8 @@ export type GlobalOmitConfig = {
   syncedGroup?: Prisma.SyncedGroupOmit
   grantSignOnGroup?: Prisma.GrantSignOnGroupOmit
   signIn?: Prisma.SignInOmit
+  disclosurePeriod?: Prisma.DisclosurePeriodOmit
+  registrationPeriod?: Prisma.RegistrationPeriodOmit
   lastCall?: Prisma.LastCallOmit
   announcedSignIn?: Prisma.AnnouncedSignInOmit
   viewVersion?: Prisma.ViewVersionOmit

@@ -62,6 +62,8 @@ export const ModelName = {
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
+  DisclosurePeriod: 'DisclosurePeriod',
+  RegistrationPeriod: 'RegistrationPeriod',
   LastCall: 'LastCall',
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
@@ -293,6 +295,35 @@ export const SignInScalarFieldEnum = {
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
 
 
+export const DisclosurePeriodScalarFieldEnum = {
+  personId: 'personId',
+  clientId: 'clientId',
+  since: 'since',
+  until: 'until',
+  isUser: 'isUser',
+  isPerson: 'isPerson',
+  seesSchool: 'seesSchool',
+  schoolIds: 'schoolIds',
+  lastReadAt: 'lastReadAt'
+} as const
+
+export type DisclosurePeriodScalarFieldEnum = (typeof DisclosurePeriodScalarFieldEnum)[keyof typeof DisclosurePeriodScalarFieldEnum]
+
+
+export const RegistrationPeriodScalarFieldEnum = {
+  clientId: 'clientId',
+  since: 'since',
+  until: 'until',
+  name: 'name',
+  provider: 'provider',
+  type: 'type',
+  scopes: 'scopes',
+  attributes: 'attributes'
+} as const
+
+export type RegistrationPeriodScalarFieldEnum = (typeof RegistrationPeriodScalarFieldEnum)[keyof typeof RegistrationPeriodScalarFieldEnum]
+
+
 export const LastCallScalarFieldEnum = {
   clientId: 'clientId',
   schoolId: 'schoolId',
@@ -503,7 +534,8 @@ export type AppEventScalarFieldEnum = (typeof AppEventScalarFieldEnum)[keyof typ
 export const EventFeedScalarFieldEnum = {
   id: 'id',
   lastPosition: 'lastPosition',
-  sweptPosition: 'sweptPosition'
+  sweptPosition: 'sweptPosition',
+  historyBeganAt: 'historyBeganAt'
 } as const
 
 export type EventFeedScalarFieldEnum = (typeof EventFeedScalarFieldEnum)[keyof typeof EventFeedScalarFieldEnum]

@@ -42,18 +42,21 @@ export type EventFeedMinAggregateOutputType = {
   id: number | null
   lastPosition: bigint | null
   sweptPosition: bigint | null
+  historyBeganAt: Date | null
 }
 
 export type EventFeedMaxAggregateOutputType = {
   id: number | null
   lastPosition: bigint | null
   sweptPosition: bigint | null
+  historyBeganAt: Date | null
 }
 
 export type EventFeedCountAggregateOutputType = {
   id: number
   lastPosition: number
   sweptPosition: number
+  historyBeganAt: number
   _all: number
 }
 
@@ -74,18 +77,21 @@ export type EventFeedMinAggregateInputType = {
   id?: true
   lastPosition?: true
   sweptPosition?: true
+  historyBeganAt?: true
 }
 
 export type EventFeedMaxAggregateInputType = {
   id?: true
   lastPosition?: true
   sweptPosition?: true
+  historyBeganAt?: true
 }
 
 export type EventFeedCountAggregateInputType = {
   id?: true
   lastPosition?: true
   sweptPosition?: true
+  historyBeganAt?: true
   _all?: true
 }
 
@@ -179,6 +185,7 @@ export type EventFeedGroupByOutputType = {
   id: number
   lastPosition: bigint
   sweptPosition: bigint
+  historyBeganAt: Date
   _count: EventFeedCountAggregateOutputType | null
   _avg: EventFeedAvgAggregateOutputType | null
   _sum: EventFeedSumAggregateOutputType | null
@@ -208,12 +215,14 @@ export type EventFeedWhereInput = {
   id?: Prisma.IntFilter<"EventFeed"> | number
   lastPosition?: Prisma.BigIntFilter<"EventFeed"> | bigint | number
   sweptPosition?: Prisma.BigIntFilter<"EventFeed"> | bigint | number
+  historyBeganAt?: Prisma.DateTimeFilter<"EventFeed"> | Date | string
 }
 
 export type EventFeedOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   lastPosition?: Prisma.SortOrder
   sweptPosition?: Prisma.SortOrder
+  historyBeganAt?: Prisma.SortOrder
 }
 
 export type EventFeedWhereUniqueInput = Prisma.AtLeast<{
@@ -223,12 +232,14 @@ export type EventFeedWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.EventFeedWhereInput | Prisma.EventFeedWhereInput[]
   lastPosition?: Prisma.BigIntFilter<"EventFeed"> | bigint | number
   sweptPosition?: Prisma.BigIntFilter<"EventFeed"> | bigint | number
+  historyBeganAt?: Prisma.DateTimeFilter<"EventFeed"> | Date | string
 }, "id">
 
 export type EventFeedOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   lastPosition?: Prisma.SortOrder
   sweptPosition?: Prisma.SortOrder
+  historyBeganAt?: Prisma.SortOrder
   _count?: Prisma.EventFeedCountOrderByAggregateInput
   _avg?: Prisma.EventFeedAvgOrderByAggregateInput
   _max?: Prisma.EventFeedMaxOrderByAggregateInput
@@ -243,54 +254,63 @@ export type EventFeedScalarWhereWithAggregatesInput = {
   id?: Prisma.IntWithAggregatesFilter<"EventFeed"> | number
   lastPosition?: Prisma.BigIntWithAggregatesFilter<"EventFeed"> | bigint | number
   sweptPosition?: Prisma.BigIntWithAggregatesFilter<"EventFeed"> | bigint | number
+  historyBeganAt?: Prisma.DateTimeWithAggregatesFilter<"EventFeed"> | Date | string
 }
 
 export type EventFeedCreateInput = {
   id?: number
   lastPosition: bigint | number
   sweptPosition: bigint | number
+  historyBeganAt?: Date | string
 }
 
 export type EventFeedUncheckedCreateInput = {
   id?: number
   lastPosition: bigint | number
   sweptPosition: bigint | number
+  historyBeganAt?: Date | string
 }
 
 export type EventFeedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   lastPosition?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sweptPosition?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  historyBeganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type EventFeedUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   lastPosition?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sweptPosition?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  historyBeganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type EventFeedCreateManyInput = {
   id?: number
   lastPosition: bigint | number
   sweptPosition: bigint | number
+  historyBeganAt?: Date | string
 }
 
 export type EventFeedUpdateManyMutationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   lastPosition?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sweptPosition?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  historyBeganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type EventFeedUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   lastPosition?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sweptPosition?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  historyBeganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type EventFeedCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   lastPosition?: Prisma.SortOrder
   sweptPosition?: Prisma.SortOrder
+  historyBeganAt?: Prisma.SortOrder
 }
 
 export type EventFeedAvgOrderByAggregateInput = {
@@ -303,12 +323,14 @@ export type EventFeedMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   lastPosition?: Prisma.SortOrder
   sweptPosition?: Prisma.SortOrder
+  historyBeganAt?: Prisma.SortOrder
 }
 
 export type EventFeedMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   lastPosition?: Prisma.SortOrder
   sweptPosition?: Prisma.SortOrder
+  historyBeganAt?: Prisma.SortOrder
 }
 
 export type EventFeedSumOrderByAggregateInput = {
@@ -323,27 +345,31 @@ export type EventFeedSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   id?: boolean
   lastPosition?: boolean
   sweptPosition?: boolean
+  historyBeganAt?: boolean
 }, ExtArgs["result"]["eventFeed"]>
 
 export type EventFeedSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   lastPosition?: boolean
   sweptPosition?: boolean
+  historyBeganAt?: boolean
 }, ExtArgs["result"]["eventFeed"]>
 
 export type EventFeedSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   lastPosition?: boolean
   sweptPosition?: boolean
+  historyBeganAt?: boolean
 }, ExtArgs["result"]["eventFeed"]>
 
 export type EventFeedSelectScalar = {
   id?: boolean
   lastPosition?: boolean
   sweptPosition?: boolean
+  historyBeganAt?: boolean
 }
 
-export type EventFeedOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "lastPosition" | "sweptPosition", ExtArgs["result"]["eventFeed"]>
+export type EventFeedOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "lastPosition" | "sweptPosition" | "historyBeganAt", ExtArgs["result"]["eventFeed"]>
 
 export type $EventFeedPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "EventFeed"
@@ -352,6 +378,7 @@ export type $EventFeedPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     id: number
     lastPosition: bigint
     sweptPosition: bigint
+    historyBeganAt: Date
   }, ExtArgs["result"]["eventFeed"]>
   composites: {}
 }
@@ -778,6 +805,7 @@ export interface EventFeedFieldRefs {
   readonly id: Prisma.FieldRef<"EventFeed", 'Int'>
   readonly lastPosition: Prisma.FieldRef<"EventFeed", 'BigInt'>
   readonly sweptPosition: Prisma.FieldRef<"EventFeed", 'BigInt'>
+  readonly historyBeganAt: Prisma.FieldRef<"EventFeed", 'DateTime'>
 }
     
 

@@ -76,7 +76,7 @@ export function makeChangeTracking(tx: Queryable) {
       tx,
       pairs.map(({ id, client }) => ({ subjectId: id, clientId: client })),
     );
-    await emitDiff(tx, now, { before, subjects: pairs });
+    await emitDiff(tx, now, { before, subjects: pairs, by: "change-again" });
   };
 
   return { touch, touchSchool, finish };

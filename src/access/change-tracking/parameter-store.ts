@@ -1,9 +1,16 @@
-import { appendAppEvents } from "../../events/index.ts";
-import { findRows, run, sql, statement, type Parameter, type Queryable } from "../../platform/database/sql.ts";
+import {
+  findRows,
+  run,
+  sql,
+  statement,
+  type Parameter,
+  type Queryable,
+  type Statement,
+} from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
-import { withAppIds } from "../pairwise.ts";
+import type { Writer } from "../disclosure/record.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
-import { selectDiff } from "./diff.ts";
+import { appendChange } from "./append.ts";
 import {
   selectSnapshot,
   snapshotRecord,
@@ -19,15 +26,21 @@ const find = statement<SubjectValues>((values) => selectSnapshot(fromSubjects(va
 
 const fromRows = (rows: Parameter) =>
   sql`(SELECT * FROM jsonb_to_recordset(${rows}::jsonb) AS before (${snapshotRecord}))`;
-const emit = statement<SubjectValues & { now: Date; before: string; traceparent: string | null }>(
-  (values) =>
-    appendAppEvents(
-      withAppIds(selectDiff(fromRows(values.before), sql`(${selectSnapshot(fromSubjects(values))})`)),
-      values.now,
-      values.traceparent,
-    ),
-  "access.emitDiff",
-);
+type Emitted = SubjectValues & { now: Date; before: string; traceparent: string | null };
+const emitBy = (by: Writer, name: string) =>
+  statement<Emitted>((values) => {
+    const ctes = [
+      sql`before AS MATERIALIZED ${fromRows(values.before)}`,
+      sql`after AS MATERIALIZED (${selectSnapshot(fromSubjects(values))})`,
+    ];
+    const { now, traceparent } = values;
+    return appendChange({ before: sql`before`, after: sql`after`, ctes }, { now, traceparent, by });
+  }, name);
+const emit: Record<Writer, Statement<Emitted>> = {
+  change: emitBy("change", "access.emitDiff"),
+  "change-again": emitBy("change-again", "access.emitDiffAgain"),
+  "sign-in": emitBy("sign-in", "access.emitSignIn"),
+};
 
 const take = statement<SubjectValues>((values) => takeAnnounced(fromSubjects(values)), "access.takeAnnounced");
 
@@ -39,14 +52,12 @@ const announceNow = statement<SubjectValues & { now: Date }>(
 export const findSnapshot = (tx: Queryable, subjects: readonly Subject[]): Promise<SnapshotRow[]> =>
   findRows<SnapshotRow, SubjectValues>(tx, find, valuesOf(subjects));
 
-export async function emitDiff(
-  tx: Queryable,
-  now: Date,
-  { before, subjects }: { before: readonly SnapshotRow[]; subjects: readonly Subject[] },
-): Promise<number> {
+type Diff = { before: readonly SnapshotRow[]; subjects: readonly Subject[]; by: Writer };
+
+export async function emitDiff(tx: Queryable, now: Date, { before, subjects, by }: Diff): Promise<number> {
   const traceparent = currentTraceparent();
   const values = { ...valuesOf(subjects), now, before: JSON.stringify(before), traceparent };
-  const [row] = await findRows<{ events: number }, typeof values>(tx, emit, values);
+  const [row] = await findRows<{ events: number }, Emitted>(tx, emit[by], values);
   return row!.events;
 }
 
@@ -66,7 +77,7 @@ export function makeParameterStore(tx: Queryable) {
       subjects.some(({ type }) => type === "person")
         ? findRows<SnapshotRow, SubjectValues>(tx, take, valuesOf(subjects))
         : [],
-    emit: (now, announced) => emitDiff(tx, now, { before: joinRows(before, announced), subjects }),
+    emit: (now, announced) => emitDiff(tx, now, { before: joinRows(before, announced), subjects, by: "change" }),
   };
   return { ...store, subjects, before };
 }

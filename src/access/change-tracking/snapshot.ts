@@ -1,7 +1,15 @@
 import type { AppEventType } from "../../events/index.ts";
 import { identifier, join, sql, table, type Parameters, type Part, type Sql } from "../../platform/database/sql.ts";
 import { granted, isGranted, readTable } from "../attributes.ts";
-import { fromShownGroupsOf, groupIsSynced, personIsSynced, schoolIsShown, userIsShown } from "../visibility.ts";
+import {
+  fromShownGroupsOf,
+  groupIsSynced,
+  personIsSynced,
+  schoolIsShown,
+  selectSchoolsOf,
+  userIsShown,
+  userIsShownIf,
+} from "../visibility.ts";
 
 const given = table("grant", "given");
 const reader = table("app", "v_reader");
@@ -72,6 +80,9 @@ export type SnapshotRow = {
   school_id: string | null;
   is_active: boolean;
   is_synced: boolean;
+  /** Of a person: whether the app can read them as a user at this moment, and their schools. */
+  is_user: boolean;
+  school_ids: string[] | null;
 } & Record<Compared, string | null>;
 
 export const snapshotTypes = {
@@ -81,6 +92,8 @@ export const snapshotTypes = {
   school_id: "uuid",
   is_active: "boolean",
   is_synced: "boolean",
+  is_user: "boolean",
+  school_ids: "_uuid",
   ...(Object.fromEntries(comparedProperties.map((name) => [name, "bigint"])) as Record<Compared, "bigint">),
 } satisfies Record<keyof SnapshotRow, string>;
 
@@ -123,14 +136,16 @@ export const selectOtherUsers = (pair: Part, synced: Part): Sql => sql`
 
 // A role in a group counts only if it differs from the person's own.
 const groupHash = hash(sql`x.id`, sql`nullif(x.role, ${p.role})`);
-const schoolOrder = sql`${a.schoolId} <> ${p.homeSchoolId}, ${a.schoolId}`;
+const schoolOrder = sql`at.school_id <> ${p.homeSchoolId}, at.school_id`;
 
 export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
   WITH place AS (
-    SELECT k.client_id, k.person_id, (array_agg(${a.schoolId} ORDER BY ${schoolOrder}))[1] AS school_id,
-      array_agg(${a.id} ORDER BY ${schoolOrder}) AS contexts
-    FROM ${known} k JOIN ${a} ON ${a.personId} = k.person_id JOIN ${p} ON ${p.id} = k.person_id
-    WHERE ${schoolIsShown(sql`k.client_id`, a.schoolId)}
+    SELECT k.client_id, k.person_id,
+      (array_agg(at.school_id ORDER BY ${schoolOrder}) FILTER (WHERE at.is_shown))[1] AS school_id,
+      array_agg(at.id ORDER BY ${schoolOrder}) FILTER (WHERE at.is_shown) AS contexts,
+      array_agg(at.school_id ORDER BY at.school_id) AS school_ids, bool_or(at.is_shown) AND bool_or(at.lets_in) AS is_listed
+    FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id
+    CROSS JOIN LATERAL (${selectSchoolsOf(sql`k.client_id`, p)}) AS at
     GROUP BY k.client_id, k.person_id),
   inside AS (
     SELECT k.client_id, k.person_id, bit_xor(${groupHash}) AS groups
@@ -138,17 +153,18 @@ export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
     CROSS JOIN LATERAL (SELECT ${g.id}, m.role ${fromShownGroupsOf(sql`k.client_id`, sql`k.person_id`)}) x
     GROUP BY k.client_id, k.person_id)
   SELECT k.client_id, 'person' AS type, ${p.id} AS subject_id, place.school_id, ${p.status} = 'ACTIVE' AS is_active,
-    k.is_synced, ${selectHashes("person")}
+    k.is_synced, ${userIsShownIf(sql`(place.is_listed OR NOT k.is_synced)`, sql`k.client_id`, p)} AS is_user,
+    place.school_ids, ${selectHashes("person")}
   FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id JOIN ${reader} ON ${reader.clientId} = k.client_id
   LEFT JOIN place ON place.client_id = k.client_id AND place.person_id = k.person_id
   LEFT JOIN inside ON inside.client_id = k.client_id AND inside.person_id = k.person_id
   UNION ALL
-  SELECT ${given.clientId}, 'group', ${g.id}, ${g.schoolId}, ${g.status} = 'ACTIVE', true, ${selectHashes("group")}
+  SELECT ${given.clientId}, 'group', ${g.id}, ${g.schoolId}, ${g.status} = 'ACTIVE', true, false, NULL, ${selectHashes("group")}
   FROM ${subject} t JOIN ${g} ON ${g.id} = t.id
   JOIN ${given} ON ${given.schoolId} = ${g.schoolId} AND t.client_id IN ('', ${given.clientId})
   WHERE t.type = 'group' AND ${groupIsSynced(given.clientId, g.id)}
   UNION ALL
-  SELECT ${given.clientId}, 'school', ${s.id}, ${s.id}, true, true, ${selectHashes("school")}
+  SELECT ${given.clientId}, 'school', ${s.id}, ${s.id}, true, true, false, NULL, ${selectHashes("school")}
   FROM ${subject} t JOIN ${s} ON ${s.id} = t.id
   JOIN ${given} ON ${given.schoolId} = ${s.id} AND t.client_id IN ('', ${given.clientId})
   JOIN ${reader} ON ${reader.clientId} = ${given.clientId}

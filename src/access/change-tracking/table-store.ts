@@ -1,11 +1,9 @@
 import type { SchoolId } from "../../directory/index.ts";
-import { appendAppEvents } from "../../events/index.ts";
 import { findRows, join, run, sql, statement, table, temporaryTable } from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import type { Queryable, Sql, Statement, Value } from "../../platform/database/sql.ts";
-import { withAppIds } from "../pairwise.ts";
 import { takeAnnounced } from "./announced.ts";
-import { selectDiff } from "./diff.ts";
+import { appendChange } from "./append.ts";
 import {
   selectOtherUsers,
   selectPairs,
@@ -92,7 +90,10 @@ const addRows = statement<{ rows: string }>(
 );
 const takeAll = statement(() => takeAnnounced(sql`(${widest})`));
 const emitAll = statement<{ now: Date; traceparent: string | null }>(({ now, traceparent }) =>
-  appendAppEvents(withAppIds(selectDiff(sql`${before.as()}`, sql`${after.as()}`)), now, traceparent),
+  appendChange(
+    { before: sql`${before.as()}`, after: sql`${after.as()}`, ctes: [] },
+    { now, traceparent, by: "change" },
+  ),
 );
 
 export type TableStore = SnapshotStore & {

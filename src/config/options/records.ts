@@ -34,6 +34,14 @@ export const recordOptions = {
       "entry of its month. The id of a person who is deleted for good is removed immediately.",
     example: "400",
   },
+  PRIVACY_RECORD_DAYS: {
+    value: wholeNumber(30, 3650),
+    default: "1095",
+    meaning:
+      "Days for which it is kept what an app could read about a person, after it no longer could. It is deleted " +
+      "with a person who is deleted for good.",
+    example: "1095",
+  },
   IMPORTS_AT_ONCE: {
     value: wholeNumber(1, 100),
     default: null,

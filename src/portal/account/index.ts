@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  describeDisclosures,
   makeArea,
   postAndRedirect,
   unwrap,
@@ -27,12 +28,13 @@ const ofMe = ({ path, visitor }: PageRequest) => ({ ...path, personId: visitor.p
 const account = () => "/account";
 
 const showAccount: PageHandler = async (request) => {
-  const { api, me, t, visitor } = request;
+  const { api, me, t, times, visitor } = request;
   const params = { path: ofMe(request), query: { limit: most } };
-  const [login, sessions, apps] = await Promise.all([
+  const [login, sessions, apps, disclosures] = await Promise.all([
     unwrapIfFound(api.GET("/admin/v1/people/{personId}/login", { params: { path: params.path } })),
     unwrapPage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
     unwrapPage(api.GET("/admin/v1/people/{personId}/apps", { params })),
+    unwrapPage(api.GET("/admin/v1/people/{personId}/disclosures", { params })),
   ]);
   const here = idOfSession(visitor.sessionUid);
   return {
@@ -46,6 +48,8 @@ const showAccount: PageHandler = async (request) => {
       sessions: sessions.items.map((session) => ({ ...session, isHere: session.id === here })),
       used: apps.items.filter(({ lastSignInAt }) => lastSignInAt !== null),
       consents: apps.items.filter(({ consent }) => consent !== null),
+      disclosed: describeDisclosures(disclosures.items, { t, times }),
+      recordedSince: disclosures.items[0]?.recordedSince ?? null,
     },
   };
 };

@@ -42,7 +42,7 @@ export function writeLetter(
   const authority =
     state === null ? t("letter.authority") : t("letter.authorityOf", { state: t(`frame.state.${state}`) });
   const section = (name: string, lines: string[]): Section => ({ heading: t(`letter.${name}.heading`), lines });
-  const { deletedPersonDays, auditDays, eventDays, deliveryDays } = data.retention;
+  const { deletedPersonDays, auditDays, eventDays, deliveryDays, recordDays } = data.retention;
   return {
     title: t("data.documentTitle"),
     sender,
@@ -79,6 +79,7 @@ export function writeLetter(
         t("letter.periods.person", { count: deletedPersonDays }),
         t("letter.periods.audit", { count: auditDays }),
         t("letter.periods.events", { count: eventDays, deliveries: deliveryDays }),
+        t("letter.periods.records", { count: recordDays }),
         t("letter.periods.login"),
       ]),
       section("rights", [
@@ -98,7 +99,7 @@ function describeRecipient(
   app: AdminSchemas["AppOfPerson"],
   { known, locale, t }: { known: Recipient | undefined; locale: "de" | "en"; t: Words["t"] },
 ): string {
-  const attributes = app.attributes.map((name) => t(`attributes.${name}`)).join(", ");
+  const attributes = app.attributes.map((name) => t(`personAttribute.${name}`)).join(", ");
   const purpose = known?.purpose[locale] ?? known?.purpose.de ?? known?.purpose.en;
   return [
     known?.provider ? t("letter.recipients.app", { app: app.name, provider: known.provider }) : `${app.name}.`,

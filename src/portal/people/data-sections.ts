@@ -2,6 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import type { Translate } from "../../platform/pages/index.ts";
 import { describeAction } from "../frame/action.ts";
 import { compareLine } from "../frame/differences.ts";
+import { describeDisclosures } from "../frame/disclosures.ts";
 import type { Times } from "../frame/zone.ts";
 
 export type PersonData = AdminSchemas["PersonData"];
@@ -68,6 +69,12 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
   userNames: (count, { t }) => (count === 0 ? [] : [t("data.userNames", { count })]),
   recoveryCodes: (count, { t }) => (count === 0 ? [] : [t("data.recoveryCodes", { count })]),
   apps: (apps, words) => apps.map((app) => describeApp(app, words)),
+  disclosures: (disclosures, { t, times }) => [
+    ...disclosures.slice(0, 1).map(({ recordedSince }) => t("disclosures.text", { day: times.day(recordedSince) })),
+    ...describeDisclosures(disclosures, { t, times }).map(({ name, periods, facts: said }) =>
+      [`${name}:`, ...periods, ...said].join("\n    "),
+    ),
+  ],
   consents: (consents, { t, times }) =>
     consents.map(({ appName, scopes, grantedAt }) =>
       t("data.consent", {

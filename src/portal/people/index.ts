@@ -1,6 +1,7 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
 import { confirmStep, showStep } from "./confirm.ts";
 import { handDataAsJson, handDataAsPdf, showData } from "./data-request.ts";
+import { showDisclosures } from "./disclosures.ts";
 import { searchEverywhere, showEverywhere } from "./everywhere.ts";
 import { addPerson, showNewPerson } from "./new-person.ts";
 import { listPeople, searchPeople } from "./list.ts";
@@ -54,6 +55,7 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
   for (const fix of ["restore", "unblock", "release"] as const)
     pages.post(`${member}/${fix}`, actions[fix], showSignIn);
   pages.get(`${person}/apps`, showUses);
+  pages.get(`${person}/disclosures`, showDisclosures);
   pages.post(`${person}/sessions/:sessionId/end`, endSession, showUses);
   pages.post(`${person}/consents/:clientId/withdraw`, withdrawConsent, showUses);
   pages.get(`${person}/school`, onlyIf("movePerson", showSchools));

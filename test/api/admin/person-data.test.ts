@@ -28,6 +28,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
   app_event: ({ events }) => events,
   audit: ({ audit }) => audit,
   consent: ({ consents }) => consents,
+  disclosure_period: ({ disclosures }) => disclosures.flatMap(({ periods }) => periods),
   credential: ({ login }) => [login?.username],
   login_card: ({ loginCards }) => loginCards,
   logout_notice: ({ logoutNotices }) => logoutNotices,

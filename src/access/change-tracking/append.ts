@@ -1,0 +1,17 @@
+import { appendAppEvents } from "../../events/index.ts";
+import { join, type Sql, type Value } from "../../platform/database/sql.ts";
+import { recordDisclosures, type Writer } from "../disclosure/record.ts";
+import { withAppIds } from "../pairwise.ts";
+import { selectDiff } from "./diff.ts";
+
+type Seen = { before: Sql; after: Sql; ctes: readonly Sql[] };
+
+/** One statement that appends the events of a change and records who can be read from now on, from two snapshots. */
+export function appendChange(
+  { before, after, ctes }: Seen,
+  { now, traceparent, by }: { now: Value; traceparent: Value; by: Writer },
+): Sql {
+  const events = withAppIds(selectDiff(before, after));
+  const all = join([...ctes, recordDisclosures(before, after, { now, by }), events.ctes], ",\n");
+  return appendAppEvents({ ctes: all, events: events.events }, now, traceparent);
+}
