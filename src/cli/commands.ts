@@ -28,6 +28,7 @@ export const commands: Commands = {
     () => import("./retention.ts"),
   ),
   app: partnerCommands.app,
+  "id-move": partnerCommands["id-move"],
   sandbox: partnerCommands.sandbox,
   "scope-request": partnerCommands["scope-request"],
   agreement: partnerCommands.agreement,

@@ -11,6 +11,7 @@ export const noun = (summary: string, load: NounEntry["load"]): NounEntry => ({ 
 /** What the package for partners has: commands that need neither a database nor another module of the service. */
 export const partnerCommands = {
   app: noun("Apps: the registrations of partners' applications.", () => import("./app.ts")),
+  "id-move": noun("Moves of apps from shared ids of people to ids of their own.", () => import("./id-move.ts")),
   sandbox: noun(
     "Sandboxes: throw-away schools with test users, in which the team of an app tries it.",
     () => import("./sandbox.ts"),

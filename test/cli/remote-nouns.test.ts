@@ -195,6 +195,35 @@ test("apps, grants and sync", async () => {
   await bothAt("app", "show");
 });
 
+test("moves of apps to ids of their own", async () => {
+  const [one, two] = [(await make.app()).clientId, (await make.app()).clientId];
+  const school = await make.school();
+  for (const app of [one, two]) {
+    await make.grant({ app, school, signOn: "NOBODY" });
+    await make.signIn({ app, person: await make.person({ school }) });
+  }
+  const both = (verb: string, ...more: string[]) =>
+    expectSameDoing(["id-move", verb, one, ...more], ["id-move", verb, two, ...more]);
+  expect(await both("start", "--dry-run")).toContain("1 people would keep their id");
+  expect(await both("show")).toBe("");
+  expect(await both("start", "--ids", "partner", "--cut-over-at", "2099-01-01T02:00:00Z")).toContain("PREPARING");
+  await both("start");
+  await both("cut-over");
+  const job = service.jobs.find(({ name }) => name === "access.moveIds")!;
+  await job.run(new AbortController().signal);
+  expect(await both("show")).toContain("1 of 1");
+  await both("set-date", "--cut-over-at", "2099-02-01T02:00:00Z");
+  await both("set-date", "--no-date");
+  expect(await there(["id-move", "set-date", two])).toMatchObject({ code: 2 });
+  await both("call-off");
+  await both("show");
+  await job.run(new AbortController().signal);
+  await both("start");
+  await job.run(new AbortController().signal);
+  await both("cut-over");
+  expect(await both("show")).toContain("CUT_OVER");
+});
+
 test("accounts of staff who are at no school", async () => {
   const { clientId } = await make.app();
   const create = (username: string) => [

@@ -66,6 +66,7 @@ test("a partner sees their own apps and no other", async () => {
     "/webhooks",
     "/webhooks/new",
     "/webhooks/signature",
+    "/ids",
     "/sandbox",
     "/sign-ons",
     "/requests",

@@ -32,6 +32,7 @@ const appPages = [
   "scopes",
   "agreement",
   "webhooks",
+  "ids",
   "sandbox",
   "sign-ons",
   "requests",

@@ -38,7 +38,7 @@ export async function showNew(request: PageRequest): Promise<PageView> {
 }
 
 /** The ids of people to choose from for a new app: its own, those of each sector, or for operators the shared ones. */
-async function listIds({ api, permissions }: PageRequest): Promise<{ value: string; app?: string }[]> {
+export async function listIds({ api, permissions }: PageRequest): Promise<{ value: string; app?: string }[]> {
   const { items } = await unwrapPage(api.GET(list, { params: { query: { limit: 100 } } }));
   const sectors = new Map(
     items.flatMap(({ subjectType, sector, name }) => (subjectType === "PARTNER" ? [[sector!, name] as const] : [])),
@@ -51,7 +51,7 @@ async function listIds({ api, permissions }: PageRequest): Promise<{ value: stri
   ];
 }
 
-function readIds(value: string): Pick<AdminSchemas["AppInput"], "subjectType" | "sector"> {
+export function readIds(value: string): Pick<AdminSchemas["AppInput"], "subjectType" | "sector"> {
   if (value === "PARTNER" || value === "SHARED") return { subjectType: value };
   return value === "" || value === "APP" ? { subjectType: "APP" } : { subjectType: "PARTNER", sector: value };
 }
