@@ -1,7 +1,7 @@
 // Signs people in, keeps a copy of what schools share with this app, and receives webhooks.
 import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
-import { createClient, makeSync, verifyWebhook, WebhookError } from "@schultor/client";
+import { createClient, eraseAsAsked, makeSync, verifyWebhook, WebhookError } from "@schultor/client";
 import { makeSqliteStore } from "@schultor/client/sqlite";
 import express, { type CookieOptions, type NextFunction, type Request, type Response } from "express";
 import { createRemoteJWKSet, jwtVerify } from "jose";
@@ -31,11 +31,21 @@ setInterval(follow, 60_000);
 void follow();
 sync.resume();
 
+// Whose data the service asks this app to erase. Here that is the copy and the sessions; add what your app stores.
+const erase = async (personId: string) => {
+  await store.write({ remove: [{ type: "person", id: personId }] });
+  for (const [id, { sub }] of sessions) if (sub === personId) sessions.delete(id);
+};
+const eraseAll = () => eraseAsAsked(client, erase).catch(console.error);
+setInterval(eraseAll, 3_600_000);
+
 // The raw bytes: JSON that is parsed and written again has another signature.
 app.post("/hook", express.raw({ type: "*/*" }), async (req, res) => {
   try {
-    await sync.receive(await verifyWebhook(req.body ?? "", req.headers, WEBHOOK_SECRETS.split(" ").filter(Boolean)));
+    const webhook = await verifyWebhook(req.body ?? "", req.headers, WEBHOOK_SECRETS.split(" ").filter(Boolean));
+    await sync.receive(webhook);
     res.status(204).end();
+    if ("erasureId" in webhook.event) void eraseAll();
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
     // It is genuine, of a type that came later than this app: confirm it and do nothing.

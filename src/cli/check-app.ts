@@ -73,6 +73,7 @@ export const checkApp = makeOwnCommand({
     wait: option.duration("Wait so long for the app to read the issuer's addresses, where it does so at its start."),
     webhookUrl: url("The webhook address of the app."),
     webhookSecret: secret("Its secret for the check; that of the example in /docs/webhooks if left out."),
+    erasures: option.flag("The app confirms erasures: ask it to erase somebody. Needs --webhook-url."),
     webhookNewSecret: secret("A second secret that the app has, to try a replacement."),
     docs: url(`Where the documentation is; ${defaults.docs} if left out.`),
     junit: option.text("Write a report for build servers (JUnit) to this file too.", "path"),
@@ -83,6 +84,8 @@ export const checkApp = makeOwnCommand({
     if (loginUrl === undefined && webhookUrl === undefined)
       throw new UsageError("Give --login-url, --webhook-url or both.");
     if (loginUrl !== undefined && redirectUri === undefined) throw new UsageError("--redirect-uri is missing.");
+    const hasErasures = options.erasures === true;
+    if (hasErasures && webhookUrl === undefined) throw new UsageError("--erasures needs --webhook-url.");
     if (port > 65_535) throw new UsageError("--port is at most 65535.");
     const signOn =
       loginUrl === undefined
@@ -91,10 +94,7 @@ export const checkApp = makeOwnCommand({
             loginUrl,
             redirectUri: redirectUri!,
             sessionUrl,
-            clientId,
             authentication: await readAuthentication(options),
-            port,
-            waitSeconds: options.wait ?? 0,
           };
     const webhook =
       webhookUrl === undefined
@@ -105,6 +105,7 @@ export const checkApp = makeOwnCommand({
             newSecret: options.webhookNewSecret,
           };
     const { checkApp: check } = await import("./check-app/index.ts");
-    return check({ signOn, webhook, docs: docs.replace(/\/+$/, ""), junit: options.junit, tell });
+    const issuer = { port, clientId, waitSeconds: options.wait ?? 0 };
+    return check({ issuer, signOn, webhook, hasErasures, docs: docs.replace(/\/+$/, ""), junit: options.junit, tell });
   },
 });

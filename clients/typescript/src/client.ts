@@ -2,6 +2,8 @@ import makeFetchClient, { type Client as FetchClient, type Middleware } from "op
 import type {
   Change,
   ChangeList,
+  Erasure,
+  ErasureOutcome,
   Codeliste,
   Group,
   IdmPaths,
@@ -38,6 +40,8 @@ export type ListOptions = CallOptions & { limit?: number | undefined };
 export type ListDeletedOptions = ListOptions & { showDeleted?: boolean | undefined };
 /** `after`: the position behind which to begin. */
 export type ChangesOptions = ListOptions & { after: string };
+/** `state`: which erasures; the open ones by default. */
+export type ErasuresOptions = ListOptions & { state?: Erasure["state"] | undefined };
 
 /**
  * Lists are read page by page as the loop goes on. `find…` answers null for what does not exist, or not for the app.
@@ -60,6 +64,13 @@ export type IdmClient = {
   listChanges(options: ChangesOptions): AsyncGenerator<Change, void>;
   /** The same by page; `next` is the position to keep once the page is worked on. */
   listChangePages(options: ChangesOptions): AsyncGenerator<ChangeList, void>;
+  /** The people whose data the app must erase, for an app that confirms erasures. */
+  listErasures(options?: ErasuresOptions): AsyncGenerator<Erasure, void>;
+  /**
+   * Confirms an erasure, or says why data is kept; sent again like a read. Null if there is nothing to confirm any
+   * more.
+   */
+  acknowledgeErasure(id: string, outcome: ErasureOutcome, options?: CallOptions): Promise<Erasure | null>;
   /** Every operation of the IDM API as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
   readonly idm: FetchClient<IdmPaths>;
 };
@@ -141,6 +152,15 @@ export function createClient<Spelling extends SchulconnexSpelling = "V1_4">(
     async *listChanges(wish) {
       for await (const { changes } of listChangePages(wish)) yield* changes;
     },
+    listErasures: ({ limit = 500, state, signal } = {}) =>
+      readPages((page) =>
+        idm.GET("/idm/ep/v1/erasures", {
+          params: { query: { limit, ...page, ...(state && { state }) } },
+          ...onlySet({ signal }),
+        }),
+      ),
+    acknowledgeErasure: (id, body, { signal } = {}) =>
+      orNull(idm.POST("/idm/ep/v1/erasures/{id}", { params: { path: { id } }, body, ...onlySet({ signal }) })),
     listPersonenInfo: async (query = {}, { signal } = {}) =>
       (await schulconnex.GET("/idm/schulconnex/v1/personen-info", { params: { query }, ...onlySet({ signal }) })).data!,
     getPersonInfo: async (userToken, { signal } = {}) => {
@@ -189,7 +209,10 @@ const throwErrors: Middleware = {
   },
 };
 
-const absent = ["school_not_found", "organization_not_found", "user_not_found", "group_not_found"];
+const absent = [
+  ...["school_not_found", "organization_not_found", "user_not_found", "group_not_found"],
+  "erasure_not_found",
+];
 
 /** The service itself must say that the record is absent: an address that is wrong answers 404 too. */
 async function orNull<Data>(answer: Promise<{ data?: Data }>): Promise<Data | null> {

@@ -8,11 +8,13 @@ export {
   type ChangesOptions,
   type Client,
   type ClientOptions,
+  type ErasuresOptions,
   type IdmClient,
   type ListDeletedOptions,
   type ListOptions,
 } from "./client.ts";
 export type * from "./contract.ts";
+export { eraseAsAsked, type Erase } from "./erase.ts";
 export { ApiError, CursorExpiredError, NetworkError, TokenError, type NetworkErrorCode } from "./errors.ts";
 export { readAll } from "./pages.ts";
 export { makeMemoryStore, type MemoryStore } from "./sync/memory-store.ts";

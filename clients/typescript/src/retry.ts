@@ -6,7 +6,7 @@ export type Send = (request: Request) => Promise<Response>;
 export type RetryOptions = {
   /**
    * How often a request is sent again that got no answer, or 429, 502, 503 or 504. Only requests that change nothing
-   * when they are repeated are: by GET, HEAD, OPTIONS, PUT and DELETE, and for a token. Default 4.
+   * when they are repeated are: by GET, HEAD, OPTIONS, PUT and DELETE, for a token, and to confirm an erasure. Default 4.
    */
   maxRetries?: number | undefined;
   /** The longest wait before one retry, in milliseconds; what asks for more is not retried. Default 60,000. */
@@ -19,7 +19,10 @@ export type RetryOptions = {
 const longestTimerMs = 2 ** 31 - 1;
 
 const idempotent: readonly string[] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
-export const isIdempotent = ({ method }: Request): boolean => idempotent.includes(method);
+/** The POST that confirms an erasure does nothing the second time. */
+const erasure = /\/idm\/ep\/v1\/erasures\/[^/]+$/;
+export const isIdempotent = ({ method, url }: Request): boolean =>
+  idempotent.includes(method) || (method === "POST" && erasure.test(new URL(url).pathname));
 
 const retried: readonly number[] = [429, 502, 503, 504];
 

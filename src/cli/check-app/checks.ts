@@ -182,11 +182,28 @@ export const webhookChecks = {
   },
 } as const satisfies Record<string, CheckText>;
 
-export type CheckId = keyof typeof signOnChecks | keyof typeof webhookChecks;
+export const erasureChecks = {
+  "erasure-confirmed": {
+    title: "An erasure that an event names is confirmed",
+    why: "Schools see what is open and since when, until your app confirms that the data is gone.",
+    remedy:
+      "On an event with an erasureId, and once a day, read /idm/ep/v1/erasures, erase the data, and confirm each with " +
+      '{"outcome":"erased"}, also if you stored nothing.',
+  },
+  "erasure-repeated": {
+    title: "A confirmation that failed is sent again",
+    why: "The service may be busy when you confirm; what is not confirmed stays open.",
+    remedy:
+      "Repeat the confirmation after Retry-After, or read the open erasures again: it does no harm to confirm twice.",
+  },
+} as const satisfies Record<string, CheckText>;
+
+export type CheckId = keyof typeof signOnChecks | keyof typeof webhookChecks | keyof typeof erasureChecks;
 
 export const checks: Readonly<Record<CheckId, Required<CheckText>>> = {
   ...withDocs(signOnChecks, "/sign-on"),
   ...withDocs(webhookChecks, "/receive-webhooks"),
+  ...withDocs(erasureChecks, "/erasures"),
 };
 
 function withDocs<Id extends string>(texts: Readonly<Record<Id, CheckText>>, docs: string) {

@@ -35,11 +35,18 @@ export type Issuer = {
   close(): Promise<void>;
 };
 
+type IssuerSettings = {
+  port: number;
+  clientId: string;
+  /** Answers requests to the APIs; false for another address. */
+  answerApi?: (req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
+};
+
 const kid = "check-app";
 const hourSeconds = 3600;
 
 /** Starts an OpenID Connect issuer on loopback that signs everybody in at once and answers as this service does. */
-export async function startIssuer({ port, clientId }: { port: number; clientId: string }): Promise<Issuer> {
+export async function startIssuer({ port, clientId, answerApi }: IssuerSettings): Promise<Issuer> {
   const [own, other] = await Promise.all([generateKeyPair("RS256"), generateKeyPair("RS256")]);
   const key = { ...(await exportJWK(own.publicKey)), kid, alg: "RS256", use: "sig" };
   const codes = new Map<string, Attempt>();
@@ -101,6 +108,7 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(req.url ?? "/", url);
+    if ((await answerApi?.(req, res)) === true) return;
     const form = req.method === "POST" ? new URLSearchParams(await text(req)) : searchParams;
     if (pathname === "/.well-known/openid-configuration") {
       sendJson(res, 200, discoveryOf(url));

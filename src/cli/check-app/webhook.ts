@@ -103,7 +103,7 @@ export async function checkWebhook(settings: WebhookSettings): Promise<Verdict[]
 const spaceOut = (event: object): string =>
   `${JSON.stringify(event, null, 3).replaceAll("\n", "\r\n").replace('"person"', '"\\u0070erson"')}\n`;
 
-async function sendEvent(
+export async function sendEvent(
   { url, secret, patienceMs = servicePatienceMs }: WebhookSettings,
   sending: Sending,
 ): Promise<Answered> {
