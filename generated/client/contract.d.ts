@@ -24,6 +24,8 @@ export type Person = Schemas["Person"];
 export type PersonName = Schemas["PersonName"];
 export type Change = Schemas["Change"];
 export type ChangeList = Schemas["ChangeList"];
+export type Erasure = Schemas["Erasure"];
+export type ErasureOutcome = Schemas["ErasureOutcome"];
 export type EventAction = Schemas["EventAction"];
 export type Personendatensatz<Spelling extends SchulconnexSpelling = "V1_4"> = Schulconnex[Spelling]["Personendatensatz"];
 export type Codeliste = V1_4.components["schemas"]["Codeliste"];
