@@ -1,4 +1,10 @@
-import { findRetention, personNameOf, type Retention, type RetentionDefaults, type SchoolId } from "../directory/index.ts";
+import {
+  findRetention,
+  personNameOf,
+  type Retention,
+  type RetentionDefaults,
+  type SchoolId,
+} from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";

@@ -72,7 +72,8 @@ const columns = (defaults: { readonly [Name in Period]: Part }) => ({
 
 /** SQL: joins what applies at school `s` as `retention`: its own values, else its state's, else the defaults. */
 export const joinRetention = (defaults: { readonly [Name in Period]: Part }): Sql => sql`
-  LEFT JOIN ${own} ON ${own.schoolId} = ${s.id} LEFT JOIN ${ofState} ON ${ofState.state} = ${stateOf(s)}
+  LEFT JOIN ${own} ON ${own.schoolId} = ${s.id}
+  LEFT JOIN ${ofState} ON ${ofState.state} = ${stateOf(s)} AND ${s.sandboxId} IS NULL
   CROSS JOIN LATERAL (SELECT ${fields<Retention>(columns(defaults))}) AS retention`;
 
 const selectRetention = statement<RetentionDefaults & { schoolId: SchoolId }>(

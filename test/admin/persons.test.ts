@@ -132,6 +132,20 @@ async function makeOffer({ id: personId }: Subject): Promise<string> {
   return id;
 }
 
+/** Has the policy of every school soft-delete the person for not having signed in. */
+async function makeInactive({ id }: Subject): Promise<void> {
+  const old = new Date("2025-01-01T00:00:00Z");
+  await db.prisma.person.update({ where: { id }, data: { createdAt: old } });
+  await db.prisma.credential.update({ where: { personId: id }, data: { updatedAt: old } });
+  const policy = { inactiveMonths: 1, inactiveRoster: true, inactiveReason: "test", effectiveAt: old, updatedAt: old };
+  for (const schoolId of Object.values(schools))
+    await db.prisma.retentionPolicy.upsert({
+      where: { schoolId },
+      create: { id: randomUUID(), schoolId, ...policy },
+      update: {},
+    });
+}
+
 const bodies: Record<string, (of: Record<string, unknown>) => unknown> = {
   acceptHandover: () => ({ pupils: [] }),
   createHandover: ({ personIds, toSchoolId }) => ({ personIds, toSchoolId }),
@@ -204,6 +218,7 @@ test.each(operations)("$id keeps to whose person it is", async (place) => {
       subject ??= await makeSubject(undefined);
       const of = subject;
       if (/handovers(\/\{|$)/.test(place.path) && place.id !== "createHandover") of.handoverId = await makeOffer(of);
+      if (place.id === "listRetentionPeople") await makeInactive(of);
       if (before[place.id] !== undefined) await operator("POST", `/people/${of.id}/${before[place.id]!}`);
       const sent = await send(staff.get(role)![where], place, [of, where]);
       expect([place.id, role, where, sent.status < 500]).toEqual([place.id, role, where, true]);

@@ -56,7 +56,7 @@ test("who is deleted soon is on Today, is kept by a click, and a held run is rel
   await browser.submit(await browser.open(address), "/retention", policy);
   const today = await browser.open(`/admin/schools/${school}/today`);
   expect(today.html).toContain("Wird bald gelöscht");
-  const person = await browser.open(`/admin/schools/${school}/people/${people[0]!}`);
+  const person = await browser.open(`/admin/schools/${school}/people/${people[0]!}/retention`);
   expect(person.html).toContain("weil sie die Schule verlassen hat");
   const late = await browser.submit(person, "/exemption", { until: "2020-01-01", keptReason: "Nachprüfung" });
   expect(late.html).toContain("Der Tag muss in den nächsten 24 Monaten liegen.");
@@ -72,12 +72,14 @@ test("who is deleted soon is on Today, is kept by a click, and a held run is rel
   await service.jobs.find(({ name }) => name === "retention.softDelete")!.run(signal);
   expect(await db.prisma.person.count({ where: { id: { in: people }, status: "SOFT_DELETED" } })).toBe(2);
   const ended = await again.submit(
-    await again.open(`/admin/schools/${school}/people/${people[0]!}`),
+    await again.open(`/admin/schools/${school}/people/${people[0]!}/retention`),
     "/exemption/end",
     {},
   );
   expect(ended.html).toContain("Für die Person gelten wieder die Fristen der Schule.");
-  const back = await again.submit(ended, "/restore", {});
+  const page = await again.open(`/admin/schools/${school}/people/${people[0]!}`);
+  expect(page.html).toContain("In keiner Schuldatei");
+  const back = await again.submit(page, "/restore", {});
   expect(back.html).toContain("Die Person ist wieder an der Schule.");
   expect(await db.prisma.person.findUnique({ where: { id: people[0]! } })).toMatchObject({ leftAt: null });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
-import { joinSchool, restorePerson, type PersonId, type SchoolId } from "../../src/directory/index.ts";
+import { joinSchool, restorePerson, type Change, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import {
   listRetentionHolds,
@@ -16,6 +16,7 @@ import { makeMakers } from "../support/make.ts";
 import { makeTestClock } from "../support/service.ts";
 import { blockPerson } from "../support/sign-ins.ts";
 import { giveLogin } from "../support/token.ts";
+import { countWaiting } from "../support/waiting.ts";
 import { retentionRules as rules } from "./rules.ts";
 
 const start = new Date("2026-02-03T08:00:00Z");
@@ -278,4 +279,36 @@ test("a run that would soft-delete unusually many waits until staff release just
   await releaseFor(7);
   await runAt("2026-02-07T10:00:00Z");
   expect([await active(), await statusOf(late)]).toEqual([0, "SOFT_DELETED"]);
+});
+
+test.each([
+  ["comes back", (personId: PersonId) => (change: Change) => restorePerson(change, { personId })],
+  [
+    "is exempt",
+    (personId: PersonId) => async (change: Change) => {
+      await change.touch({ people: [personId] });
+      const exemption = { until: new Date("2027-01-01T00:00:00Z"), reason: "Examination." };
+      await putExemption(change.tx, personId, exemption, { at: change.now });
+    },
+  ],
+] as const)("a person who %s between being listed and being soft-deleted stays", async (_what, makeWork) => {
+  clock.set(start);
+  const school = await make.school();
+  const personId = await make.person({ school });
+  await leave([personId], "2026-01-01T00:00:00Z");
+  await checkNow(school);
+  const [done, jobWaits] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+  const work = makeWork(personId);
+  const other = changeDirectory(db, { at: clock() }, async (change) => {
+    await work(change);
+    done.resolve(null);
+    await jobWaits.promise;
+  });
+  await done.promise;
+  // Not committed: the job lists the person and waits for the change that holds them.
+  const running = job.run(signal);
+  await expect.poll(() => countWaiting(db)).toBe(1);
+  jobWaits.resolve(null);
+  await Promise.all([other, running]);
+  expect(await statusOf(personId)).toBe("ACTIVE");
 });

@@ -11,6 +11,7 @@ import english from "./locales/en.json" with { type: "json" };
 import { changeSchool, showSchools } from "./other-school.ts";
 import * as actions from "./person-actions.ts";
 import { showPerson } from "./person.ts";
+import { endKeeping, keep, showRetention } from "./retention.ts";
 import { showSignIn } from "./sign-in.ts";
 import { endSession, showUses, withdrawConsent } from "./uses.ts";
 
@@ -32,8 +33,9 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.post(`${person}/block`, actions.block, showPerson);
   pages.post(`${person}/unblock`, actions.unblock, showPerson);
   pages.post(`${person}/restore`, actions.restore, showPerson);
-  pages.post(`${person}/exemption`, actions.keep, showPerson);
-  pages.post(`${person}/exemption/end`, actions.endKeeping, showPerson);
+  pages.get(`${person}/retention`, showRetention);
+  pages.post(`${person}/exemption`, keep, showRetention);
+  pages.post(`${person}/exemption/end`, endKeeping, showRetention);
   pages.post(`${person}/details`, actions.changeDetails, showPerson);
   pages.post(`${person}/sign-out`, actions.signOut, showPerson);
   pages.post(`${person}/password-request`, actions.requestPassword, showPerson);

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { ifMatch, postAndRedirect, revokeLoginCard, unwrap, type PageRequest, type Redirect } from "../frame/index.ts";
+import { postAndRedirect, revokeLoginCard, unwrap, type PageRequest, type Redirect } from "../frame/index.ts";
 import { readName } from "./new-person.ts";
 import { addressOf } from "./record.ts";
 
@@ -39,16 +39,6 @@ export const removeFactors = postAndRedirect("factorsRemoved", addressOf, ({ api
 
 export const release = postAndRedirect("waitEnded", addressOf, ({ api, path }) =>
   api.POST(`${at}/login/release`, { params: { path } }),
-);
-
-export const keep = postAndRedirect("personKept", addressOf, (request) => {
-  const { api, path, field } = request;
-  const body = { until: field("until"), reason: field("keptReason") };
-  return api.PUT(`${at}/retention/exemption`, { params: { path, header: ifMatch(request) }, body });
-});
-
-export const endKeeping = postAndRedirect("personNotKept", addressOf, ({ api, path }) =>
-  api.DELETE(`${at}/retention/exemption`, { params: { path } }),
 );
 
 export const revokeCard = postAndRedirect("cardRevoked", addressOf, revokeLoginCard);

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listLoginCards, nameOf, unwrapIfFound, unwrapPage, unwrapRecord } from "../frame/index.ts";
+import { listLoginCards, nameOf, unwrapIfFound, unwrapPage } from "../frame/index.ts";
 import type { PageRequest, PageView } from "../frame/index.ts";
 import { listGroups } from "./groups.ts";
 import { addressOf, readPerson } from "./record.ts";
@@ -35,15 +35,6 @@ async function readSignIn(request: PageRequest): Promise<SignIn> {
   return { login, factors: factors.items, cards };
 }
 
-/** When the person is deleted and until when they are kept; null for a guest, and where neither is to be said. */
-async function readRetention({ api, path }: PageRequest, person: AdminSchemas["AdminPerson"]) {
-  if (person.isGuest || person.status !== "ACTIVE") return { kept: null, keptTag: "" };
-  const call = api.GET("/admin/v1/people/{personId}/retention", { params: { path } });
-  const { record, tag } = await unwrapRecord(call);
-  const isShown = record.due !== null || record.exemption !== null || person.leftAt !== null;
-  return { kept: isShown ? record : null, keptTag: tag };
-}
-
 export async function showPerson(request: PageRequest): Promise<PageView> {
   const { api, t, path, typed, field } = request;
   const mayChange = request.may("updatePerson");
@@ -62,7 +53,6 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
   const classIds = new Map([...byId].filter(([, { type }]) => type === "KLASSE"));
   const moments = listMoments({ person, lines, imports: imports.items, groups: byId, login, isMember }, request);
   const model = {
-    ...(await readRetention(request, person)),
     schoolId: path.schoolId,
     base: addressOf(request),
     person,
