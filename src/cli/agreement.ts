@@ -173,17 +173,17 @@ export const verbs: Verbs = {
     summary: "Agree for a school to the current version of an app, and to all that the app may read.",
     args: inSchool,
     options: {
-      version: required(option.text("The version that was read; it must be the current one.")),
+      readVersion: required(option.text("The version that was read; it must be the current one.")),
       withhold: withheldOption,
       withholdNothing: option.flag("Switch all attributes on."),
       dryRun,
     },
-    run: async ({ api }, { args: path, options: { version, withhold, withholdNothing, dryRun: isDry } }) => {
+    run: async ({ api }, { args: path, options: { readVersion: version, withhold, withholdNothing, dryRun: isDry } }) => {
       if (withhold && withholdNothing) throw new UsageError("Give --withhold or --withhold-nothing, not both.");
       const { record, ifMatch } = await readTagged(api.GET(atSchool, { params: { path } }));
       if (record.current?.version !== version)
         throw new UsageError(
-          `--version: the current version is ${record.current?.version ?? "missing: the app has none"}.`,
+          `--read-version: the current version is ${record.current?.version ?? "missing: the app has none"}.`,
         );
       const withheld = withhold || withholdNothing ? [...new Set(withhold)] : undefined;
       const body = makeBody<Schemas["AgreementAcceptanceInput"]>({ agreementId: record.current.id, withheld });

@@ -25,6 +25,8 @@ const kept = {
   retired_client_id: "that the client id is not given again",
   disclosure_period: "whom the app could read, until PRIVACY_RECORD_DAYS after its deletion",
   registration_period: "what it could read, and its name",
+  agreement: "what a school agreed to",
+  agreement_acceptance: "that the school agreed, and when",
 };
 
 async function countRows(clientId: ClientId): Promise<Record<string, number>> {
@@ -53,6 +55,16 @@ async function makeFullApp(): Promise<ClientId> {
   await db.prisma.consent.create({ data: { personId, clientId, scopes: ["openid"], grantedAt: at } });
   await db.prisma.schoolChoice.create({ data: { personId, clientId, schoolId: school } });
   await db.prisma.appProfile.create({ data: { clientId } });
+  const agreementId = randomUUID();
+  await db.prisma.agreement.create({
+    data: { id: agreementId, clientId, version: "1", text: "Terms", sha256: "0".repeat(64), bytes: 5, createdAt: at },
+  });
+  await db.prisma.agreementAcceptance.create({
+    data: { id: randomUUID(), agreementId, clientId, schoolId: school, acceptedAt: at },
+  });
+  await db.prisma.withheldItem.create({
+    data: { clientId, item: "PERSON_NAME", schoolId: school, reason: "SCHOOL", since: at },
+  });
   await db.prisma.appLogo.create({
     data: { clientId, type: "image/png", hash: "0".repeat(32), bytes: new Uint8Array() },
   });

@@ -59,7 +59,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "the ids by which apps know people, composed by every reader and made in the statement that writes events",
   ],
   [
-    ["src/access/erasures.ts", "src/access/erasure-record.ts"],
+    ["src/access/erasures.ts", "src/access/erasure-counts.ts", "src/access/erasure-record.ts"],
     "what apps must erase, in the statement that writes events, set-based; a conditional update; removal in batches by index",
   ],
   [

@@ -15,6 +15,11 @@ const operator = await makeStaff(service, "OPERATOR");
 
 /** Operations that name an app and leave its credentials and addresses as they are. */
 const harmless = new Set([
+  // By which ids the app knows people; what it may do stays the same.
+  ...["createIdMove", "updateIdMove", "applyIdMove", "deleteIdMove"],
+  // What schools and providers agree on: `acceptAgreement` and the like give an app no more than it is registered for.
+  ...["putAgreementDraft", "putAgreementPdf", "deleteAgreementDraft", "publishAgreement"],
+  ...["acceptAgreement", "withdrawAgreement", "putWithheldAttributes"],
   "requestScopes",
   "createSandbox",
   "createEndpoint",
@@ -37,7 +42,7 @@ function send(call: AdminClient, { method, path, body }: Place, clientId: Client
   const given =
     body === null
       ? {}
-      : { body: body.type === "image/png" ? Buffer.from("bytes") : (JSON.parse(named(body.text)) as unknown) };
+      : { body: body.type === "application/json" ? (JSON.parse(named(body.text)) as unknown) : Buffer.from("bytes") };
   return call(method as Parameters<AdminClient>[0], named(path).slice(admin.length), given);
 }
 

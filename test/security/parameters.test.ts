@@ -106,8 +106,8 @@ const documents = await Promise.all(
   ["idm", "schulconnex", "schulconnex-1.7"].map((name) => loadDocument(name, "schultor")),
 );
 const places: Place[] = documents.flatMap((document) =>
-  listOperations(document).flatMap(({ path, operation }) => {
-    if (!("200" in operation.responses)) return [];
+  listOperations(document).flatMap(({ method, path, operation }) => {
+    if (method !== "GET" || !("200" in operation.responses)) return [];
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
     return [{ path, parameters, isOfUser: operation.security!.some((way) => "userContext" in way) }];
   }),
