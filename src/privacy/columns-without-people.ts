@@ -28,6 +28,9 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   retention_policy:
     "id school_id state left_months left_from left_reason inactive_months inactive_roster inactive_reason restore_days " +
     "restore_reason audit_days audit_reason effective_at updated_at",
+  id_move:
+    "client_id state subject_type old_sector new_sector started_at cut_over_at people announced_up_to passed " +
+    "is_announced read_up_to read read_at forgotten_at leased_until",
   retired_client_id: "client_id retired_at",
   sandbox: "id client_id created_at expires_at",
   sandbox_step: "sandbox_id step done_at",

@@ -51,6 +51,8 @@ const shown: Record<string, string[]> = {
     ...["staff give.is", "partner schools.role", "imports leavers.roles", "frame frame.difference.value"],
   ],
   "AdminPerson.status": ["frame frame.difference.value"],
+  "IdMove.state": ["partner ids.states"],
+  "IdMove.subjectType": ["partner ids.targets"],
   "AdminGroup.type": ["classes classes.kind", "classes classes.kinds", "frame frame.difference.value"],
   "AdminGroup.status": ["frame frame.difference.value"],
   "StaffRole.role": ["frame staffRoles", "staff staff.means"],

@@ -57,7 +57,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     tables: ["app_event"],
-    columns: ["subject_id", "app_subject_id"],
+    columns: ["subject_id", "app_subject_id", "next_subject_id", "old_subject_id"],
     what: ids,
     why: "apps read in the change feed that the person was deleted",
     until: after("at", ({ eventDays }) => eventDays),
