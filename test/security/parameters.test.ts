@@ -107,7 +107,7 @@ const documents = await Promise.all(
 );
 const places: Place[] = documents.flatMap((document) =>
   listOperations(document).flatMap(({ method, path, operation }) => {
-    if (method !== "GET" || !("200" in operation.responses)) return [];
+    if (method !== "get" || !("200" in operation.responses)) return [];
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
     return [{ path, parameters, isOfUser: operation.security!.some((way) => "userContext" in way) }];
   }),
