@@ -3487,12 +3487,6 @@ export interface components {
              */
             privacyUrl: string | null;
         };
-        /**
-         * @description Whether the service itself or an app processes the data.
-         * @example APP
-         * @enum {string}
-         */
-        ProcessingKind: "SERVICE" | "APP";
         /** @description A text in German and in English. */
         BothLanguages: {
             /** @example Lehrkräfte */
@@ -3500,6 +3494,23 @@ export interface components {
             /** @example Teachers */
             en: string;
         };
+        /** @description A period that applies to the school, and why. */
+        ProcessingPeriod: {
+            /** @example leftMonths */
+            code: string;
+            text: components["schemas"]["BothLanguages"];
+            /**
+             * @description The reason that the school or its state gave; null if the period is that of the whole service.
+             * @example School law: one year after the end of the school year of leaving.
+             */
+            reason: string | null;
+        };
+        /**
+         * @description Whether the service itself or an app processes the data.
+         * @example APP
+         * @enum {string}
+         */
+        ProcessingKind: "SERVICE" | "APP";
         /** @description A plain text about an app, in German and in English. Line breaks are kept; markup is not interpreted. */
         AppText: {
             /**
@@ -3674,6 +3685,8 @@ export interface components {
             madeAt: string;
             school: components["schemas"]["AdminSchool"];
             operator: components["schemas"]["ServiceOperator"];
+            /** @description How long people and the audit log are kept. Periods that are not used are left out. */
+            retention: components["schemas"]["ProcessingPeriod"][];
             /** @description What the service itself does, then the apps by name. */
             activities: components["schemas"]["ProcessingActivity"][];
             /** @description The technical and organisational measures of the service (Art. 32 GDPR). */

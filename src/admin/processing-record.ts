@@ -8,7 +8,7 @@ import {
   type AppWithData,
   type ScopeName,
 } from "../access/index.ts";
-import type { SchoolId } from "../directory/index.ts";
+import { findRetention, type Retention, type SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import {
@@ -18,6 +18,8 @@ import {
   measures,
   peopleCategories,
   periodText,
+  retentionText,
+  retentionWords,
   type Activity,
   type DataCategory,
   type Days,
@@ -28,7 +30,6 @@ import { presentCatalogueGrant } from "./catalogue.ts";
 import { tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { refuseOtherSchool } from "./reached.ts";
-import { readPeriods } from "./retention.ts";
 import { readSchool } from "./schools.ts";
 
 type ProcessingActivity = Schemas["ProcessingActivity"];
@@ -151,26 +152,40 @@ function presentApp(app: AppWithData, inForce: InForce, days: Days): ProcessingA
   });
 }
 
-async function listApps({ db }: AdminDeps, schoolId: SchoolId, retention: Days): Promise<ProcessingActivity[]> {
+async function listApps({ db }: AdminDeps, schoolId: SchoolId, days: Days): Promise<ProcessingActivity[]> {
   const store = storeOf(db);
   const apps = await listAppsWithData(store, schoolId);
   const inForce = await listAgreementsInForce(store, schoolId);
   return apps
-    .map((app) => presentApp(app, inForce.get(app.clientId), retention))
+    .map((app) => presentApp(app, inForce.get(app.clientId), days))
     .filter(({ grant, data }) => grant !== null || data.length > 0);
 }
+
+const listPeriods = (retention: Retention) =>
+  (Object.keys(retentionWords) as (keyof typeof retentionWords)[])
+    .filter((code) => retention[code] > 0)
+    .map((code) =>
+      present<Schemas["ProcessingPeriod"]>({
+        code,
+        text: retentionText(code, retention[code]),
+        reason: retention[`${code}Reason`],
+      }),
+    );
 
 /** Not in the audit log: the record names no person. */
 export const getProcessingRecord: AdminHandler<"getProcessingRecord"> = async (deps, { schoolId, reach, origin }) => {
   const { db, operator } = deps;
   refuseOtherSchool(reach, schoolId);
   const school = await readSchool(db, schoolId);
-  const retention = await readPeriods(deps, schoolId);
+  const retention = (await findRetention(db.pool, schoolId, deps.retentionRules.defaults))!;
+  const { leftMonths, inactiveMonths, restoreDays: deletedPersonDays, auditDays } = retention;
+  const days: Days = { ...deps.retention, leftMonths, inactiveMonths, deletedPersonDays, auditDays };
   const body = present<Schemas["ProcessingRecord"]>({
     madeAt: origin.at,
     school,
     operator,
-    activities: [...listOwn(operator, retention), ...(await listApps(deps, schoolId, retention))],
+    retention: listPeriods(retention),
+    activities: [...listOwn(operator, days), ...(await listApps(deps, schoolId, days))],
     measures: termsOf(Object.keys(measures) as (keyof typeof measures)[], measures),
   });
   return { status: 200, body, headers: { ETag: tagOf(body, ["madeAt"]) } };

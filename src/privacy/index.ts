@@ -12,7 +12,16 @@ export { activities, type Activity } from "./activities.ts";
 export { peopleCategories, dataCategories, type DataCategory, type PeopleCategory } from "./categories.ts";
 export { keptFor } from "./kept-for.ts";
 export { measures } from "./measures.ts";
-export { periods, periodText, variables, type Days, type Period, type PeriodCode } from "./periods.ts";
+export {
+  periods,
+  periodText,
+  retentionText,
+  retentionWords,
+  variables,
+  type Days,
+  type Period,
+  type PeriodCode,
+} from "./periods.ts";
 export { columnsWithoutPeople } from "./columns-without-people.ts";
 export { storedColumns, type StoredTable } from "./stored-columns.ts";
 export type { Words } from "./words.ts";

@@ -7,7 +7,22 @@ export type Days = Record<
 > & {
   /** Months after leaving until the soft deletion. */
   leftMonths: number;
+  /** Months without a sign-in until the soft deletion; 0 for never. */
+  inactiveMonths: number;
 };
+
+/** What a school or its state decides; `{count}` is the number. */
+export const retentionWords = {
+  leftMonths: { de: "Nach dem Ausscheiden aufbewahrt: {count} Monate", en: "Kept after leaving: {count} months" },
+  inactiveMonths: {
+    de: "Gelöscht nach so langer Zeit ohne Anmeldung: {count} Monate",
+    en: "Deleted after this time without a sign-in: {count} months",
+  },
+  restoreDays: { de: "Danach wiederherstellbar: {count} Tage", en: "Can then be restored: {count} days" },
+  auditDays: { de: "Protokoll aufbewahrt: {count} Tage", en: "Audit log kept: {count} days" },
+} as const satisfies Record<string, Words>;
+
+type RetentionWord = keyof typeof retentionWords;
 
 /** The variables that set them. */
 export const variables = {
@@ -19,7 +34,7 @@ export const variables = {
   erasureDays: "ERASURE_DAYS",
 } as const satisfies Record<Setting, string>;
 
-type Setting = Exclude<keyof Days, "leftMonths">;
+type Setting = Exclude<keyof Days, "leftMonths" | "inactiveMonths">;
 
 export type Period = {
   /** `{days}` is the number of the setting. */
@@ -28,6 +43,8 @@ export type Period = {
   setting?: Setting;
   /** Where leavers are kept for `{months}` first. */
   delayed?: Words;
+  /** Added where people are deleted after `{inactive}` months without a sign-in. */
+  unused?: Words;
   /** What prisma/GROWTH.md says of each table with this period; left out if no table has it. */
   growth?: string;
 };
@@ -44,6 +61,10 @@ export const periods = {
         "{months} Monate nach dem Ausscheiden aus der letzten Schule, und danach {days} Tage, in denen die Person " +
         "wiederherstellbar ist",
       en: "{months} months after the person left their last school, and then {days} days in which they can be restored",
+    },
+    unused: {
+      de: "ebenso nach {inactive} Monaten ohne Anmeldung",
+      en: "the same after {inactive} months without a sign-in",
     },
     setting: "deletedPersonDays",
     growth: "`RESTORE_WINDOW_DAYS`",
@@ -140,6 +161,10 @@ export const periods = {
     text: { de: "30 Tage nach Ablauf des Angebots", en: "30 days after the offer would expire" },
     growth: "30 days",
   },
+  MOVE: {
+    text: { de: "mit dem Wechsel der Kennungen einer App", en: "with the move of an app to ids of its own" },
+    growth: "called off",
+  },
   WITH_APP: { text: { de: "mit der App", en: "with the app" }, growth: "the app is deleted" },
   WITH_SCHOOL: {
     text: {
@@ -171,13 +196,21 @@ export const periods = {
 
 export type PeriodCode = keyof typeof periods;
 
-/** A period in words, with the days of this service. */
+/** A period in words, with the days of this service or of a school. */
 export function periodText(code: PeriodCode, days: Days): Words {
-  const { text: atOnce, delayed, setting }: Period = periods[code];
+  const { text: atOnce, delayed, unused, setting }: Period = periods[code];
   const text = days.leftMonths > 0 ? (delayed ?? atOnce) : atOnce;
-  const fill = (words: string) =>
-    words
+  const write = (language: keyof Words) =>
+    [text, ...(unused !== undefined && days.inactiveMonths > 0 ? [unused] : [])]
+      .map((words) => words[language])
+      .join("; ")
       .replace("{days}", () => String(setting === undefined ? "" : days[setting]))
-      .replace("{months}", () => String(days.leftMonths));
-  return { de: fill(text.de), en: fill(text.en) };
+      .replace("{months}", () => String(days.leftMonths))
+      .replace("{inactive}", () => String(days.inactiveMonths));
+  return { de: write("de"), en: write("en") };
+}
+
+export function retentionText(word: RetentionWord, count: number): Words {
+  const { de, en } = retentionWords[word];
+  return { de: de.replace("{count}", String(count)), en: en.replace("{count}", String(count)) };
 }

@@ -19,7 +19,14 @@ export const storedColumns = {
   membership: { until: "WITH_PERSON", groups: "group_id person_id school_id role" },
   retention_exemption: { until: "WITH_PERSON", status: "person_id until reason given_at" },
   tombstone: { until: "KEPT", remains: "person_id deleted_at" },
-  pairwise_id: { until: "WITH_PERSON", id: "person_id record_id sector id" },
+  pairwise_id: { until: "WITH_PERSON", id: "person_id record_id sector id is_unannounced" },
+  id_move: {
+    until: "MOVE",
+    id: "announced_up_to read_up_to",
+    none:
+      "client_id state subject_type old_sector new_sector started_at cut_over_at people passed is_announced read " +
+      "read_at forgotten_at leased_until",
+  },
 
   credential: {
     until: "WITH_PERSON",
@@ -65,7 +72,7 @@ export const storedColumns = {
   app_event: {
     until: "EVENTS",
     notifications:
-      "at client_id type action subject_id app_subject_id school_id updated_properties reason reason_until",
+      "at client_id type action subject_id app_subject_id old_subject_id next_subject_id school_id updated_properties reason reason_until",
     none: "id seq position traceparent erasure_id",
   },
   erasure: {

@@ -64,8 +64,8 @@ test.each([
   const bytes = Buffer.from(await (await world[reader].once(`${world.address}/csv`)).arrayBuffer());
   expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
   const [head, ...rows] = readCsv(html.replace(/^\uFEFF/, ""), delimiter);
-  expect(head).toHaveLength(14);
-  expect(rows.every((row) => row.length === 14)).toBe(true);
+  expect(head).toHaveLength(15);
+  expect(rows.every((row) => row.length === 15)).toBe(true);
   const cell = (column: string) => rows.at(-1)![head!.indexOf(column)];
   expect(rows.map(([, name]) => name)).toHaveLength(8);
   expect(cell(heading)).toBe("'+Lernapp");

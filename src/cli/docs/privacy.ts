@@ -43,6 +43,7 @@ const code = (text: string): string => `\`${text}\``;
 const days = {
   ...Object.fromEntries(Object.entries(variables).map(([name, variable]) => [name, Number(options[variable].default)])),
   leftMonths: 0,
+  inactiveMonths: 0,
 } as Days;
 
 const writeData = (language: Language): string =>

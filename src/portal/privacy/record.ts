@@ -12,7 +12,7 @@ const readRecord = ({ api, path }: PageRequest): Promise<ProcessingRecord> =>
 
 const columns = [
   ...(["kind", "name", "controller", "processor", "purpose", "purposes", "people", "data", "withheld"] as const),
-  ...(["recipients", "kept", "agreement", "access", "measures"] as const),
+  ...(["recipients", "kept", "agreement", "access", "retention", "measures"] as const),
 ];
 
 /** An activity in the reader's language. */
@@ -49,12 +49,16 @@ function writeActivity(activity: Activity, { t, locale, times }: PageRequest) {
   };
 }
 
+const writeRetention = ({ retention }: ProcessingRecord, { locale }: PageRequest): string[] =>
+  retention.map(({ text, reason }) => (reason === null ? text[locale] : `${text[locale]} (${reason})`));
+
 export async function showRecord(request: PageRequest): Promise<PageView> {
   const { path, t, locale } = request;
   const record = await readRecord(request);
   const model = {
     record,
     activities: record.activities.map((activity) => writeActivity(activity, request)),
+    retention: writeRetention(record, request),
     measures: record.measures.map(({ text }) => text[locale]),
     address: `/admin/schools/${path.schoolId}/privacy`,
   };
@@ -69,7 +73,12 @@ export async function handJson(request: PageRequest): Promise<Download> {
 /** A row for each activity; a cell has a line for each entry. */
 export async function handCsv(request: PageRequest): Promise<Download> {
   const { t, locale } = request;
-  const { school, operator, activities, measures } = await readRecord(request);
+  const record = await readRecord(request);
+  const { school, operator, activities } = record;
+  const ofService = {
+    retention: writeRetention(record, request).join("\n"),
+    measures: record.measures.map(({ text }) => text[locale]).join("\n"),
+  };
   const rows = activities.map((activity): Record<(typeof columns)[number], string> => {
     const { data, ...written } = writeActivity(activity, request);
     return {
@@ -84,7 +93,7 @@ export async function handCsv(request: PageRequest): Promise<Download> {
       kept: data.map(({ name, kept }) => `${name}: ${kept}`).join("\n"),
       agreement: written.agreement.join("\n"),
       access: written.access.join("\n"),
-      measures: activity.kind === "SERVICE" ? measures.map(({ text }) => text[locale]).join("\n") : "",
+      ...(activity.kind === "SERVICE" ? ofService : { retention: "", measures: "" }),
     };
   });
   const file = stringify(rows, {

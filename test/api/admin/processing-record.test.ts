@@ -306,6 +306,33 @@ test("the service's own processing has the periods of this service", async () =>
   }
 });
 
+test("the periods are those of the school, with their reasons", async () => {
+  const here = await make.school();
+  const operator = await makeStaff(service, "OPERATOR");
+  const policy = {
+    leftMonths: { value: 12, reason: "School law.", from: "SCHOOL_YEAR_END" },
+    inactiveMonths: { value: 18, reason: "Unused logins.", includesRoster: false },
+    restoreDays: null,
+    auditDays: { value: 200, reason: "Half a year is enough." },
+  };
+  expect((await readRecord(here, operator)).retention.map(({ code, reason }) => [code, reason])).toEqual([
+    ["restoreDays", null],
+    ["auditDays", null],
+  ]);
+  expect((await operator.call("PUT", `/schools/${here}/retention`, { body: policy })).status).toBe(204);
+  const { retention, activities } = await readRecord(here, operator);
+  expect(retention.map(({ code, text, reason }) => [code, text.en, reason])).toEqual([
+    ["leftMonths", "Kept after leaving: 12 months", "School law."],
+    ["inactiveMonths", "Deleted after this time without a sign-in: 18 months", "Unused logins."],
+    ["restoreDays", "Can then be restored: 30 days", null],
+    ["auditDays", "Audit log kept: 200 days", "Half a year is enough."],
+  ]);
+  const kept = (code: string) => activities.flatMap(({ data }) => data).find((one) => one.code === code)!.kept.en;
+  expect(kept("name")).toContain("12 months after the person left their last school, and then 30 days");
+  expect(kept("name")).toContain("the same after 18 months without a sign-in");
+  expect(kept("audit")).toContain("200 days");
+});
+
 test("the record of another school is not found, and its tag changes with what it says", async () => {
   const other = await make.school();
   expect(refusalOf(await admin.call("GET", `/schools/${other}/processing-record`))).toEqual([404, "school_not_found"]);
