@@ -23,7 +23,7 @@ test.each<[query: string, page: RegExp]>([
   ["idempotency", /receive-webhooks#rules|webhooks#tag|going-live|errors\/idempotency/],
   ["duplicate webhook", /receive-webhooks#rules|webhooks#tag/],
   ["data protection", /privacy/],
-  ["what to delete", /going-live#what-to-delete-when/],
+  ["what to delete", /erasures|going-live#what-to-delete-when/],
   ["GDPR", /privacy/],
   ["login", /sign-on-(server|browser|mobile)|sign-on#tag/],
   ["single sign-on server app", /sign-on-server/],
