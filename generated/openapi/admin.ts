@@ -7294,11 +7294,11 @@ export interface components {
         };
         /**
          * @description One event of a school year, in the order in which they are played: pupils join, one moves to another group, one leaves, that one is restored,
-         *     1,000 pupils come at once, sync is switched off, and on again, and the next school year begins.
+         *     1,000 pupils come at once, sync is switched off, and on again, the next school year begins, and one pupil is deleted for good.
          * @example JOIN
          * @enum {string}
          */
-        SandboxStepName: "JOIN" | "MOVE" | "LEAVE" | "RESTORE" | "MANY" | "SYNC_OFF" | "SYNC_ON" | "NEW_YEAR";
+        SandboxStepName: "JOIN" | "MOVE" | "LEAVE" | "RESTORE" | "MANY" | "SYNC_OFF" | "SYNC_ON" | "NEW_YEAR" | "ERASE";
         /** @description One step of the school year in a sandbox. */
         SandboxStep: {
             step: components["schemas"]["SandboxStepName"];

@@ -7,7 +7,7 @@ import { argsOf, changes, lists, shows } from "./verbs.ts";
 type Sandbox = Schemas["Sandbox"];
 type StepName = Sandbox["steps"][number]["step"];
 
-const steps = ["JOIN", "MOVE", "LEAVE", "RESTORE", "MANY", "SYNC_OFF", "SYNC_ON", "NEW_YEAR"] as const;
+const steps = ["JOIN", "MOVE", "LEAVE", "RESTORE", "MANY", "SYNC_OFF", "SYNC_ON", "NEW_YEAR", "ERASE"] as const;
 function showCreated({ sandbox, accounts }: Schemas["CreatedSandbox"]): Result {
   const nameOf = new Map(sandbox.schools.map(({ id, name }) => [id, name]));
   return {

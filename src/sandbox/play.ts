@@ -1,9 +1,11 @@
-import { changeDirectory, findGrant, setSyncedGroups, setSync, type ClientId } from "../access/index.ts";
+import { forgetPerson } from "../accounts/index.ts";
+import { askingApps, changeDirectory, findGrant, setSyncedGroups, setSync, type ClientId } from "../access/index.ts";
 import {
   addMembership,
   createGroup,
   createPeople,
   deleteGroup,
+  deletePerson,
   auditChange,
   removeMembership,
   renameGroup,
@@ -49,6 +51,10 @@ const play: Record<SandboxStepName, (at: Playing) => Promise<unknown>> = {
     await renameGroup(at.change, { groupId: await groupOf(at, "5b"), name: "6b" });
     const groupId = await addSyncedGroup(at, { name: "5a", type: "KLASSE", sourceSystemIdentifier: "next 5a" });
     await join(at, { names: newcomers, as: "newcomer", groupId });
+  },
+  ERASE: async (at) => {
+    await leave(at, "joiner-3");
+    await deletePerson(at.change, { personId: await personOf(at, "joiner-3"), forget: askingApps(forgetPerson) });
   },
 };
 

@@ -1,4 +1,5 @@
-export type SandboxStepName = "JOIN" | "MOVE" | "LEAVE" | "RESTORE" | "MANY" | "SYNC_OFF" | "SYNC_ON" | "NEW_YEAR";
+export type SandboxStepName =
+  "JOIN" | "MOVE" | "LEAVE" | "RESTORE" | "MANY" | "SYNC_OFF" | "SYNC_ON" | "NEW_YEAR" | "ERASE";
 
 /** The steps in order, each with what an app should see and do. */
 export const sandboxSteps: readonly { step: SandboxStepName; expectation: string }[] = [
@@ -37,5 +38,10 @@ export const sandboxSteps: readonly { step: SandboxStepName; expectation: string
     step: "NEW_YEAR",
     expectation:
       "The new school year: 5a is 6a and 5b is 6b with the same ids, 10a is deleted and its pupils leave, and there is a new 5a with new pupils. Know groups by id, not by name.",
+  },
+  {
+    step: "ERASE",
+    expectation:
+      "One of those who joined is deleted for good. Delete everything about them, and confirm the erasure if your app confirms erasures.",
   },
 ];

@@ -37,7 +37,7 @@ let person: PersonId;
 
 /** An app that knows people by their sign-ins only. */
 beforeEach(async () => {
-  ({ clientId } = await make.app());
+  ({ clientId } = await make.app({ confirmsErasures: true }));
   school = await make.school();
   person = await make.person({ school });
   await make.grant({ app: clientId, school, sync: false });
@@ -179,6 +179,7 @@ test("after a change that takes from an app whom it knew already has said so: th
     ["update", ["groups"]],
   ]);
   expect(await readable()).toEqual([[true, false]]);
+  expect(await db.prisma.erasure.count({ where: { clientId } }), "asked to erase a user").toBe(0);
 });
 
 test("after a change that takes from an app whom it could read as a user: the history goes on", async () => {

@@ -7,6 +7,7 @@ import { createLocalJWKSet, exportJWK, generateKeyPair } from "jose";
 import { expect, test } from "vitest";
 import type { Authentication } from "../../src/cli/check-app/authentication.ts";
 import { checks, type CheckId, type Outcome, type Verdict } from "../../src/cli/check-app/checks.ts";
+import { checkErasures, makeErasureApi } from "../../src/cli/check-app/erasures.ts";
 import { startIssuer } from "../../src/cli/check-app/issuer.ts";
 import { makeJUnitReport, makeReport } from "../../src/cli/check-app/report.ts";
 import { checkSignOn } from "../../src/cli/check-app/sign-on.ts";
@@ -239,8 +240,52 @@ test.each(webhookFaults)("a receiver of %s that %s fails %s", async (verifies, f
   expectFaults(await webhookOf([fault], verifies), [fault, id, ...(expected as [])]);
 });
 
+const erasureFaults = [
+  ["confirms nothing", "erasure-confirmed"],
+  ["keeps without a reason", "erasure-confirmed"],
+  ["gives up", "erasure-repeated"],
+] as const;
+
+/** An app that reads what it must erase at each event, and confirms it. */
+async function erasuresOf(fault?: (typeof erasureFaults)[number][0]): Promise<Verdict[]> {
+  const api = makeErasureApi();
+  const issuer = await startIssuer({ port: 0, clientId, answerApi: api.answer });
+  const tried = new Set<string>();
+  const confirmAll = async () => {
+    const headers = { authorization: "Bearer token", "content-type": "application/json" };
+    const open = (await (await fetch(`${issuer.url}/idm/ep/v1/erasures`, { headers })).json()) as { id: string }[];
+    for (const { id } of open.filter((one) => fault !== "gives up" || !tried.has(one.id))) {
+      tried.add(id);
+      const body = JSON.stringify({ outcome: fault === "keeps without a reason" ? "kept" : "erased" });
+      await fetch(`${issuer.url}/idm/ep/v1/erasures/${id}`, { method: "POST", headers, body });
+    }
+  };
+  const app = createServer((_, res) => {
+    res.writeHead(204).end();
+    if (fault !== "confirms nothing") void confirmAll();
+  }).listen(0, "127.0.0.1");
+  await once(app, "listening");
+  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+  const verdicts = await checkErasures({ api, webhook: { url, secret, newSecret: undefined }, patienceMs: 500 });
+  app.close();
+  await issuer.close();
+  return verdicts;
+}
+
+test.each(erasureFaults)("an app that %s of what it must erase fails %s", async (fault, id) => {
+  expect(notPassed(await erasuresOf(fault))[0]).toEqual([id, "failed"]);
+});
+
+test("an app that confirms what it must erase passes, also if the service was busy", async () => {
+  expect(notPassed(await erasuresOf())).toEqual([]);
+});
+
 test("each check has an app that fails it", () => {
-  const planted = [...signOnFaults.map(([, id]) => id), ...webhookFaults.map(([, , id]) => id)];
+  const planted: CheckId[] = [
+    ...signOnFaults.map(([, id]) => id),
+    ...webhookFaults.map(([, , id]) => id),
+    ...erasureFaults.map(([, id]) => id),
+  ];
   expect([...new Set(planted)].sort()).toEqual(Object.keys(checks).sort());
 });
 

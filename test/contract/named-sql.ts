@@ -18,7 +18,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "statements about the server: the backup, the mark of a restore that is not finished, statistics after it",
   ],
   [
-    ["src/cli/erasure/{prove,tables}.ts"],
+    ["src/cli/erasure/{app-ids,prove,tables}.ts"],
     "searches every table that the catalogue has, known to the schema or not, by COPY in one snapshot; the hash of a user name is made in the database",
   ],
   [

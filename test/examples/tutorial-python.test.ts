@@ -67,7 +67,7 @@ test("its commands, one after the other, make an app that follows the school yea
   // As the page's command does, without processes for each step.
   const [, sandbox] = /^Sandbox: (\S+),/m.exec(accounts)!;
   const { ask } = makeOperator(runHere({ NODE_ENV: "test", DATABASE_URL: service.db.url }));
-  for (const step of ["JOIN", "MOVE", "LEAVE", "RESTORE", "MANY", "SYNC_OFF", "SYNC_ON", "NEW_YEAR"]) {
+  for (const step of ["JOIN", "MOVE", "LEAVE", "RESTORE", "MANY", "SYNC_OFF", "SYNC_ON", "NEW_YEAR", "ERASE"]) {
     if (step === "JOIN") expect(await terminal.run(play!.code)).toContain("JOIN: ");
     else await ask("sandbox", "play", sandbox!);
     await notifyApps(service);

@@ -58,13 +58,18 @@ const unexpectedOf = ({ findings }: Proof) => findings.filter(({ verdict }) => v
 
 let school: SchoolId;
 let erased: PersonId;
+/** By which an app with ids of its own knew the person. */
+let appId: string;
 
 beforeAll(async () => {
   school = await make.school();
   const { clientId: app } = await make.app({ confirmsErasures: true });
   const group = await make.group({ school });
   await make.grant({ app, school, groups: [group] });
+  const { clientId: pairwise } = await make.app({ subjectType: "APP", confirmsErasures: true });
+  await make.grant({ app: pairwise, school, groups: [group] });
   erased = await make.person({ school, groups: [group], name, sourceSystemIdentifier: "SRC-4711" });
+  appId = (await db.prisma.pairwiseId.findFirstOrThrow({ where: { recordId: erased } })).id;
   await make.person({ school, groups: [group], name: { firstFull: "Ada", firstCall: "Ada", last: "Lang" } });
   await fillTablesOfPeople(db, [erased], { school, app, at: before });
   const actorId = `person:${erased}`;
@@ -100,12 +105,15 @@ test("after the purge, nothing unexpected is left, and each remainder says why a
     ...["affiliation.sort_key", "person.first_full", "person.first_call", "person.sort_key"].map(
       (place) => `shared ${place} firstName 1`,
     ),
-    "expected app_event.subject_id id 3",
-    "expected erasure.subject_id id 1",
+    "expected app_event.subject_id id 6",
+    "expected app_event.app_subject_id id 3",
+    "expected erasure.subject_id id 2",
     "expected tombstone.person_id id 1",
     "expected user_name.hash userNameHash 1",
     "expected pg_stats of app_event.subject_id id 1",
+    "expected pg_stats of app_event.app_subject_id id 1",
     "expected pg_stats of user_name.hash userNameHash 1",
+    "expected pg_stats of erasure.subject_id id 1",
   ]);
   const { why, until } = proof.findings.find(({ place }) => place === "app_event.subject_id")!;
   expect([why, until]).toEqual([
@@ -131,6 +139,21 @@ test("after the purge, nothing unexpected is left, and each remainder says why a
   ])
     expect(out).toContain(text);
   expect(code).toBe(0);
+});
+
+test("an app's own id of the person is searched for too, from the change feed, or else from a dump", async () => {
+  const letter = { schoolId: school, text: `Siehe ${appId}` };
+  await db.prisma.parentLetter.create({ data: letter });
+  expect(unexpectedOf(await prove(erased))).toEqual(["unexpected parent_letter.text id 1"]);
+  const events = await db.prisma.appEvent.findMany({ where: { subjectId: erased } });
+  await db.prisma.appEvent.deleteMany({ where: { subjectId: erased } });
+  expect(unexpectedOf(await prove(erased))).toEqual([]);
+  const dump = join(folder, "with-ids.sql");
+  const pair = `${erased}\t${erased}\t${makeUuid(now)}\t${appId}\n`;
+  writeFileSync(dump, dumpOf({ "pairwise_id (person_id, record_id, sector, id)": pair }));
+  expect(unexpectedOf(await prove(erased, "--dump", dump))).toContain("unexpected parent_letter.text id 1");
+  await db.prisma.appEvent.createMany({ data: events });
+  await db.prisma.parentLetter.deleteMany();
 });
 
 /** Statements that leave something of the person in a place, and the finding of each. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   createClient,
+  eraseAsAsked,
   makeMemoryStore,
   makeSync,
   readAll,
@@ -17,7 +18,7 @@ import { startService } from "../support/service.ts";
 // A partner who knows the client of clients/typescript alone follows the change feed through the year of a sandbox.
 
 const service = await startService();
-const app = await makeMakers(service.db).app();
+const app = await makeMakers(service.db).app({ confirmsErasures: true });
 const partner = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
 const client = createClient({
   issuer: service.url,
@@ -63,6 +64,11 @@ test("a partner who follows the year of a sandbox holds what the API shows after
     expect(describeHeld(store), step).toEqual(await readShown());
   }
   expect([store.school.size, store.person.size > 1000]).toEqual([2, true]);
+  const erased: string[] = [];
+  const confirmed = await eraseAsAsked(client, async (personId) => void erased.push(personId));
+  expect([confirmed, erased.length, store.person.has(erased[0]!)]).toEqual([1, 1, false]);
+  expect((await readAll(client.listErasures({ state: "erased" }))).map(({ personId }) => personId)).toEqual(erased);
+  expect(await readAll(client.listErasures())).toEqual([]);
   await partner.call("DELETE", `/sandboxes/${sandbox.id}`);
   await sync.follow();
   expect(describeHeld(store)).toEqual({ schools: [], groups: new Map(), people: new Map() });

@@ -7,6 +7,7 @@ import { foldText } from "../../platform/text/fold-text.ts";
 import type { Machine, Result } from "../command.ts";
 import { counted, tableOf, timeOf, type Columns } from "../lines.ts";
 import { UsageError } from "../option.ts";
+import { findAppIds } from "./app-ids.ts";
 import { searchFiles, type FileKind, type FileSearch } from "./files.ts";
 import { foundTexts, makeFindings, type Finding } from "./findings.ts";
 import { encryptedColumns } from "./leftovers.ts";
@@ -28,12 +29,14 @@ export type ProofRequest = {
 export function proveErased(machine: Machine, request: ProofRequest): Promise<Result> {
   const { personId, logs, dumps, backupDays, logDays } = request;
   return machine.withDatabase(async ({ db }) => {
-    const files = [...filesOf(logs, "log"), ...filesOf(dumps, "dump")];
+    const dumpFiles = filesOf(dumps, "dump");
+    const files = [...filesOf(logs, "log"), ...dumpFiles];
     await Promise.all(files.map(checkReadable));
     await checkDeleted(db, personId);
     const tombstone = await db.prisma.tombstone.findUnique({ where: { personId } });
     const typed = await readTyped(request.valuesFile, machine.ask);
-    const values: Values = { ids: [personId, ...request.ids.filter((id) => id !== personId)], ...typed };
+    const appIds = await findAppIds(db.pool, { personId, dumps: dumpFiles, tell: machine.tell });
+    const values: Values = { ids: [...new Set([personId, ...request.ids, ...appIds])], ...typed };
     const matcher = makeMatcher(values, await hashUserNames(db, values.userNames));
 
     const deletedAt = tombstone?.deletedAt ?? null;

@@ -257,11 +257,11 @@ test("the school year is played step by step, each once, also by two at a time",
   expect(await people()).toBe(count + 3);
   expect((await play("SYNC_OFF")).status).toBe(200);
   expect((await read(own, `/schools/${mainSchool}`)).status).toBe(404);
-  const last = await play("NEW_YEAR");
-  expect(doneIn(last.body as Sandbox)).toHaveLength(8);
+  const last = await play("ERASE");
+  expect(doneIn(last.body as Sandbox)).toHaveLength(9);
   expect(await db.prisma.person.count({ where: { homeSchoolId: mainSchool } })).toBeGreaterThan(1000);
   const lines = await db.prisma.audit.findMany({ where: { action: "sandbox_step_played", clientId: own.clientId } });
-  expect(lines).toHaveLength(8);
+  expect(lines).toHaveLength(9);
   expect(refusalOf(await play("none"))[0]).toBe(400);
 });
 
