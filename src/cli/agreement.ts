@@ -178,7 +178,10 @@ export const verbs: Verbs = {
       withholdNothing: option.flag("Switch all attributes on."),
       dryRun,
     },
-    run: async ({ api }, { args: path, options: { readVersion: version, withhold, withholdNothing, dryRun: isDry } }) => {
+    run: async (
+      { api },
+      { args: path, options: { readVersion: version, withhold, withholdNothing, dryRun: isDry } },
+    ) => {
       if (withhold && withholdNothing) throw new UsageError("Give --withhold or --withhold-nothing, not both.");
       const { record, ifMatch } = await readTagged(api.GET(atSchool, { params: { path } }));
       if (record.current?.version !== version)
