@@ -2,7 +2,8 @@ export type Send = (request: Request) => Promise<Response>;
 export type RetryOptions = {
     /**
      * How often a request is sent again that got no answer, or 429, 502, 503 or 504. Only requests that change nothing
-     * when they are repeated are: by GET, HEAD, OPTIONS, PUT and DELETE, for a token, and to confirm an erasure. Default 4.
+     * when they are repeated are: by GET, HEAD, OPTIONS, PUT and DELETE, for a token, and to confirm an erasure.
+     * Default 4.
      */
     maxRetries?: number | undefined;
     /** The longest wait before one retry, in milliseconds; what asks for more is not retried. Default 60,000. */

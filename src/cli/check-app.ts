@@ -84,7 +84,7 @@ export const checkApp = makeOwnCommand({
     if (loginUrl === undefined && webhookUrl === undefined)
       throw new UsageError("Give --login-url, --webhook-url or both.");
     if (loginUrl !== undefined && redirectUri === undefined) throw new UsageError("--redirect-uri is missing.");
-    const hasErasures = options.erasures === true;
+    const hasErasures = options.erasures;
     if (hasErasures && webhookUrl === undefined) throw new UsageError("--erasures needs --webhook-url.");
     if (port > 65_535) throw new UsageError("--port is at most 65535.");
     const signOn =

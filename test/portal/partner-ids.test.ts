@@ -17,14 +17,14 @@ test("a partner previews the move of an app, starts it, sets its day, calls it o
   const address = `/partner/apps/${clientId}/ids`;
 
   let page = await browser.open(address);
-  page = await browser.submit(page, `${address}`, { ids: "PARTNER", cutOverOn: "2020-01-01" });
+  page = await browser.submit(page, address, { ids: "PARTNER", cutOverOn: "2020-01-01" });
   expect(page.html).toContain("Der Tag der Umstellung muss in der Zukunft liegen.");
   expect(page.html).toContain('value="2020-01-01"');
   const form = { ...page, html: page.html.replace(`action="${address}"`, `action="${address}/preview"`) };
   page = await browser.submit(form, `${address}/preview`, { ids: "PARTNER", cutOverOn: "2099-01-31" });
   expect(page.html).toContain("3 Personen würden ihre ID bis zur Umstellung behalten.");
   expect(page.html).toContain('<option value="PARTNER" selected>');
-  page = await browser.submit(page, `${address}`, { ids: "PARTNER", cutOverOn: "2099-01-31" });
+  page = await browser.submit(page, address, { ids: "PARTNER", cutOverOn: "2099-01-31" });
   expect(page.html).toContain("Die Umstellung hat begonnen.");
   expect(page.html).toContain("31.01.2099");
   await runJob();
@@ -38,10 +38,10 @@ test("a partner previews the move of an app, starts it, sets its day, calls it o
 
   page = await browser.submit(page, `${address}/calling-off`, {});
   expect(page.html).toContain("Die Umstellung ist abgebrochen.");
-  page = await browser.submit(page, `${address}`, { ids: "APP", cutOverOn: "" });
+  page = await browser.submit(page, address, { ids: "APP", cutOverOn: "" });
   expect(page.html).toContain("Die abgebrochene Umstellung wird noch zurückgenommen.");
   await runJob();
-  page = await browser.submit(await browser.open(address), `${address}`, { ids: "APP", cutOverOn: "" });
+  page = await browser.submit(await browser.open(address), address, { ids: "APP", cutOverOn: "" });
   await runJob();
   page = await browser.submit(await browser.open(address), `${address}/cut-over`, { confirmed: "other" });
   expect(page.status).toBe(400);

@@ -2,7 +2,7 @@ import type { IdmClient } from "./client.ts";
 import type { Erasure, ErasureOutcome } from "./contract.ts";
 
 /** Erases what the app stores about a person; answers why something is kept, or nothing. */
-export type Erase = (personId: string, erasure: Erasure) => Promise<ErasureOutcome["reason"] | void>;
+export type Erase = (personId: string, erasure: Erasure) => Promise<ErasureOutcome["reason"]> | Promise<void>;
 
 /**
  * Erases whom the service asks the app to erase, and confirms each. Call it once a day and when an event has an
