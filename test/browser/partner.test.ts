@@ -30,6 +30,7 @@ beforeAll(async () => {
   clientId = app.clientId;
   const schools = [await make.school({ name: "Goethe-Gymnasium Musterstadt" }), await make.school()];
   for (const school of schools) await make.grant({ app: clientId, school });
+  await make.agreement(clientId);
   await postToken(service, app, { grant_type: "client_credentials", scope: "nonsense" });
   const headers = { authorization: `Bearer ${await getAppToken(service, app, ["schools:read"])}` };
   for (const path of ["schools", "schools/c0000000-0000-4000-8000-000000000001"])
@@ -98,6 +99,7 @@ test.each(looks)("the pages of an app are accessible and fit: $colorScheme, $siz
     "/secret",
     "/schools",
     "/scopes",
+    "/agreement",
     "/webhooks",
     "/webhooks/signature",
     "/sandbox",

@@ -20,6 +20,7 @@ async function makeWorld() {
     await make.person({ school, groups: [group], name: { firstFull: firstCall, firstCall, last } });
   await make.person({ school, groups: [group], role: "TEACHER" });
   const { clientId } = await make.app({ name: "Lernapp" });
+  await make.agreement(clientId);
   await make.app({ name: "Rechenheld mit einem sehr langen Namen, der umbrechen muss" });
   return { school, clientId, user: await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] }) };
 }
@@ -77,6 +78,22 @@ test.each(looks)("a school admin grants an app after a dry run and finds it in t
   await page.getByRole("link", { name: say("Genau sehen", "See exactly") }).click();
   await page.getByText("Zoe Probst").first().click();
   await shot("view");
+  await page.goto(`${service.url}/admin/schools/${school}/apps/${clientId}`);
+  await page
+    .getByRole("link", { name: say("Vereinbarung und Daten ansehen", "View the agreement and the data") })
+    .click();
+  await page.getByLabel(say("Namen von Personen", "Names of people")).uncheck();
+  await shot("agreement");
+  await page.getByRole("button", { name: say("Der Fassung 2026 zustimmen", "Agree to version 2026") }).click();
+  await page.getByText(say("Ausgeschaltet:", "Switched off:")).waitFor();
+  await shot("agreement-preview");
+  await page.getByRole("button", { name: say("Der Fassung 2026 zustimmen", "Agree to version 2026") }).click();
+  await page.getByRole("link", { name: say("Nachweis ansehen", "View the receipt") }).click();
+  await shot("receipt");
+  await page.getByRole("link", { name: say("Alle Nachweise", "All receipts") }).click();
+  await shot("receipts");
+  await page.goto(`${service.url}/admin/schools/${school}/apps/${clientId}/agreement/withdrawal`);
+  await shot("agreement-withdrawal");
   await page.goto(`${service.url}/admin/schools/${school}/apps/${clientId}/withdrawal`);
   await shot("withdrawal");
   await page.goto(`${service.url}/admin/schools/${school}/audit`);

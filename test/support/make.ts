@@ -1,5 +1,15 @@
-import { changeDirectory, createApp, recordFirstSignIn, setGrant, setWithheld } from "../../src/access/index.ts";
+import {
+  changeDirectory,
+  createApp,
+  findApp,
+  publishDraft,
+  recordFirstSignIn,
+  setGrant,
+  setWithheld,
+  writeDraft,
+} from "../../src/access/index.ts";
 import type {
+  Agreement,
   AppAttribute,
   ClientId,
   NewApp,
@@ -145,6 +155,23 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
     await db.prisma.withheldItem.createMany({ data: of.items.map((item) => ({ ...key, item })) });
   };
 
+  /** Publishes an agreement that says of everything the app has that it is optional. */
+  const agreement = (clientId: ClientId, version = "2026"): Promise<Agreement> =>
+    withPrismaTransaction(db, async (tx) => {
+      const { attributes, scopes } = (await findApp(tx, clientId))!;
+      const need = { isRequired: false, purpose: { de: "Für den Unterricht", en: "For lessons" } };
+      const draft = {
+        version,
+        text: "§ 1 Gegenstand",
+        deletionPeriods: { de: "30 Tage nach dem Ende der Nutzung" },
+        subprocessors: [{ name: "Rechenzentrum Nord GmbH", country: "DE", purpose: "Hosting" }],
+        attributes: attributes.map((attribute) => ({ attribute, ...need })),
+        scopes: scopes.map((scope) => ({ scope, ...need })),
+      };
+      await writeDraft(tx, { clientId, ...draft }, origin);
+      return publishDraft(tx, clientId, origin);
+    });
+
   const signIn = (of: { app: ClientId; person: PersonId }): Promise<void> =>
     recordFirstSignIn(db, { clientId: of.app, personId: of.person, at: now });
 
@@ -175,7 +202,7 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
     return ids;
   };
 
-  return { school, group, person, membership, app, grant, withheld, notAgreed, signIn, people };
+  return { school, group, person, membership, app, grant, withheld, notAgreed, agreement, signIn, people };
 }
 
 /** A deleted group keeps the members it had: one who is to be among them comes while it is back for a moment. */
