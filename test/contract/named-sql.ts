@@ -109,7 +109,6 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "an advisory lock, so that two operators do not withdraw each other's role at the same time",
   ],
   [["src/access/{find-app,grant}.ts"], "the app of every sign-on, prepared; row locks"],
-  [["src/access/erasure-counts.ts"], "counts of erasures by app and school: an aggregate over a join"],
   [["src/access/withheld.ts"], "what an app got is withheld at all its schools, in one statement"],
   [["src/access/agreement-acceptance.ts"], "row lock that several schools share"],
   [["src/access/app-logo.ts"], "the name of the logo, within the statement that finds a sign-on and its app"],
