@@ -63,7 +63,9 @@ export function makeRetentionJob({ batchSize = 100, ...deps }: Deps): WorkerJob 
       while (!signal.aborted) {
         const [school] = await findRows<Claimed, { now: Date }>(db.pool, claim, { now: clock() });
         if (school === undefined) break;
-        if (!(await holdIfUnusual(deps, school))) await applyAt({ ...deps, batchSize }, school, { signal, failed });
+        const found = await look(deps, school);
+        if (found === "due") await applyAt({ ...deps, batchSize }, school, { signal, failed });
+        if (found !== "held" && !signal.aborted) await finish(deps, school);
       }
       const people = failed.size === 1 ? "1 person" : `${failed.size} people`;
       if (failed.size > 0) throw new AggregateError(failed.values(), `${people} could not be soft-deleted`);
@@ -71,19 +73,27 @@ export function makeRetentionJob({ batchSize = 100, ...deps }: Deps): WorkerJob 
   };
 }
 
-async function holdIfUnusual({ db, clock, rules }: Deps, school: Claimed): Promise<boolean> {
+/** Holds the school if the run would be unusual. */
+async function look({ db, clock, rules }: Deps, school: Claimed): Promise<"nobody" | "due" | "held"> {
   const { schoolId, heldAt } = school;
   const now = clock();
   const [counts] = await countDue(db.pool, givenAt(rules, now), { schoolIds: [schoolId], until: now });
   const { due, people } = counts!;
-  if (!isUnusual(rules.hold, due, people) || due <= (school.releasedPeople ?? 0)) return false;
+  if (due === 0) return "nobody";
+  if (!isUnusual(rules.hold, due, people) || due <= (school.releasedPeople ?? 0)) return "due";
   const data = { checkAt: addDays(now, 1), heldAt: heldAt ?? now, heldPeople: due, releasedPeople: null };
   await withPrismaTransaction(db, async (tx) => {
     await tx.prisma.retentionCheck.update({ where: { schoolId }, data });
     const line = { at: now, actorId: "retention", schoolId, detail: { people: due } };
     if (heldAt === null) await recordAudit(tx, { ...line, action: "retention_held" });
   });
-  return true;
+  return "held";
+}
+
+async function finish({ db, clock }: Deps, { schoolId }: Claimed): Promise<void> {
+  const data = { checkAt: addDays(clock(), 1), heldAt: null, heldPeople: null, releasedPeople: null };
+  // A school may have been deleted meanwhile.
+  await db.prisma.retentionCheck.updateMany({ where: { schoolId }, data });
 }
 
 async function applyAt(
@@ -104,8 +114,6 @@ async function applyAt(
       await change.catch((error: unknown) => failed.set(id, error));
     }
   }
-  const data = { checkAt: addDays(clock(), 1), heldAt: null, heldPeople: null, releasedPeople: null };
-  if (!signal.aborted) await db.prisma.retentionCheck.updateMany({ where: { schoolId }, data });
 }
 
 /** Asks again under the lock: meanwhile the policy was changed, or the person was kept, came back or signed in. */

@@ -47,7 +47,14 @@ const looks: Look[] = [
 
 test.each(looks)("the pages of an operator are accessible and fit: $colorScheme, $size", async (look) => {
   const page = await enter(look, "/admin/apps");
-  const paths = ["/admin/apps", "/admin/keys", "/admin/figures", "/admin/figures?range=month"];
+  const paths = [
+    "/admin/apps",
+    "/admin/keys",
+    "/admin/retention",
+    "/admin/retention?state=DE-RP",
+    "/admin/figures",
+    "/admin/figures?range=month",
+  ];
   for (const [index, path] of paths.entries()) {
     await page.goto(service.url + path);
     if (shots !== undefined)

@@ -99,7 +99,7 @@ test.each(looks)("a school admin grants an app after a dry run and finds it in t
   await page.goto(`${service.url}/admin/schools/${school}/audit`);
   await page.locator("tbody summary").first().click();
   await shot("audit");
-  for (const other of ["staff", "staff/new", `staff/new?person=${user.personId}`, "settings", "privacy"]) {
+  for (const other of ["staff", "staff/new", `staff/new?person=${user.personId}`, "settings", "retention", "privacy"]) {
     await page.goto(`${service.url}/admin/schools/${school}/${other}`);
     await shot(other.replace(/\W.*/, "") + (other.includes("person") ? "-give" : other.includes("new") ? "-new" : ""));
   }
