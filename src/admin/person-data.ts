@@ -1,5 +1,5 @@
 import { listAppsOfPerson } from "../access/index.ts";
-import { findPerson, type PersonId, type SchoolId } from "../directory/index.ts";
+import { findPerson, listDataRequests, noteExport, type PersonId, type SchoolId } from "../directory/index.ts";
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../events/index.ts";
 import { listPersonImports } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
@@ -10,6 +10,7 @@ import { listConsents, listSessions, readSignOnData, type StoredEntry } from "..
 import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";
 import { listDeliveriesOf } from "../webhooks/index.ts";
 import { findLineNames, presentLine } from "./audit.ts";
+import { presentDataRequest } from "./data-requests.ts";
 import { readDisclosures } from "./disclosures.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readLogin } from "./logins.ts";
@@ -60,6 +61,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   ];
   const deliveries = await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }));
   const asked = { personId, now: origin.at, reach, deliveries };
+  const requests = await listDataRequests(db, { schoolIds: null, personId, limit: most, now: origin.at });
   const disclosures = await inTurn(() => readDisclosures(db, asked));
   const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
   const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
@@ -88,6 +90,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     loginCards: entries(lists.loginCards),
     // The home school is who is asked, also by schools that it does not reach.
     passwordRequests: lists.passwordRequests.map(presentEntry),
+    dataRequests: requests.map((one) => presentDataRequest(one, reach)),
     logoutNotices: entries(lists.logoutNotices),
     staffRoles: (await listRoles(db, roles)).map(presentRole),
     imports: (await inTurn(() => listPersonImports(db, { personId, schoolIds: schoolsOf(reach), limit: most }))).map(
@@ -102,7 +105,10 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
       presentTime({ clientId, at, what, until }),
     ),
   });
-  await withPrismaTransaction(db, (tx) => recordAtHome(tx, { ...origin, action: "person_data_read", personId }));
+  await withPrismaTransaction(db, async (tx) => {
+    await recordAtHome(tx, { ...origin, action: "person_data_read", personId });
+    await noteExport(tx, personId, origin.at);
+  });
   const { madeAt: _madeAt, audit: _audit, ...state } = body;
   return { status: 200, body, headers: { ETag: etagOf(await stringifyInSlices(state, inTurn)) } };
 };

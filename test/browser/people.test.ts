@@ -35,6 +35,14 @@ beforeAll(async () => {
   const { clientId } = await make.app({ name: "Lernapp" });
   await make.grant({ app: clientId, school, groups: [group] });
   await make.signIn({ app: clientId, person: pupil });
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000);
+  for (const [days, askedBy] of [
+    [12, "GUARDIAN"],
+    [-3, "AUTHORITY"],
+  ] as const) {
+    const known = { personId: pupil, schoolId: school, askedBy, receivedOn: day(days - 30) };
+    await service.db.prisma.dataRequest.create({ data: { id: crypto.randomUUID(), ...known, dueOn: day(days) } });
+  }
   office = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   base = `${service.url}/admin/schools/${school}`;
   const cards = {
@@ -69,6 +77,7 @@ test.each(looks)("people and classes are accessible and fit: $colorScheme, $size
   const person = `people/${pupil}`;
   const paths = [
     ...["people", "people/new", person, `${person}/leave`, `${person}/sign-in?app=x`, `${person}/sign-in`],
+    ...[`${person}/disclosures`, `${person}/data`, "privacy/requests", "today"],
     ...[`${person}/apps`, `classes`, `classes/new`, `credentials`, `classes/${groupId}`, `classes/${groupId}/delete`],
     ...[`classes/${groupId}/logins`, `classes/${groupId}/add`, `classes/${groupId}/members/${pupil}`],
   ];

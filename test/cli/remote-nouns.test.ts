@@ -41,6 +41,24 @@ test("schools", async () => {
   ).toMatchObject({ code: 2, err: expect.stringContaining("--id works only on the local database") as string });
 });
 
+test("data requests, and what apps could learn", async () => {
+  const school = await make.school();
+  const person = await make.person({ school });
+  await expectSameReading("person", "disclosures", person);
+  const record = async () =>
+    (await remote.ask<{ id: string }>("data-request", "record", person, "--by", "GUARDIAN")).id;
+  const [one, two] = [await record(), await record()];
+  await expectSameReading("data-request", "list", "--school", school, "--state", "OPEN");
+  await expectSameReading("data-request", "show", one);
+  expect(await remote.ask("data-request", "extend", one, "--reason", "MANY")).toMatchObject({ extension: "MANY" });
+  for (const [id, outcome] of [
+    [one, "ANSWERED"],
+    [two, "WITHDRAWN"],
+  ] as const)
+    expect(await remote.ask("data-request", "close", id, "--outcome", outcome)).toMatchObject({ outcome });
+  await expectSameReading("data-request", "list", "--person", person);
+});
+
 test("people, their logins and affiliations", async () => {
   const [school, other] = [await make.school(), await make.school()];
   const group = await make.group({ school });
