@@ -21,6 +21,10 @@ export type ListOptions = CallOptions & {
 export type ListDeletedOptions = ListOptions & {
     showDeleted?: boolean | undefined;
 };
+/** `id`: only the person with this old or new id. */
+export type IdentifierOptions = ListOptions & {
+    id?: string | undefined;
+};
 /** `after`: the position behind which to begin. */
 export type ChangesOptions = ListOptions & {
     after: string;
@@ -50,14 +54,12 @@ export type IdmClient = {
     listChanges(options: ChangesOptions): AsyncGenerator<Change, void>;
     /** The same by page; `next` is the position to keep once the page is worked on. */
     listChangePages(options: ChangesOptions): AsyncGenerator<ChangeList, void>;
-    /** The people whose data the app must erase, for an app that confirms erasures. */
     listErasures(options?: ErasuresOptions): AsyncGenerator<Erasure, void>;
     /**
      * Confirms an erasure, or says why data is kept; sent again like a read. Null if there is nothing to confirm any
      * more.
      */
     acknowledgeErasure(id: string, outcome: ErasureOutcome, options?: CallOptions): Promise<Erasure | null>;
-    /** Every operation of the IDM API as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
     readonly idm: FetchClient<IdmPaths>;
 };
 export type Client<Spelling extends SchulconnexSpelling = "V1_4"> = IdmClient & {

@@ -9,5 +9,5 @@ export { ApiError, CursorExpiredError, NetworkError, TokenError, type NetworkErr
 export { readAll } from "./pages.ts";
 export { makeMemoryStore, type MemoryStore } from "./sync/memory-store.ts";
 export { makeSync, type Sync, type SyncOptions } from "./sync/sync.ts";
-export type { Batch, GroupRecord, Hint, PersonRecord, ReceivedWebhook, RecordKey, RecordType, SchoolRecord, Store, StoredRecord, } from "./sync/store.ts";
+export type { Batch, GroupRecord, Hint, PersonRecord, ReceivedWebhook, RecordKey, RecordType, Rekeyed, SchoolRecord, Store, StoredRecord, } from "./sync/store.ts";
 export { verifyWebhook, WebhookError, type VerifyOptions, type Webhook, type WebhookHeaders } from "./webhook.ts";
