@@ -1,5 +1,5 @@
 import { type Client as FetchClient } from "openapi-fetch";
-import type { Change, ChangeList, Erasure, ErasureOutcome, Codeliste, Group, IdmPaths, ListedGroup, ListedPerson, Person, Personendatensatz, PersonenInfoFilter, Roster, School, SchulconnexPaths, SchulconnexSpelling, User } from "./contract.ts";
+import type { Change, ChangeList, Erasure, ErasureOutcome, Codeliste, Group, IdentifierChange, IdmPaths, ListedGroup, ListedPerson, Person, Personendatensatz, PersonenInfoFilter, Roster, School, SchulconnexPaths, SchulconnexSpelling, User } from "./contract.ts";
 import { type RetryOptions, type Send } from "./retry.ts";
 import { type Credentials } from "./tokens.ts";
 export type ClientOptions<Spelling extends SchulconnexSpelling = "V1_4"> = Credentials & RetryOptions & {
@@ -54,12 +54,16 @@ export type IdmClient = {
     listChanges(options: ChangesOptions): AsyncGenerator<Change, void>;
     /** The same by page; `next` is the position to keep once the page is worked on. */
     listChangePages(options: ChangesOptions): AsyncGenerator<ChangeList, void>;
+    /** The people whose data the app must erase, for an app that confirms erasures. */
     listErasures(options?: ErasuresOptions): AsyncGenerator<Erasure, void>;
     /**
      * Confirms an erasure, or says why data is kept; sent again like a read. Null if there is nothing to confirm any
      * more.
      */
     acknowledgeErasure(id: string, outcome: ErasureOutcome, options?: CallOptions): Promise<Erasure | null>;
+    /** The old and the new ids of people, for an app that is moved from shared ids to ids of its own. */
+    listIdentifierChanges(options?: IdentifierOptions): AsyncGenerator<IdentifierChange, void>;
+    /** Every operation of the IDM API as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
     readonly idm: FetchClient<IdmPaths>;
 };
 export type Client<Spelling extends SchulconnexSpelling = "V1_4"> = IdmClient & {

@@ -2,7 +2,7 @@
  * The client of the service for apps: reads the IDM and Schulconnex APIs, verifies webhooks, and keeps a copy of what
  * an app may see. Web standard APIs only.
  */
-export { createClient, type CallOptions, type ChangesOptions, type Client, type ClientOptions, type ErasuresOptions, type IdmClient, type ListDeletedOptions, type ListOptions, } from "./client.ts";
+export { createClient, type CallOptions, type ChangesOptions, type Client, type ClientOptions, type ErasuresOptions, type IdentifierOptions, type IdmClient, type ListDeletedOptions, type ListOptions, } from "./client.ts";
 export type * from "./contract.ts";
 export { eraseAsAsked, type Erase } from "./erase.ts";
 export { ApiError, CursorExpiredError, NetworkError, TokenError, type NetworkErrorCode } from "./errors.ts";

@@ -150,7 +150,7 @@ test("a copy is moved to the new ids, loses nobody and doubles nobody, whenever 
       const sync = openSync(file, { writes });
       const isAlive = await sync.follow().then(
         () => true,
-        ({ message }: Error) => message !== "killed",
+        (error: unknown) => (error as Error).message !== "killed",
       );
       await sync.close();
       if (isAlive) break;
