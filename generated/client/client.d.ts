@@ -1,5 +1,5 @@
 import { type Client as FetchClient } from "openapi-fetch";
-import type { Change, ChangeList, Erasure, ErasureOutcome, Codeliste, Group, IdmPaths, ListedGroup, ListedPerson, Person, Personendatensatz, PersonenInfoFilter, Roster, School, SchulconnexPaths, SchulconnexSpelling, User } from "./contract.ts";
+import type { Change, ChangeList, Erasure, ErasureOutcome, Codeliste, Group, IdentifierChange, IdmPaths, ListedGroup, ListedPerson, Person, Personendatensatz, PersonenInfoFilter, Roster, School, SchulconnexPaths, SchulconnexSpelling, User } from "./contract.ts";
 import { type RetryOptions, type Send } from "./retry.ts";
 import { type Credentials } from "./tokens.ts";
 export type ClientOptions<Spelling extends SchulconnexSpelling = "V1_4"> = Credentials & RetryOptions & {
@@ -20,6 +20,10 @@ export type ListOptions = CallOptions & {
 };
 export type ListDeletedOptions = ListOptions & {
     showDeleted?: boolean | undefined;
+};
+/** `id`: only the person with this old or new id. */
+export type IdentifierOptions = ListOptions & {
+    id?: string | undefined;
 };
 /** `after`: the position behind which to begin. */
 export type ChangesOptions = ListOptions & {
@@ -57,6 +61,8 @@ export type IdmClient = {
      * more.
      */
     acknowledgeErasure(id: string, outcome: ErasureOutcome, options?: CallOptions): Promise<Erasure | null>;
+    /** The old and the new ids of people, for an app that is moved from shared ids to ids of its own. */
+    listIdentifierChanges(options?: IdentifierOptions): AsyncGenerator<IdentifierChange, void>;
     /** Every operation of the IDM API as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
     readonly idm: FetchClient<IdmPaths>;
 };

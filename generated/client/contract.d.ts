@@ -27,6 +27,7 @@ export type ChangeList = Schemas["ChangeList"];
 export type Erasure = Schemas["Erasure"];
 export type ErasureOutcome = Schemas["ErasureOutcome"];
 export type EventAction = Schemas["EventAction"];
+export type IdentifierChange = Schemas["IdentifierChange"];
 export type Personendatensatz<Spelling extends SchulconnexSpelling = "V1_4"> = Schulconnex[Spelling]["Personendatensatz"];
 export type Codeliste = V1_4.components["schemas"]["Codeliste"];
 /** What a webhook tells: ids only, by `event` of a person, a group or a school. */

@@ -16,5 +16,5 @@ export type SqliteDatabase = {
 export declare function openSqlite(file: string): Promise<SqliteDatabase & {
     close(): void;
 }>;
-/** Keeps the copy in three tables of a SQLite database, which it makes; a record is JSON in the column `body`. */
+/** Keeps the copy in tables of a SQLite database, which it makes; a record is JSON in the column `body`. */
 export declare function makeSqliteStore(database: SqliteDatabase): Store;

@@ -1,4 +1,8 @@
-// What ids of its own cost an app: the same reads and sign-ons as of an app with shared ids, by two processes in turns.
+// What ids of its own cost an app, and a move to them: the same reads and sign-ons as of an app with shared ids, by
+// processes in turns.
+import { makeIdMoveJob, startIdMove, type ClientId } from "../../src/access/index.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { getAppToken, giveLogin, type TestApp } from "../support/token.ts";
 import { makeMakers } from "../support/make.ts";
 import { openBenchDatabase } from "./database.ts";
@@ -25,9 +29,10 @@ try {
   );
   const logins = await Promise.all(people.map((person) => giveLogin(db, person)));
 
-  const start = async (subjectType: "APP" | "SHARED"): Promise<Side> => {
+  const start = async (subjectType: "APP" | "SHARED", isMoving = false): Promise<Side> => {
     const app = await make.app({ subjectType });
     await make.grant({ app: app.clientId, school, groups });
+    if (isMoving) await startMove(app.clientId);
     const subject = await startSubject("service", "./subjects/service.ts", {
       DATABASE_URL: database.url,
       LOG_LEVEL: "warn",
@@ -37,25 +42,37 @@ try {
     const list = await (await fetch(`${subject.url}/idm/ep/v1/schools/${school}/users`, { headers })).json();
     return { subject, app, headers, user: (list as { id: string }[])[0]!.id };
   };
-  const [own, shared] = [await start("APP"), await start("SHARED")];
+  async function startMove(clientId: ClientId): Promise<void> {
+    const origin = { at: new Date(), actorId: "bench" };
+    await withPrismaTransaction(db, (tx) => startIdMove(tx, { clientId, subjectType: "APP", cutOverAt: null }, origin));
+    await makeIdMoveJob({ db, clock: systemClock, keptDays: 90 }).run(new AbortController().signal);
+  }
+  const shared = await start("SHARED");
+  const others = [
+    ["ids of its own", await start("APP")],
+    ["in a move", await start("SHARED", true)],
+  ] as const;
   await db.pool.query("VACUUM ANALYZE");
-  const both = { rounds, subjects: { ours: own.subject, base: shared.subject }, db };
 
   console.log(reportHead);
-  for (const [title, pathOf] of [
-    ["GET /users/:id", ({ user }: Side) => `/idm/ep/v1/users/${user}`],
-    ["GET /schools/:id/people, 1,016 people in 3 groups each", () => `/idm/ep/v1/schools/${school}/people`],
-  ] as const) {
-    const measure = (side: Side) => () =>
-      measureUrls(side.subject.url, { paths: [pathOf(side)], headers: side.headers, connections, seconds });
-    console.log(report(await compare(title, target, { ours: measure(own), base: measure(shared), ...both })));
-  }
   const measureSignOn = async ({ subject, app }: Side) => {
     const flows = (await openSessions(subject.url, app, logins)).map(signOn);
     return () => measureFlow((index) => flows[index % flows.length]!(), { connections, seconds });
   };
-  const sides = { ours: await measureSignOn(own), base: await measureSignOn(shared), ...both };
-  console.log(report(await compare("code + PKCE sign-on with a session", target, sides)));
+  for (const [kind, other] of others) {
+    const both = { rounds, subjects: { ours: other.subject, base: shared.subject }, db };
+    for (const [title, pathOf] of [
+      ["GET /users/:id", ({ user }: Side) => `/idm/ep/v1/users/${user}`],
+      ["GET /schools/:id/people, 1,016 people in 3 groups each", () => `/idm/ep/v1/schools/${school}/people`],
+    ] as const) {
+      const measure = (side: Side) => () =>
+        measureUrls(side.subject.url, { paths: [pathOf(side)], headers: side.headers, connections, seconds });
+      const sides = { ours: measure(other), base: measure(shared), ...both };
+      console.log(report(await compare(`${title}, ${kind}`, target, sides)));
+    }
+    const sides = { ours: await measureSignOn(other), base: await measureSignOn(shared), ...both };
+    console.log(report(await compare(`code + PKCE sign-on with a session, ${kind}`, target, sides)));
+  }
 } finally {
   for (const subject of subjects) await subject.stop();
   await database.close();

@@ -16,7 +16,7 @@ import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
-import { getUserTokens, giveLogin, type TestApp } from "../support/token.ts";
+import { askFor, getUserTokens, giveLogin, type TestApp } from "../support/token.ts";
 import { registerEndpoint } from "../support/webhook-changes.ts";
 import { inside } from "../support/webhooks.ts";
 
@@ -258,14 +258,13 @@ test("sign-on, hints and logout tokens follow the ids, and a session keeps its s
   const person = await make.person({ school, groups: [group] });
   const login = await giveLogin(service.db, person);
   const scopes = ["openid", "offline_access", "profile", "users:read"] as const;
-  const signOn = async (browser = makeBrowser(service.url), params: Record<string, string> = {}) =>
-    decodeJwt((await getUserTokens(service, app, login, { browser, scopes, params })).id_token!);
   const browser = makeBrowser(service.url);
-  const before = await signOn(browser);
+  const { id_token: oldToken = "" } = await getUserTokens(service, app, login, { browser, scopes });
+  const before = decodeJwt(oldToken);
   expect(before.sub).toBe(person);
   await partner("POST", path, { body: { subjectType: "APP" } });
   await runJob("access.moveIds");
-  const during = await signOn(browser);
+  const during = decodeJwt((await getUserTokens(service, app, login, { browser, scopes })).id_token!);
   expect([during.sub, during["sid"]]).toEqual([person, before["sid"]]);
   const [changed] = await listChanged(world);
   await partner("POST", `${path}/cut-over`);
@@ -273,6 +272,16 @@ test("sign-on, hints and logout tokens follow the ids, and a session keeps its s
   const after = decodeJwt(tokens.id_token!);
   expect(after.sub).toBe(changed!.newId);
   expect(after["sid"]).not.toBe(before["sid"]);
+  // A hint with an old id counts like one of nobody.
+  const silently = async (params: Record<string, string>) => {
+    const asked = askFor(service, app, { params: { prompt: "none", ...params } });
+    return new URL((await browser.open(asked.address)).url).searchParams.get("error") ?? "signed in";
+  };
+  const first = await getUserTokens(service, app, login, { browser, scopes });
+  expect(await silently({ id_token_hint: first.id_token! })).toBe("signed in");
+  expect(await silently({ login_hint: changed!.newId })).toBe("signed in");
+  expect(await silently({ id_token_hint: oldToken })).toBe("login_required");
+  expect(await silently({ login_hint: person })).toBe("login_required");
   const info = await app.read(`${schulconnex}/personen-info?pid=${changed!.newId}`);
   expect(info.body).toMatchObject([{ pid: changed!.newId, personenkontexte: [{ id: changed!.contexts[0]!.newId }] }]);
   expect((await app.read(`${schulconnex}/personen-info?pid=${person}`)).body).toEqual([]);
@@ -289,6 +298,69 @@ test("sign-on, hints and logout tokens follow the ids, and a session keeps its s
     sub: after.sub,
     sid: after["sid"],
   });
+});
+
+test("apps of one partner are moved to common ids, each at its own time", async () => {
+  const [one, two] = [await makeWorld(), await makeWorld()];
+  const foreign = await makeWorld();
+  const clientIds = [one.app.clientId, two.app.clientId];
+  const { call: partner } = await makeStaff(service, "PARTNER", { clientIds });
+  await make.grant({ app: two.app.clientId, school: one.school, groups: [one.group] });
+  const person = await make.person({ school: one.school, groups: [one.group] });
+  expect(await partner("POST", one.path, { body: { subjectType: "PARTNER" } })).toMatchObject({ status: 201 });
+  const { sector } = (await partner("GET", one.path)).body as { sector: string };
+  const body = { subjectType: "PARTNER", sector };
+  expect(refusalOf(await foreign.partner("POST", foreign.path, { body }))).toEqual([400, "sector_refused"]);
+  expect(refusalOf(await foreign.partner("POST", one.path, { body }))).toEqual([404, "app_not_found"]);
+  const wrong = { body: { subjectType: "APP", sector } };
+  expect(refusalOf(await partner("POST", two.path, wrong))).toEqual([400, "sector_refused"]);
+  await runJob("access.moveIds");
+  const early = await make.person({ school: one.school, groups: [one.group] });
+  expect(await partner("POST", two.path, { body })).toMatchObject({ status: 201, body: { sector } });
+  await runJob("access.moveIds");
+  const late = await make.person({ school: one.school, groups: [one.group] });
+  const read = async ({ app }: World) =>
+    ((await app.read(`${idm}/schools/${one.school as string}/people`)).body as { id: string }[]).map(({ id }) => id);
+  const [ofOne, ofTwo] = [await read(one), await read(two)];
+  // Early is new to the first app and known to the second one; late is new to both, which share the new id.
+  expect([ofOne.includes(person), ofTwo.includes(person), ofTwo.includes(early)]).toEqual([true, true, true]);
+  expect(ofOne.filter((id) => ofTwo.includes(id) && id !== person)).toHaveLength(1);
+  expect([...ofOne, ...ofTwo]).not.toContain(late);
+  expect(await partner("POST", `${one.path}/cut-over`)).toMatchObject({ status: 204 });
+  expect(await read(two)).toEqual(ofTwo);
+  expect(await partner("POST", `${two.path}/cut-over`)).toMatchObject({ status: 204 });
+  expect((await read(two)).sort()).toEqual((await read(one)).sort());
+});
+
+test("the list of new ids comes in pages, finds one person by either id, and is counted", async () => {
+  const world = await makeWorld();
+  const { app, school, group, partner, path } = world;
+  for (let made = 0; made < 5; made++) await make.person({ school, groups: [group] });
+  await partner("POST", path, { body: { subjectType: "APP" } });
+  await runJob("access.moveIds");
+  const [changed] = await listChanged(world);
+  await service.db.pool.query("UPDATE id_move SET read = 0, read_up_to = NULL");
+  const pages: Changed[][] = [];
+  let next: string | null = `${idm}/identifier-changes?limit=2`;
+  while (next !== null) {
+    const { body, headers } = await app.read(next);
+    pages.push(body as Changed[]);
+    next = /<([^>]*)>/.exec(headers.get("link") ?? "")?.[1] ?? null;
+    const { read } = (await partner("GET", path)).body as { read: number };
+    expect(read).toBe(pages.flat().length);
+  }
+  expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
+  expect(pages.flat()).toEqual(await listChanged(world));
+  for (const id of [changed!.oldId, changed!.newId])
+    expect((await app.read(`${idm}/identifier-changes?id=${id}`)).body).toEqual([changed]);
+  expect((await app.read(`${idm}/identifier-changes?id=${world.school as string}`)).body).toEqual([]);
+  const other = await makeWorld();
+  expect((await other.app.read(`${idm}/identifier-changes?id=${changed!.oldId}`)).body).toEqual([]);
+  const { headers } = await app.read(`${idm}/identifier-changes`);
+  await change((it) => softDeletePerson(it, { personId: changed!.oldId as PersonId, restoreWindowDays: 30 }));
+  await change((it) => deletePerson(it, { personId: changed!.oldId as PersonId, forget: () => Promise.resolve() }));
+  const after = await app.read(`${idm}/identifier-changes`, { "if-none-match": headers.get("etag")! });
+  expect([after.status, (after.body as Changed[]).length]).toEqual([200, 4]);
 });
 
 test("the cut-over comes at its date", async () => {

@@ -270,6 +270,39 @@ test("a logout token names the person and the session as the app knows them", as
   expect(told).toMatchObject({ sub: claims.sub, sid: claims["sid"] });
 });
 
+test("an app in a move and after it is answered the ids of others, and its own that are not valid, like none", async () => {
+  const [other] = apps as [App];
+  const { body: others } = await other.read(`${idm}/schools/${school}/users`);
+  const receiver = await startReceiver();
+  const made = await make.app({ scopes: ["openid", ...idmScopes] });
+  const app: App = { ...made, receiver, read: await getReader(service, made) };
+  await make.grant({ app: app.clientId, school: school as never, groups: [group as never] });
+  const { call: partner } = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
+  const path = `/apps/${app.clientId}/id-move`;
+  await partner("POST", path, { body: { subjectType: "APP" } });
+  await runJob("access.moveIds");
+  const newcomer = await make.person({ school: school as never, groups: [group as never] });
+  type Changed = { oldId: string; newId: string };
+  const [changed] = (await app.read(`${idm}/identifier-changes`)).body as [Changed];
+  const never = "00000000-0000-4000-8000-000000000000";
+  const expectUnknown = async (wrong: string) => {
+    for (const place of [`${idm}/users/`, `${idm}/people/`, `${schulconnex}/personen-info?pid=`]) {
+      const [unknown, asked] = [await app.read(place + never), await app.read(place + wrong)];
+      const text = ({ body }: typeof asked) => JSON.stringify(body).replace(/"requestId":"[^"]*"/, "");
+      expect([asked.status, text(asked)], place + wrong).toEqual([unknown.status, text(unknown)]);
+    }
+    expect((await app.read(`${idm}/identifier-changes?id=${(others as Listed[])[0]!.id}`)).body).toEqual([]);
+  };
+  for (const wrong of [(others as Listed[])[0]!.id, newcomer, changed.newId]) await expectUnknown(wrong);
+  expect(await app.read(`${idm}/users/${changed.oldId}`)).toMatchObject({ status: 200 });
+  expect(await partner("POST", `${path}/cut-over`)).toMatchObject({ status: 204 });
+  for (const wrong of [(others as Listed[])[0]!.id, newcomer, changed.oldId]) await expectUnknown(wrong);
+  expect(await app.read(`${idm}/users/${changed.newId}`)).toMatchObject({ status: 200 });
+  const { body } = await app.read(`${idm}/schools/${school}/users`);
+  const known = new Set([...(others as Listed[]).map(({ id }) => id), ...people, newcomer]);
+  expect((body as Listed[]).filter(({ id }) => known.has(id))).toEqual([]);
+});
+
 test("a person who is deleted for good leaves no id behind", async () => {
   const { rows } = await service.db.pool.query(
     "SELECT FROM pairwise_id WHERE NOT EXISTS (SELECT FROM person WHERE id = person_id)",

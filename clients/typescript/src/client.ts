@@ -6,6 +6,7 @@ import type {
   ErasureOutcome,
   Codeliste,
   Group,
+  IdentifierChange,
   IdmPaths,
   ListedGroup,
   ListedPerson,
@@ -38,6 +39,8 @@ export type CallOptions = { signal?: AbortSignal | undefined };
 /** `limit`: how many records a page has, 1 to 1000; default 500. */
 export type ListOptions = CallOptions & { limit?: number | undefined };
 export type ListDeletedOptions = ListOptions & { showDeleted?: boolean | undefined };
+/** `id`: only the person with this old or new id. */
+export type IdentifierOptions = ListOptions & { id?: string | undefined };
 /** `after`: the position behind which to begin. */
 export type ChangesOptions = ListOptions & { after: string };
 /** `state`: which erasures; the open ones by default. */
@@ -71,6 +74,8 @@ export type IdmClient = {
    * more.
    */
   acknowledgeErasure(id: string, outcome: ErasureOutcome, options?: CallOptions): Promise<Erasure | null>;
+  /** The old and the new ids of people, for an app that is moved from shared ids to ids of its own. */
+  listIdentifierChanges(options?: IdentifierOptions): AsyncGenerator<IdentifierChange, void>;
   /** Every operation of the IDM API as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
   readonly idm: FetchClient<IdmPaths>;
 };
@@ -149,6 +154,13 @@ export function createClient<Spelling extends SchulconnexSpelling = "V1_4">(
       orNull(idm.GET("/idm/ep/v1/people/{id}", { params: { path: { id } }, ...onlySet({ signal }) })),
     getPosition: async ({ signal } = {}) => (await idm.GET("/idm/ep/v1/changes", onlySet({ signal }))).data!.next,
     listChangePages,
+    listIdentifierChanges: ({ limit = 500, id, signal } = {}) =>
+      readPages((page) =>
+        idm.GET("/idm/ep/v1/identifier-changes", {
+          params: { query: { limit, ...(id !== undefined && { id }), ...page } },
+          ...onlySet({ signal }),
+        }),
+      ),
     async *listChanges(wish) {
       for await (const { changes } of listChangePages(wish)) yield* changes;
     },

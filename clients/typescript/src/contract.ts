@@ -29,6 +29,7 @@ export type ChangeList = Schemas["ChangeList"];
 export type Erasure = Schemas["Erasure"];
 export type ErasureOutcome = Schemas["ErasureOutcome"];
 export type EventAction = Schemas["EventAction"];
+export type IdentifierChange = Schemas["IdentifierChange"];
 export type Personendatensatz<Spelling extends SchulconnexSpelling = "V1_4"> =
   Schulconnex[Spelling]["Personendatensatz"];
 

@@ -1,8 +1,8 @@
 import type { IdmClient } from "../client.ts";
-import type { Store } from "./store.ts";
+import type { Copy } from "./store.ts";
 type Load = {
     client: IdmClient;
-    store: Store;
+    store: Copy;
     signal: AbortSignal;
 };
 /**

@@ -1,6 +1,6 @@
 import type { IdmClient } from "../client.ts";
-import type { Hint, RecordKey, Store, StoredRecord } from "./store.ts";
-export type Reader = Pick<IdmClient, "findSchool" | "findUser" | "findGroup" | "findPerson" | "scopes">;
+import type { Copy, Hint, RecordKey, StoredRecord } from "./store.ts";
+export type Reader = Pick<IdmClient, "findSchool" | "findUser" | "findGroup" | "findPerson" | "listIdentifierChanges" | "scopes">;
 export type Resolved = {
     put: StoredRecord[];
     remove: RecordKey[];
@@ -14,6 +14,6 @@ export declare const mayRead: ({ scopes }: Pick<IdmClient, "scopes">, kind: "sch
  */
 export declare function resolveHints({ client, store, signal }: {
     client: Reader;
-    store: Store;
+    store: Copy;
     signal: AbortSignal;
 }, hints: readonly Hint[]): Promise<Resolved>;

@@ -38,6 +38,11 @@ export type ReceivedWebhook = {
     id: string;
     hint: Hint;
 };
+/** A person who has another id from now on, because the app got ids of its own. */
+export type Rekeyed = {
+    from: string;
+    to: string;
+};
 /** What is written in one transaction. */
 export type Batch = {
     put?: readonly StoredRecord[];
@@ -46,6 +51,13 @@ export type Batch = {
     position?: string;
     /** The ids of webhooks that are worked on. */
     done?: readonly string[];
+    /**
+     * Move the record of a person, and everything else that you keep of them, from the old id to the new one. Do nothing
+     * for an id that is not there; if the new one is there too, remove the old one.
+     */
+    rekey?: readonly Rekeyed[];
+    /** Keep that all people have their new ids. */
+    hasOwnIds?: true;
 };
 /** Where the copy is kept: a database of the app. One sync at a time writes to it. */
 export interface Store {
@@ -55,8 +67,12 @@ export interface Store {
     listIds(type: RecordType): Promise<string[]>;
     /** Null before the first load. */
     getPosition(): Promise<string | null>;
+    /** Whether `hasOwnIds` was ever written. Without this, each process asks once more. */
+    hasOwnIds?(): Promise<boolean>;
     /** Keeps a webhook durably. An id that it had within the last day, done or not, changes nothing. */
     addWebhook(webhook: ReceivedWebhook): Promise<void>;
     /** The webhooks that are not done, oldest first. */
     listWebhooks(limit: number): Promise<ReceivedWebhook[]>;
 }
+/** What reading and writing of records needs. */
+export type Copy = Pick<Store, "write" | "get" | "listIds">;

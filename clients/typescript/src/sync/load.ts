@@ -2,9 +2,9 @@ import type { IdmClient } from "../client.ts";
 import { ApiError } from "../errors.ts";
 import { makeGroupRecord, makePersonRecord } from "./present.ts";
 import { mayRead, resolveHints } from "./resolve.ts";
-import type { RecordType, Store, StoredRecord } from "./store.ts";
+import type { Copy, RecordType, StoredRecord } from "./store.ts";
 
-type Load = { client: IdmClient; store: Store; signal: AbortSignal };
+type Load = { client: IdmClient; store: Copy; signal: AbortSignal };
 
 /**
  * Reads everything. The position in the change feed comes first, so that what changes meanwhile is behind it; it is

@@ -18,13 +18,20 @@ export function makeMemoryStore(): MemoryStore {
   const waiting = new Map<string, ReceivedWebhook>();
   const doneAt = new Map<string, number>();
   let kept: string | null = null;
+  let isOwn = false;
 
   return {
     ...records,
-    async write({ put = [], remove = [], position, done = [] }) {
+    async write({ put = [], remove = [], position, done = [], rekey = [], hasOwnIds = isOwn }) {
       for (const record of put) (records[record.type] as Map<string, StoredRecord>).set(record.id, record);
       for (const { type, id } of remove) records[type].delete(id);
+      for (const { from, to } of rekey) {
+        const person = records.person.get(from);
+        if (person && !records.person.has(to)) records.person.set(to, { ...person, id: to });
+        records.person.delete(from);
+      }
       kept = position ?? kept;
+      isOwn = hasOwnIds;
       for (const id of done) {
         waiting.delete(id);
         doneAt.set(id, Date.now());
@@ -33,6 +40,7 @@ export function makeMemoryStore(): MemoryStore {
     get: async ({ type, id }) => records[type].get(id) ?? null,
     listIds: async (type) => [...records[type].keys()],
     getPosition: async () => kept,
+    hasOwnIds: async () => isOwn,
     async addWebhook(webhook) {
       for (const [id, at] of doneAt) {
         if (Date.now() - at < dayMs) break;

@@ -1,8 +1,12 @@
 import type { IdmClient } from "../client.ts";
+import { findChange } from "./find-change.ts";
 import { makeGroupRecord, makePersonRecord, makeUnreadPerson } from "./present.ts";
-import type { Hint, RecordKey, Store, StoredRecord } from "./store.ts";
+import type { Copy, Hint, RecordKey, StoredRecord } from "./store.ts";
 
-export type Reader = Pick<IdmClient, "findSchool" | "findUser" | "findGroup" | "findPerson" | "scopes">;
+export type Reader = Pick<
+  IdmClient,
+  "findSchool" | "findUser" | "findGroup" | "findPerson" | "listIdentifierChanges" | "scopes"
+>;
 export type Resolved = { put: StoredRecord[]; remove: RecordKey[] };
 
 /** What the hints of a subject say about its end: it may come back, it is gone, or nothing. */
@@ -24,14 +28,14 @@ export const mayRead = (
  * it may come back.
  */
 export async function resolveHints(
-  { client, store, signal }: { client: Reader; store: Store; signal: AbortSignal },
+  { client, store, signal }: { client: Reader; store: Copy; signal: AbortSignal },
   hints: readonly Hint[],
 ): Promise<Resolved> {
   const resolved: Resolved = { put: [], remove: [] };
   const waiting = foldHints(hints);
   async function work(): Promise<void> {
     for (let subject = waiting.shift(); subject; subject = waiting.shift()) {
-      const found = (await readRecord(client, subject, signal)) ?? (await findKept(store, subject));
+      const found = (await readRecord(client, subject, signal)) ?? (await findKept({ client, store, signal }, subject));
       if (found) resolved.put.push(found);
       else resolved.remove.push({ type: subject.type, id: subject.id });
     }
@@ -73,10 +77,18 @@ async function readRecord(client: Reader, { type, id }: RecordKey, signal: Abort
 }
 
 /** What stays of a subject that the API does not show: somebody who may come back. */
-async function findKept(store: Store, { type, id, ending }: Subject): Promise<StoredRecord | null> {
+async function findKept(
+  { client, store, signal }: { client: Reader; store: Copy; signal: AbortSignal },
+  { type, id, ending }: Subject,
+): Promise<StoredRecord | null> {
   if (type !== "person" || ending === "gone") return null;
   const known = await store.get({ type, id });
-  if (ending === "soft-deleted")
-    return known?.type === "person" ? { ...known, status: "SOFT_DELETED" } : makeUnreadPerson(id);
+  if (ending === "soft-deleted") {
+    if (known?.type === "person") return { ...known, status: "SOFT_DELETED" };
+    // A webhook that was on its way while the app got ids of its own has the old one.
+    const changed = await findChange(client, { id, signal });
+    const now = changed?.inUse === "NEW" ? await store.get({ type, id: changed.newId }) : null;
+    return now?.type === "person" ? { ...now, status: "SOFT_DELETED" } : makeUnreadPerson(id);
+  }
   return known?.type === "person" && known.status === "SOFT_DELETED" ? known : null;
 }

@@ -3,9 +3,10 @@ import type { Change } from "../contract.ts";
 import { ApiError, CursorExpiredError } from "../errors.ts";
 import { sleep } from "../retry.ts";
 import type { Webhook } from "../webhook.ts";
+import { IdsChanged, makeIdentifiers } from "./identifiers.ts";
 import { loadEverything } from "./load.ts";
 import { resolveHints } from "./resolve.ts";
-import type { Hint, RecordKey, Store } from "./store.ts";
+import type { Copy, Hint, RecordKey, Store } from "./store.ts";
 
 export type SyncOptions = {
   client: IdmClient;
@@ -43,7 +44,9 @@ const together = 100;
 export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions): Sync {
   const closing = new AbortController();
   const { signal } = closing;
-  const parts = { client, store, signal };
+  const ids = makeIdentifiers({ client, store, signal });
+  const load = (copy: Copy): Promise<void> => loadEverything({ client, store: copy, signal });
+  const parts = { client, store: ids.copy, signal };
   let last: Promise<unknown> = Promise.resolve();
   let working: Promise<void> | null = null;
   /** Whether webhooks may wait. */
@@ -58,18 +61,35 @@ export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions
     return turn;
   }
 
-  async function follow(): Promise<{ hasLoaded: boolean }> {
-    const after = await store.getPosition();
-    const isFollowed = after !== null && (await followFrom(after));
-    if (!isFollowed) await loadEverything(parts);
-    return { hasLoaded: !isFollowed };
+  /** Does the work or, if people have other ids by then, takes these over, which loads everything. */
+  async function withIds<T>(work: () => Promise<T>, instead: T): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof IdsChanged)) throw error;
+      await ids.takeOver(load);
+      return instead;
+    }
   }
+
+  const follow = (): Promise<{ hasLoaded: boolean }> =>
+    withIds(
+      async () => {
+        if (await ids.haveChanged()) throw new IdsChanged();
+        const after = await store.getPosition();
+        const isFollowed = after !== null && (await followFrom(after));
+        if (!isFollowed) await load(ids.copy);
+        return { hasLoaded: !isFollowed };
+      },
+      { hasLoaded: true },
+    );
 
   /** False if the feed does not go back that far. */
   async function followFrom(after: string): Promise<boolean> {
     try {
       for await (const { changes, next } of client.listChangePages({ after, signal })) {
-        await store.write({ ...(await resolveHints(parts, changes.map(hintOfChange))), position: next });
+        const hints = changes.filter(isNoAnnouncement).map(hintOfChange);
+        await ids.copy.write({ ...(await resolveHints(parts, hints)), position: next });
       }
       return true;
     } catch (error) {
@@ -87,16 +107,19 @@ export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions
       parts,
       webhooks.map(({ hint }) => hint),
     );
-    await store.write({ ...resolved, done: webhooks.map(({ id }) => id) });
+    await ids.copy.write({ ...resolved, done: webhooks.map(({ id }) => id) });
     return true;
   }
+
+  const refresh = async (key: RecordKey): Promise<void> =>
+    ids.copy.write(await resolveHints(parts, [{ ...key, action: "update" }]));
 
   async function work(): Promise<void> {
     let delayMs = retryMs;
     while (isWanted && !signal.aborted) {
       isWanted = false;
       try {
-        if (await inTurn(workOnce)) isWanted = true;
+        if (await inTurn(() => withIds(workOnce, true))) isWanted = true;
         delayMs = retryMs;
       } catch (error) {
         if (signal.aborted) break;
@@ -117,14 +140,14 @@ export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions
 
   return {
     follow: () => inTurn(follow),
-    load: () => inTurn(() => loadEverything(parts)),
+    load: () => inTurn(() => withIds(() => load(ids.copy), undefined)),
     async receive({ id, isTest, event }) {
-      if (isTest) return;
+      if (isTest || !isNoAnnouncement(event)) return;
       await store.addWebhook({ id, hint: hintOfEvent(event) });
       resume();
     },
     resume,
-    refresh: (key) => inTurn(async () => store.write(await resolveHints(parts, [{ ...key, action: "update" }]))),
+    refresh: (key) => inTurn(() => withIds(() => refresh(key), undefined)),
     settled: async () => {
       while (working) await working;
     },
@@ -135,6 +158,10 @@ export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions
     },
   };
 }
+
+/** New ids are read from the list, all at once. */
+const isNoAnnouncement = (told: Change | Webhook["event"]): boolean =>
+  !("newPersonId" in told) || told.newPersonId === undefined;
 
 const hintOfChange = ({ type, action, updatedProperties, personId, groupId, schoolId }: Change): Hint => ({
   type,
