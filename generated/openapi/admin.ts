@@ -4903,7 +4903,7 @@ export interface components {
             deliveryDays: number;
             /**
              * Format: int32
-             * @description For how long it is kept what an app could read, after it no longer could.
+             * @description For how long it is kept what an app could read, after it no longer could. Closed data requests are kept for as long.
              * @example 1095
              */
             recordDays: number;

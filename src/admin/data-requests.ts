@@ -1,3 +1,4 @@
+import { lockPersonSignIn } from "../accounts/index.ts";
 import {
   closeDataRequest,
   countDataRequests,
@@ -86,6 +87,7 @@ export const getDataRequest: AdminHandler<"getDataRequest"> = async ({ db }, { d
 export const createDataRequest: AdminHandler<"createDataRequest"> = ({ db }, request) => {
   const { personId, body, reach, origin, keep } = request;
   return withPrismaTransaction(db, async (tx) => {
+    await lockPersonSignIn(tx, personId);
     const { homeSchoolId: schoolId } = await getReachedPerson(tx, reach, personId);
     if (schoolId === null)
       throw new AppError("conflict", "no_home_school", "The person has no home school that could answer.");

@@ -54,6 +54,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   const { db } = deps;
   const inTurn = startExport({ by: origin.actorId, caller: connection });
   const person = await readPerson(db, reach, personId);
+  const homeSchoolId = person.homeSchoolId as SchoolId | null;
   const stored = await findPerson(db, personId);
   const [apps, consents] = [
     await listAppsOfPerson(db.pool, { personId, now: origin.at }),
@@ -61,7 +62,8 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   ];
   const deliveries = await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }));
   const asked = { personId, now: origin.at, reach, deliveries };
-  const requests = await listDataRequests(db, { schoolIds: null, personId, limit: most, now: origin.at });
+  const schoolIds = schoolsOf(reach);
+  const requests = await listDataRequests(db, { schoolIds: schoolIds ?? null, personId, limit: most, now: origin.at });
   const disclosures = await inTurn(() => readDisclosures(db, asked));
   const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
   const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
@@ -73,7 +75,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   const body = present<PersonData>({
     madeAt: origin.at,
     isComplete: stored?.schools.every(({ id }) => seenBy(reach, id)) ?? true,
-    retention: await readPeriods(deps, person.homeSchoolId as SchoolId | null),
+    retention: await readPeriods(deps, homeSchoolId),
     exemption: await readExemption(db, personId),
     person,
     login: await readLogin(db, personId, origin.at),
@@ -93,9 +95,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     dataRequests: requests.map((one) => presentDataRequest(one, reach)),
     logoutNotices: entries(lists.logoutNotices),
     staffRoles: (await listRoles(db, roles)).map(presentRole),
-    imports: (await inTurn(() => listPersonImports(db, { personId, schoolIds: schoolsOf(reach), limit: most }))).map(
-      presentPersonImport,
-    ),
+    imports: (await inTurn(() => listPersonImports(db, { personId, schoolIds, limit: most }))).map(presentPersonImport),
     audit: await mapInSlices(lines, (line) => presentLine(line, true, names), inTurn),
     actions: await mapInSlices(actions, (line) => presentLine(line, false, names), inTurn),
     events: (await inTurn(() => listEventsOf(db, { subjectId: personId, limit: most }))).map(
@@ -107,7 +107,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   });
   await withPrismaTransaction(db, async (tx) => {
     await recordAtHome(tx, { ...origin, action: "person_data_read", personId });
-    await noteExport(tx, personId, origin.at);
+    if (homeSchoolId !== null) await noteExport(tx, { personId, schoolId: homeSchoolId, at: origin.at });
   });
   const { madeAt: _madeAt, audit: _audit, ...state } = body;
   return { status: 200, body, headers: { ETag: etagOf(await stringifyInSlices(state, inTurn)) } };

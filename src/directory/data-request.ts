@@ -120,7 +120,7 @@ export async function recordDataRequest(
   const id = makeUuid(origin.at) as DataRequestId;
   const age = daysBetween(receivedOn, dayOf(origin.at));
   if (!(age >= 0 && age <= 366)) {
-    const message = "The day on which the request was received is not in the future and at most a year ago.";
+    const message = "The day of receipt must not be in the future, and not more than a year ago.";
     throw new AppError("invalid", "received_on_refused", message);
   }
   const days = { receivedOn: new Date(receivedOn), dueOn: new Date(addMonths(receivedOn, 1)) };
@@ -167,9 +167,12 @@ export async function closeDataRequest(
   await recordAudit(tx, { ...origin, action: "data_request_closed", personId: person?.id, schoolId, detail });
 }
 
-/** Notes in the open requests about a person that their data was exported. */
-export async function noteExport({ prisma }: Transaction, personId: PersonId, at: Date): Promise<void> {
-  await prisma.dataRequest.updateMany({ where: { personId, closedAt: null }, data: { exportedAt: at } });
+/** Notes in the open requests that a school received about a person that it exported their data. */
+export async function noteExport(
+  { prisma }: Transaction,
+  { at, ...asked }: { personId: PersonId; schoolId: SchoolId; at: Date },
+): Promise<void> {
+  await prisma.dataRequest.updateMany({ where: { ...asked, closedAt: null }, data: { exportedAt: at } });
 }
 
 type SweepDeps = { db: RecordStore; clock: Clock; recordDays: number };

@@ -8,19 +8,20 @@ import type { Times } from "./zone.ts";
 type DataRequest = AdminSchemas["DataRequest"];
 type Writing = { t: Translate; times: Pick<Times, "day" | "time"> };
 
-/** `status` says until when to answer or how the request ended, `facts` all else that happened. */
-export type DataRequestTexts = { asker: string; status: string; isOverdue: boolean; facts: string[] };
+/** `status` says until when to answer or how the request ended, `export` whether the data was exported for it. */
+export type DataRequestTexts = { asker: string; status: string; isOverdue: boolean; history: string[]; export: string };
 
 /** Noon, so that the day is the same in every time zone of Europe. */
 const dayText = (day: string, { times }: Writing): string => times.day(`${day}T12:00:00Z`);
 
 function statusOf({ state, outcome, closedAt, closedBy, dueOn, daysLeft }: DataRequest, writing: Writing): string {
   const { t, times } = writing;
-  const by = closedBy?.name ? `${closedBy.name.firstCall} ${closedBy.name.last}` : null;
   if (state === "CLOSED") {
+    const by = closedBy?.name ? `${closedBy.name.firstCall} ${closedBy.name.last}` : null;
     const role = closedBy === null || closedBy.role === "NONE" ? null : t(`staffRoles.${closedBy.role}`);
     const who = [by, role].filter((part) => part !== null).join(", ");
-    return t(`frame.dataRequest.outcome.${outcome}`, { at: times.time(closedAt), who });
+    const said = t(`frame.dataRequest.outcome.${outcome}`, { at: times.time(closedAt) });
+    return who === "" ? said : `${said} (${who})`;
   }
   const left = daysLeft ?? 0;
   const key = left < 0 ? "overdue" : left === 0 ? "dueToday" : "due";
@@ -34,13 +35,14 @@ export function describeDataRequest(request: DataRequest, writing: Writing): Dat
     asker: t(`frame.dataRequest.askedBy.${askedBy}`),
     status: statusOf(request, writing),
     isOverdue: state === "OPEN" && (daysLeft ?? 0) < 0,
-    facts: [
+    history: [
       t("frame.dataRequest.received", { day: dayText(receivedOn, writing) }),
-      extension === "NONE" ? "" : t(`frame.dataRequest.extended.${extension}`, { day: times.day(extendedAt) }),
+      ...(extension === "NONE" ? [] : [t(`frame.dataRequest.extended.${extension}`, { day: times.day(extendedAt) })]),
+    ],
+    export:
       exportedAt === null
         ? t("frame.dataRequest.notExported")
         : t("frame.dataRequest.exported", { at: times.time(exportedAt) }),
-    ].filter(Boolean),
   };
 }
 

@@ -114,10 +114,11 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
   loginCards: (entries, words) => entries.map((entry) => describeCard(entry, words)),
   passwordRequests: (entries, words) =>
     entries.map((entry) => `${words.times.time(entry.at)}: ${nameSchool(entry, words)}`),
+  // The answer to a request says that it came, and nothing of what is still to be done.
   dataRequests: (requests, { t, times }) =>
     requests.map((one) => {
-      const { asker, status, facts: said } = describeDataRequest(one, { t, times });
-      return `${asker}: ${status}. ${said.join(" ")}`;
+      const { asker, status, history } = describeDataRequest(one, { t, times });
+      return [`${asker}:`, ...history, ...(one.state === "CLOSED" ? [`${status}.`] : [])].join(" ");
     }),
   logoutNotices: (entries, words) => entries.map((entry) => `${words.times.time(entry.at)}: ${nameApp(entry, words)}`),
   staffRoles: (roles, words) => roles.map((role) => describeRole(role, words)),

@@ -81,11 +81,9 @@ test("what a school withholds and the agreements that it accepts begin and end p
   await grantOn(1, clientId);
   const agreement = { id: crypto.randomUUID(), clientId, version: "2.1", createdAt: day(0) };
   await db.prisma.agreement.create({ data: agreement });
+  const accepted = { acceptedAt: day(2), withdrawnAt: day(4) };
   await db.prisma.agreementAcceptance.create({
-    data: {
-      ...{ id: crypto.randomUUID(), agreementId: agreement.id, clientId, schoolId: school },
-      ...{ acceptedAt: day(2), withdrawnAt: day(4) },
-    },
+    data: { id: crypto.randomUUID(), agreementId: agreement.id, clientId, schoolId: school, ...accepted },
   });
   const withhold = (n: number, attributes: AppAttribute[]) =>
     changeDirectory(db, originOn(n), (change) => setWithheld(change, { clientId, schoolId: school, attributes }));
