@@ -5233,7 +5233,7 @@ export interface components {
          */
         DataRequestAsker: "PERSON" | "GUARDIAN" | "AUTHORITY";
         /**
-         * @description Whether a data request is still to be answered.
+         * @description Whether a data request is open or closed.
          * @example OPEN
          * @enum {string}
          */

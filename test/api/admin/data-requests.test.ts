@@ -131,7 +131,10 @@ test("the school that was asked keeps the request, without the name of who has a
     await joinSchool(change, { personId, schoolId: other });
     await setHomeSchool(change, { personId, schoolId: other });
   });
-  expect((await admin.call("GET", `/data-requests/${made.id}`)).body).toMatchObject({ person: null, state: "OPEN" });
+  const { status, body } = await stranger.call("GET", `/people/${personId}/data`);
+  expect([status, (body as Schemas["PersonData"]).dataRequests]).toEqual([200, []]);
+  const kept = { person: null, state: "OPEN", exportedAt: null };
+  expect((await admin.call("GET", `/data-requests/${made.id}`)).body).toMatchObject(kept);
   expect((await update(made, { outcome: "REFUSED" })).status).toBe(200);
 });
 
