@@ -2776,6 +2776,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/data-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the data requests of schools
+         * @description Requests for access to personal data (Art. 15 GDPR) that schools have recorded, newest first. Closed ones are kept for `recordDays`.
+         */
+        get: operations["listDataRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/data-requests/{dataRequestId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a data request
+         * @description A request for access to personal data that a school has recorded.
+         */
+        get: operations["getDataRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Extend or close a data request
+         * @description Extends the time for the answer once by two months, within the first one, or closes the request. `exportedAt` of a closed request says
+         *     when the data was last exported for it with `getPersonData`.
+         */
+        patch: operations["updateDataRequest"];
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/data-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a data request
+         * @description Records that a person, a parent or guardian, or an authority asked the home school for the data stored about a person. The school answers
+         *     within one month (Art. 12 (3) GDPR). Record no name of who asks: the kind is enough.
+         */
+        post: operations["createDataRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/receiving-schools": {
         parameters: {
             query?: never;
@@ -4837,7 +4903,7 @@ export interface components {
             deliveryDays: number;
             /**
              * Format: int32
-             * @description For how long it is kept what an app could read, after it no longer could.
+             * @description For how long it is kept what an app could read, after it no longer could. Closed data requests are kept for as long.
              * @example 1095
              */
             recordDays: number;
@@ -4966,6 +5032,26 @@ export interface components {
             lastSignInAt: string | null;
             consent: components["schemas"]["PersonConsent"];
         };
+        /** @description A version of an agreement that a school had accepted. */
+        DisclosureAgreement: {
+            /**
+             * Format: uuid
+             * @example e0000000-0000-4000-8000-000000000001
+             */
+            agreementId: string;
+            /**
+             * @description The version of the agreement, as its provider calls it.
+             * @example 2.1
+             */
+            version: string;
+            /**
+             * Format: date-time
+             * @description When the school accepted it.
+             * @example 2026-01-20T09:00:00.000Z
+             */
+            acceptedAt: string;
+            school: components["schemas"]["NamedSchool"];
+        };
         /** @description A time in which an app could read the same of a person. */
         DisclosurePeriod: {
             /**
@@ -4984,6 +5070,8 @@ export interface components {
             attributes: components["schemas"]["PersonAttribute"][];
             /** @description The schools that the person was at. */
             schools: components["schemas"]["NamedSchool"][];
+            /** @description The agreements with the app's provider that these schools had accepted in the service. A school can have others on paper. */
+            agreements: components["schemas"]["DisclosureAgreement"][];
         };
         /** @description The sign-ins of the person to the app; null if there was none. */
         DisclosureAtSignIn: {
@@ -5128,6 +5216,103 @@ export interface components {
              * @example null
              */
             schoolId: string | null;
+        };
+        /** @description The person; null if they were deleted for good, or have a home school that the caller cannot access. */
+        DataRequestPerson: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            id: string;
+            name: components["schemas"]["PersonName"];
+        } | null;
+        /**
+         * @description Who asked, which is the person, a parent or guardian, or an authority.
+         * @example GUARDIAN
+         * @enum {string}
+         */
+        DataRequestAsker: "PERSON" | "GUARDIAN" | "AUTHORITY";
+        /**
+         * @description Whether a data request is open or closed.
+         * @example OPEN
+         * @enum {string}
+         */
+        DataRequestState: "OPEN" | "CLOSED";
+        /** @description Who closed the request; null while it is open. */
+        DataRequestCloser: {
+            /**
+             * @description The staff role used.
+             * @example SCHOOL_ADMIN
+             * @enum {string}
+             */
+            role: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT" | "NONE";
+            name: components["schemas"]["PersonName"];
+        } | null;
+        /** @description A request for access to personal data. */
+        DataRequest: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The school that was asked.
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            person: components["schemas"]["DataRequestPerson"];
+            askedBy: components["schemas"]["DataRequestAsker"];
+            state: components["schemas"]["DataRequestState"];
+            /**
+             * Format: date
+             * @description The day on which the school received the request.
+             * @example 2026-02-03
+             */
+            receivedOn: string;
+            /**
+             * Format: date
+             * @description The last day for the answer.
+             * @example 2026-03-03
+             */
+            dueOn: string;
+            /**
+             * Format: int32
+             * @description Days until `dueOn`, negative if it is over; null for a closed request.
+             * @example 28
+             */
+            daysLeft: number | null;
+            /**
+             * @description Why the answer takes longer (Art. 12 (3) GDPR); `NONE` if the time was not extended.
+             * @example NONE
+             * @enum {string}
+             */
+            extension: "NONE" | "COMPLEX" | "MANY";
+            /**
+             * Format: date-time
+             * @description When the time was extended; otherwise null.
+             * @example null
+             */
+            extendedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the data was last exported while the request was open; null if it was not.
+             * @example null
+             */
+            exportedAt: string | null;
+            /**
+             * @description How the request ended; `NONE` while it is open.
+             * @example NONE
+             * @enum {string}
+             */
+            outcome: "NONE" | "ANSWERED" | "REFUSED" | "WITHDRAWN";
+            /**
+             * Format: date-time
+             * @description When it was closed; otherwise null.
+             * @example null
+             */
+            closedAt: string | null;
+            closedBy: components["schemas"]["DataRequestCloser"];
         };
         /** @description The person or app with a staff role; the other is null. */
         StaffRoleHolder: {
@@ -5384,6 +5569,8 @@ export interface components {
             loginCards: components["schemas"]["StoredEntry"][];
             /** @description Which schools asked for a new password, and when. */
             passwordRequests: components["schemas"]["StoredEntry"][];
+            /** @description Who asked for the data about them, and when it was answered, newest first. */
+            dataRequests: components["schemas"]["DataRequest"][];
             /** @description Apps that have not yet been notified of a logout. */
             logoutNotices: components["schemas"]["StoredEntry"][];
             /** @description Their present and former staff roles. */
@@ -8762,6 +8949,23 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["RetentionDuePerson"][];
         };
+        /** @description Open data requests, those that are due first. */
+        SomeDataRequests: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /**
+             * Format: int32
+             * @description How many of them are overdue.
+             * @example 0
+             */
+            overdue: number;
+            /** @description The first entries. */
+            first: components["schemas"]["DataRequest"][];
+        };
         /** @description The setup progress of a new school; null for several schools. Guests and people who have left do not count. */
         FirstSteps: {
             /**
@@ -8809,6 +9013,7 @@ export interface components {
             handovers: components["schemas"]["SomeHandovers"];
             retentionHolds: components["schemas"]["SomeRetentionHolds"];
             retentionSoon: components["schemas"]["SomeDuePeople"];
+            dataRequests: components["schemas"]["SomeDataRequests"];
             firstSteps: components["schemas"]["FirstSteps"];
         } | null;
         /** @description A webhook endpoint whose deliveries fail. */
@@ -8876,6 +9081,33 @@ export interface components {
             atSchools: components["schemas"]["TodayAtSchools"];
             failingEndpoints: components["schemas"]["SomeEndpoints"];
             overdueErasures: components["schemas"]["SomeOverdueErasures"];
+        };
+        /**
+         * @description Why the answer takes longer (Art. 12 (3) GDPR), because the request is complex or because there are many requests.
+         * @example COMPLEX
+         * @enum {string}
+         */
+        DataRequestExtensionReason: "COMPLEX" | "MANY";
+        /**
+         * @description How a data request ended.
+         * @example ANSWERED
+         * @enum {string}
+         */
+        DataRequestOutcome: "ANSWERED" | "REFUSED" | "WITHDRAWN";
+        /** @description Either an extension of the time or an end. */
+        DataRequestUpdate: {
+            extension?: components["schemas"]["DataRequestExtensionReason"];
+            outcome?: components["schemas"]["DataRequestOutcome"];
+        };
+        /** @description A data request that a school received. */
+        DataRequestInput: {
+            askedBy: components["schemas"]["DataRequestAsker"];
+            /**
+             * Format: date
+             * @description The day on which the school received the request, at most a year ago; today if left out.
+             * @example 2026-02-03
+             */
+            receivedOn?: string;
         };
         /** @description A school that can receive pupils. */
         ReceivingSchool: {
@@ -10450,6 +10682,36 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The data request does not exist, or the caller cannot access it. */
+        DataRequestUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The data request is closed, or its time cannot be extended. */
+        DataRequestConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person is at no school, which could answer. */
+        NoHomeSchool: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A school or a person does not exist, or the caller cannot access them. */
         HandoverTargetUnknown: {
             headers: {
@@ -10899,6 +11161,16 @@ export interface components {
          * @example 4711
          */
         DeliveryId: string;
+        /**
+         * @description Only requests in this state.
+         * @example OPEN
+         */
+        DataRequestStateFilter: components["schemas"]["DataRequestState"];
+        /**
+         * @description The id of the data request.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+         */
+        DataRequestId: string;
         /**
          * @description Only schools whose name with their place contains this text, or whose official id does, case-insensitive.
          * @example gesamtschule
@@ -18949,6 +19221,202 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["SchoolUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listDataRequests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of the school with this id.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolFilter"];
+                /**
+                 * @description Only entries of the person with this id.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                person?: components["parameters"]["PersonFilter"];
+                /**
+                 * @description Only requests in this state.
+                 * @example OPEN
+                 */
+                state?: components["parameters"]["DataRequestStateFilter"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataRequest"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolOrPersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getDataRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the data request.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                dataRequestId: components["parameters"]["DataRequestId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataRequest"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["DataRequestUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateDataRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the data request.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                dataRequestId: components["parameters"]["DataRequestId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DataRequestUpdate"];
+            };
+        };
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataRequest"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["DataRequestUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["DataRequestConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createDataRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DataRequestInput"];
+            };
+        };
+        responses: {
+            /** @description The request. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    ETag: components["headers"]["RecordETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataRequest"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["NoHomeSchool"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -142,6 +142,11 @@ export type DisclosurePeriod = Prisma.DisclosurePeriodModel
  */
 export type RegistrationPeriod = Prisma.RegistrationPeriodModel
 /**
+ * Model WithheldPeriod
+ * 
+ */
+export type WithheldPeriod = Prisma.WithheldPeriodModel
+/**
  * Model LastCall
  * 
  */
@@ -206,6 +211,11 @@ export type Tombstone = Prisma.TombstoneModel
  * 
  */
 export type Handover = Prisma.HandoverModel
+/**
+ * Model DataRequest
+ * 
+ */
+export type DataRequest = Prisma.DataRequestModel
 /**
  * Model HandoverPerson
  * 

@@ -653,6 +653,57 @@ export type EnumGroupStatusWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedEnumGroupStatusFilter<$PrismaModel>
 }
 
+export type EnumDataRequestAskerFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestAsker | Prisma.EnumDataRequestAskerFieldRefInput<$PrismaModel>
+  in?: $Enums.DataRequestAsker[] | Prisma.ListEnumDataRequestAskerFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DataRequestAsker[] | Prisma.ListEnumDataRequestAskerFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDataRequestAskerFilter<$PrismaModel> | $Enums.DataRequestAsker
+}
+
+export type EnumDataRequestExtensionNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestExtension | Prisma.EnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  in?: $Enums.DataRequestExtension[] | Prisma.ListEnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.DataRequestExtension[] | Prisma.ListEnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumDataRequestExtensionNullableFilter<$PrismaModel> | $Enums.DataRequestExtension | null
+}
+
+export type EnumDataRequestOutcomeNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestOutcome | Prisma.EnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  in?: $Enums.DataRequestOutcome[] | Prisma.ListEnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.DataRequestOutcome[] | Prisma.ListEnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumDataRequestOutcomeNullableFilter<$PrismaModel> | $Enums.DataRequestOutcome | null
+}
+
+export type EnumDataRequestAskerWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestAsker | Prisma.EnumDataRequestAskerFieldRefInput<$PrismaModel>
+  in?: $Enums.DataRequestAsker[] | Prisma.ListEnumDataRequestAskerFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DataRequestAsker[] | Prisma.ListEnumDataRequestAskerFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDataRequestAskerWithAggregatesFilter<$PrismaModel> | $Enums.DataRequestAsker
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDataRequestAskerFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDataRequestAskerFilter<$PrismaModel>
+}
+
+export type EnumDataRequestExtensionNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestExtension | Prisma.EnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  in?: $Enums.DataRequestExtension[] | Prisma.ListEnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.DataRequestExtension[] | Prisma.ListEnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumDataRequestExtensionNullableWithAggregatesFilter<$PrismaModel> | $Enums.DataRequestExtension | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDataRequestExtensionNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDataRequestExtensionNullableFilter<$PrismaModel>
+}
+
+export type EnumDataRequestOutcomeNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestOutcome | Prisma.EnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  in?: $Enums.DataRequestOutcome[] | Prisma.ListEnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.DataRequestOutcome[] | Prisma.ListEnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumDataRequestOutcomeNullableWithAggregatesFilter<$PrismaModel> | $Enums.DataRequestOutcome | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDataRequestOutcomeNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDataRequestOutcomeNullableFilter<$PrismaModel>
+}
+
 export type EnumRetentionStartNullableFilter<$PrismaModel = never> = {
   equals?: $Enums.RetentionStart | Prisma.EnumRetentionStartFieldRefInput<$PrismaModel> | null
   in?: $Enums.RetentionStart[] | Prisma.ListEnumRetentionStartFieldRefInput<$PrismaModel> | null
@@ -1520,6 +1571,57 @@ export type NestedEnumGroupStatusWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumGroupStatusFilter<$PrismaModel>
   _max?: Prisma.NestedEnumGroupStatusFilter<$PrismaModel>
+}
+
+export type NestedEnumDataRequestAskerFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestAsker | Prisma.EnumDataRequestAskerFieldRefInput<$PrismaModel>
+  in?: $Enums.DataRequestAsker[] | Prisma.ListEnumDataRequestAskerFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DataRequestAsker[] | Prisma.ListEnumDataRequestAskerFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDataRequestAskerFilter<$PrismaModel> | $Enums.DataRequestAsker
+}
+
+export type NestedEnumDataRequestExtensionNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestExtension | Prisma.EnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  in?: $Enums.DataRequestExtension[] | Prisma.ListEnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.DataRequestExtension[] | Prisma.ListEnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumDataRequestExtensionNullableFilter<$PrismaModel> | $Enums.DataRequestExtension | null
+}
+
+export type NestedEnumDataRequestOutcomeNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestOutcome | Prisma.EnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  in?: $Enums.DataRequestOutcome[] | Prisma.ListEnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.DataRequestOutcome[] | Prisma.ListEnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumDataRequestOutcomeNullableFilter<$PrismaModel> | $Enums.DataRequestOutcome | null
+}
+
+export type NestedEnumDataRequestAskerWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestAsker | Prisma.EnumDataRequestAskerFieldRefInput<$PrismaModel>
+  in?: $Enums.DataRequestAsker[] | Prisma.ListEnumDataRequestAskerFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DataRequestAsker[] | Prisma.ListEnumDataRequestAskerFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDataRequestAskerWithAggregatesFilter<$PrismaModel> | $Enums.DataRequestAsker
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDataRequestAskerFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDataRequestAskerFilter<$PrismaModel>
+}
+
+export type NestedEnumDataRequestExtensionNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestExtension | Prisma.EnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  in?: $Enums.DataRequestExtension[] | Prisma.ListEnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.DataRequestExtension[] | Prisma.ListEnumDataRequestExtensionFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumDataRequestExtensionNullableWithAggregatesFilter<$PrismaModel> | $Enums.DataRequestExtension | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDataRequestExtensionNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDataRequestExtensionNullableFilter<$PrismaModel>
+}
+
+export type NestedEnumDataRequestOutcomeNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DataRequestOutcome | Prisma.EnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  in?: $Enums.DataRequestOutcome[] | Prisma.ListEnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.DataRequestOutcome[] | Prisma.ListEnumDataRequestOutcomeFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumDataRequestOutcomeNullableWithAggregatesFilter<$PrismaModel> | $Enums.DataRequestOutcome | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDataRequestOutcomeNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDataRequestOutcomeNullableFilter<$PrismaModel>
 }
 
 export type NestedEnumRetentionStartNullableFilter<$PrismaModel = never> = {

@@ -162,6 +162,32 @@ export const GroupType = {
 export type GroupType = (typeof GroupType)[keyof typeof GroupType]
 
 
+export const DataRequestAsker = {
+  PERSON: 'PERSON',
+  GUARDIAN: 'GUARDIAN',
+  AUTHORITY: 'AUTHORITY'
+} as const
+
+export type DataRequestAsker = (typeof DataRequestAsker)[keyof typeof DataRequestAsker]
+
+
+export const DataRequestExtension = {
+  COMPLEX: 'COMPLEX',
+  MANY: 'MANY'
+} as const
+
+export type DataRequestExtension = (typeof DataRequestExtension)[keyof typeof DataRequestExtension]
+
+
+export const DataRequestOutcome = {
+  ANSWERED: 'ANSWERED',
+  REFUSED: 'REFUSED',
+  WITHDRAWN: 'WITHDRAWN'
+} as const
+
+export type DataRequestOutcome = (typeof DataRequestOutcome)[keyof typeof DataRequestOutcome]
+
+
 export const RetentionStart = {
   LEAVING: 'LEAVING',
   SCHOOL_YEAR_END: 'SCHOOL_YEAR_END'

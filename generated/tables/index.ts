@@ -258,6 +258,17 @@ export const tables = {
       attributes: "attributes",
     },
   },
+  withheldPeriod: {
+    name: "withheld_period",
+    columns: {
+      clientId: "client_id",
+      schoolId: "school_id",
+      item: "item",
+      reason: "reason",
+      since: "since",
+      until: "until",
+    },
+  },
   lastCall: {
     name: "last_call",
     columns: {
@@ -405,6 +416,24 @@ export const tables = {
       createdAt: "created_at",
       expiresAt: "expires_at",
       closedAt: "closed_at",
+    },
+  },
+  dataRequest: {
+    name: "data_request",
+    columns: {
+      id: "id",
+      schoolId: "school_id",
+      personId: "person_id",
+      askedBy: "asked_by",
+      receivedOn: "received_on",
+      dueOn: "due_on",
+      extension: "extension",
+      extendedAt: "extended_at",
+      exportedAt: "exported_at",
+      outcome: "outcome",
+      closedAt: "closed_at",
+      closedById: "closed_by_id",
+      closedRole: "closed_role",
     },
   },
   handoverPerson: {
@@ -1321,6 +1350,14 @@ export type Rows = {
     scopes: string[];
     attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
   };
+  withheldPeriod: {
+    clientId: string;
+    schoolId: string;
+    item: string;
+    reason: "SCHOOL" | "NOT_AGREED";
+    since: Date;
+    until: Date | null;
+  };
   lastCall: {
     clientId: string;
     schoolId: string;
@@ -1430,6 +1467,21 @@ export type Rows = {
     createdAt: Date;
     expiresAt: Date;
     closedAt: Date | null;
+  };
+  dataRequest: {
+    id: string;
+    schoolId: string;
+    personId: string | null;
+    askedBy: "PERSON" | "GUARDIAN" | "AUTHORITY";
+    receivedOn: Date;
+    dueOn: Date;
+    extension: "COMPLEX" | "MANY" | null;
+    extendedAt: Date | null;
+    exportedAt: Date | null;
+    outcome: "ANSWERED" | "REFUSED" | "WITHDRAWN" | null;
+    closedAt: Date | null;
+    closedById: string | null;
+    closedRole: string | null;
   };
   handoverPerson: {
     personId: string;
@@ -1992,6 +2044,7 @@ export type Required = {
   signIn: "clientId" | "personId" | "firstSignInAt" | "lastSignInAt";
   disclosurePeriod: "personId" | "clientId" | "since" | "isUser" | "isPerson" | "seesSchool";
   registrationPeriod: "clientId" | "since" | "name" | "type";
+  withheldPeriod: "clientId" | "schoolId" | "item" | "reason" | "since";
   lastCall: "clientId" | "schoolId" | "at";
   announcedSignIn: "personId" | "clientId" | "at" | "snapshot";
   viewVersion: "subject" | "change" | "version";
@@ -2005,6 +2058,7 @@ export type Required = {
   membership: "groupId" | "personId" | "schoolId" | "role";
   tombstone: "personId" | "deletedAt";
   handover: "id" | "fromSchoolId" | "toSchoolId" | "state" | "offered" | "createdAt" | "expiresAt";
+  dataRequest: "id" | "schoolId" | "askedBy" | "receivedOn" | "dueOn";
   handoverPerson: "personId" | "handoverId";
   retentionPolicy: "id" | "effectiveAt" | "updatedAt";
   retentionCheck: "schoolId" | "checkAt";

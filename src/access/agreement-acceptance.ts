@@ -7,6 +7,7 @@ import { currentAgreement, type Agreement, type AgreementId } from "./agreement.
 import { findInForce, type AgreementReceipt } from "./agreement-receipt.ts";
 import { appNotFound } from "./app.ts";
 import type { AppAttribute } from "./attributes.ts";
+import { recordWithheld } from "./disclosure/withheld.ts";
 import { findApp } from "./find-app.ts";
 import { setSync, type GrantKey } from "./grant.ts";
 import type { ClientId, ScopeName } from "./token.ts";
@@ -78,6 +79,7 @@ export async function acceptAgreement(
   const isOther = await setWithheld(change, { ...key, attributes });
   if (state === "ACCEPTED" && !isOther) return false;
   await tx.prisma.withheldItem.deleteMany({ where: { ...key, reason: "NOT_AGREED" } });
+  await recordWithheld(tx, { ...key, at: now });
   const { attributes: held, scopes } = (await findApp(tx, key.clientId))!;
   const { agreementAcceptance } = tx.prisma;
   const inForce = { ...key, replacedAt: null, withdrawnAt: null };

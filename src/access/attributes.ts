@@ -7,7 +7,6 @@ import {
   statement,
   table,
   type Columns,
-  type Parameter,
   type Queryable,
   type Sql,
   type Table,
@@ -15,7 +14,14 @@ import {
 } from "../platform/database/sql.ts";
 import { appIds, type IdKind } from "./pairwise.ts";
 import type { AccessToken, ClientId, NamesRead, ScopeName } from "./token.ts";
-import { isAnythingWithheld, isWithheldAnywhere, isWithheldAt, isWithheldFrom } from "./withheld-sql.ts";
+import {
+  isAnythingWithheld,
+  isWithheldAnywhere,
+  isWithheldAt,
+  isWithheldFrom,
+  isWithheldOf,
+  type PeopleReader,
+} from "./withheld-sql.ts";
 
 // Readers of the APIs get tables without the columns that an app's attributes protect, and reach these by `granted`.
 
@@ -54,7 +60,7 @@ type Protected = "person" | "school";
 const ofPeople: readonly AppAttribute[] = ["PERSON_NAME", "SOURCE_SYSTEM_IDENTIFIER"];
 
 /** The reading app: its client id, or its record if the statement has it. */
-type Reader = Sql | Parameter | Columns<"attributes" | "clientId">;
+type Reader = Value | PeopleReader | Columns<"attributes" | "clientId">;
 
 const app = table("app", "v_reader");
 
@@ -62,22 +68,27 @@ const app = table("app", "v_reader");
 function isGranted(reader: Reader, attribute: AppAttribute): Sql {
   const holds = (attributes: Sql) => sql`${literal(attribute)} = ANY (${attributes})`;
   if ("attributes" in reader) return holds(reader.attributes);
-  return sql`(SELECT ${holds(app.attributes)} FROM ${app} WHERE ${app.clientId} = ${reader})`;
+  const client = "client" in reader ? reader.client : reader;
+  return sql`(SELECT ${holds(app.attributes)} FROM ${app} WHERE ${app.clientId} = ${client})`;
 }
 
 /** SQL condition: the app has the attribute, and no school of the record withholds it. */
 function isReadable(reader: Reader, attribute: AppAttribute, from: object): Sql {
-  const { id } = from as Columns<"id">;
-  const [client, isHeld] =
+  return sql`(${isGranted(reader, attribute)} AND NOT ${isWithheld(reader, attribute, from as Columns<"id">)})`;
+}
+
+function isWithheld(reader: Reader, attribute: AppAttribute, { id }: Columns<"id">): Sql {
+  if ("client" in reader) return isWithheldOf(reader, attribute, id);
+  const [client, isAny] =
     "attributes" in reader ? [reader.clientId, isAnythingWithheld] : [reader, isWithheldAnywhere(reader, attribute)];
   const holds = ofPeople.includes(attribute) ? isWithheldFrom : isWithheldAt;
-  return sql`(${isGranted(reader, attribute)} AND NOT (${isHeld} AND ${holds(client, attribute, id)}))`;
+  return sql`(${isAny} AND ${holds(client, attribute, id)})`;
 }
 
 /** SQL condition: the app's registration has the scope, and no school of the person withholds it. */
-export const givesScope = (client: Value, scope: ScopeName, personId: Sql): Sql => sql`(
-  (SELECT ${literal(scope)} = ANY (${app.scopes}) FROM ${app} WHERE ${app.clientId} = ${client})
-  AND NOT (${isWithheldAnywhere(client, scope)} AND ${isWithheldFrom(client, scope, personId)}))`;
+export const givesScope = (reader: PeopleReader, scope: ScopeName, personId: Sql): Sql => sql`(
+  (SELECT ${literal(scope)} = ANY (${app.scopes}) FROM ${app} WHERE ${app.clientId} = ${reader.client})
+  AND NOT ${isWithheldOf(reader, scope, personId)})`;
 
 type Under<Name extends keyof Granted, Attribute extends keyof Granted[Name]> = Columns<
   Granted[Name][Attribute] & string

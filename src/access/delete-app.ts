@@ -4,6 +4,7 @@ import { deleteFiguresOf } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
 import { againAfterDeadlock, inSlot } from "./change.ts";
 import { recordRegistration } from "./disclosure/registration.ts";
+import { recordWithheld } from "./disclosure/withheld.ts";
 import { recordFormerAlgorithm } from "./id-token-algorithm.ts";
 import { forgetIdsOfSectors } from "./pairwise.ts";
 import type { ClientId } from "./token.ts";
@@ -39,6 +40,7 @@ async function deleteRecords(tx: Transaction, { clientId, origin, forget }: Dele
   const { count } = await tx.prisma.app.deleteMany({ where: { clientId } });
   if (app === null || count === 0) throw appNotFound();
   await recordRegistration(tx, clientId, origin.at);
+  await recordWithheld(tx, { clientId, schoolId: null, at: origin.at });
   const sectors = [app.sector, move?.oldSector, move?.newSector].filter((sector) => typeof sector === "string");
   await forgetIdsOfSectors(tx, [...new Set(sectors)]);
   await deleteFiguresOf(tx, `app:${clientId}`);

@@ -2,7 +2,7 @@ import { exists, lookUp } from "../platform/database/lookup-sql.ts";
 import { sql, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
 import type { Visible, VisibleRows } from "../platform/database/visible-sql.ts";
 import type { ScopeName } from "./token.ts";
-import { isWithheldAnywhere, isWithheldAt, isWithheldFrom } from "./withheld-sql.ts";
+import { isWithheldAnywhere, isWithheldAt, isWithheldOf, type PeopleReader } from "./withheld-sql.ts";
 
 // Every rule is a chain of key look-ups, starting from the row in question. Aliases with `v_` belong to this file.
 
@@ -28,13 +28,15 @@ const visible = (condition: Sql) => condition as Visible;
 
 /** The condition, and no school withholds the scope of the request: the school itself, or any of the person's. */
 export function visibleBy(scope: ScopeName, of: OfRecord, condition: Visible): Visible {
-  const { client } = of;
   const isWithheld =
-    "schoolId" in of ? isWithheldAt(client, scope, of.schoolId) : isWithheldFrom(client, scope, of.personId);
-  return visible(sql`(${condition} AND NOT (${isWithheldAnywhere(client, scope)} AND ${isWithheld}))`);
+    "personId" in of
+      ? isWithheldOf(of, scope, of.personId)
+      : sql`(${isWithheldAnywhere(of.client, scope)} AND ${isWithheldAt(of.client, scope, of.schoolId)})`;
+  return visible(sql`(${condition} AND NOT ${isWithheld})`);
 }
 
-type OfRecord = { client: Value } & ({ schoolId: Sql } | { personId: Sql });
+type OfRecord = { client: Value; schoolId: Sql } | (PeopleReader & { personId: Sql });
+
 /** The app is asked: at once if the person was deleted, otherwise `waitDays` after it last saw them. */
 export const erasureIsAsked = (
   client: Value,

@@ -3,6 +3,7 @@ import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { insert, run, sql, statement, table, type Sql, type Value } from "../platform/database/sql.ts";
 import type { AppAttribute } from "./attributes.ts";
+import { recordWithheld } from "./disclosure/withheld.ts";
 import type { GrantKey } from "./grant.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 import type { WithheldItem } from "./withheld-sql.ts";
@@ -49,6 +50,7 @@ export async function setWithheld(
     throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
   });
   if (deleted.count + added.count === 0) return false;
+  await recordWithheld(tx, { ...key, at: now });
   await auditChange(change, { action: "attributes_withheld", ...key, detail: { withheld: items.sort() } });
   return true;
 }
@@ -99,4 +101,5 @@ export async function withholdAdded(
   const notAgreed = { clientId, reason: "NOT_AGREED" as const };
   if (lost.length > 0) await tx.prisma.withheldItem.deleteMany({ where: { ...notAgreed, item: { in: lost } } });
   if (demandsAgreements && items.length > 0) await run(tx, insertNotAgreed, { clientId, items, now });
+  if (lost.length + items.length > 0) await recordWithheld(tx, { clientId, schoolId: null, at: now });
 }

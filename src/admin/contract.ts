@@ -9,7 +9,7 @@ import type {
   TokenEndpointAuthMethod,
   Withheld,
 } from "../access/index.ts";
-import type { GroupStatus, GroupType, HandoverState, PeopleSort, SortOrder } from "../directory/index.ts";
+import type { DataRequest, GroupStatus, GroupType, HandoverState, PeopleSort, SortOrder } from "../directory/index.ts";
 import type { PersonRole, PersonStatus, SignInState } from "../directory/index.ts";
 import type { RetentionOrigin, RetentionStart } from "../directory/index.ts";
 import type {
@@ -58,6 +58,7 @@ export const parameters: ParametersAgree<
     listAudit: "school" | "person" | "actor" | "app" | "action" | "from" | "until" | "sort";
     listCatalogue: "search" | "granted";
     listClassSignIns: "search";
+    listDataRequests: "school" | "person" | "state";
     listDeliveries: "state";
     listEndpoints: "app";
     listGrants: "school" | "app";
@@ -109,6 +110,10 @@ export const enums: EnumsAgree<
     CredentialBatchState: "PREPARING" | "READY" | "HANDED_OUT";
     CredentialFormat: "pdf" | "csv";
     ClassTeacherProposalState: ClassTeacherProposal["state"];
+    DataRequestAsker: DataRequest["askedBy"];
+    DataRequestExtensionReason: NonNullable<DataRequest["extension"]>;
+    DataRequestOutcome: NonNullable<DataRequest["outcome"]>;
+    DataRequestState: "OPEN" | "CLOSED";
     DeliveryState: DeliveryState;
     ColumnUse: (typeof columnUses)[number] | "IGNORED";
     EndpointState: Endpoint["state"];

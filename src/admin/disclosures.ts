@@ -15,6 +15,10 @@ type Known = { schools: ReadonlyMap<SchoolId, string>; deliveries: readonly Deli
 
 function presentDisclosure({ periods, signIn, ...one }: Disclosure, reach: Reach, { schools, deliveries }: Known) {
   const sent = deliveries.find(({ clientId, state }) => clientId === one.clientId && state === "DELIVERED");
+  const named = (id: SchoolId): { id: SchoolId; name: string }[] => {
+    const name = schools.get(id);
+    return name !== undefined && isReached(reach, { schools: [id] }) ? [{ id, name }] : [];
+  };
   const isOlder = (since: Date): boolean => since <= one.recordedSince;
   return present<Schemas["Disclosure"]>({
     clientId: one.clientId,
@@ -22,15 +26,17 @@ function presentDisclosure({ periods, signIn, ...one }: Disclosure, reach: Reach
     provider: one.provider,
     deletedAt: one.deletedAt,
     recordedSince: one.recordedSince,
-    periods: periods.map(({ since, until, attributes, schoolIds }) =>
+    periods: periods.map(({ since, until, attributes, schoolIds, agreed }) =>
       present<Schemas["DisclosurePeriod"]>({
         since: isOlder(since) ? null : since,
         until,
         attributes,
-        schools: schoolIds.flatMap((id) => {
-          const name = schools.get(id);
-          return name !== undefined && isReached(reach, { schools: [id] }) ? [{ id, name }] : [];
-        }),
+        schools: schoolIds.flatMap(named),
+        agreements: agreed.flatMap(({ schoolId, agreementId, version, since: acceptedAt }) =>
+          named(schoolId).map((school) =>
+            present<Schemas["DisclosureAgreement"]>({ agreementId, version, acceptedAt, school }),
+          ),
+        ),
       }),
     ),
     signIn: signIn && present<NonNullable<Schemas["DisclosureAtSignIn"]>>(signIn),

@@ -1,5 +1,5 @@
 import type { AccessToken, AgreementId, ClientId, ReceiptId } from "../access/index.ts";
-import type { GroupId, HandoverId, PersonId, SchoolId } from "../directory/index.ts";
+import type { DataRequestId, GroupId, HandoverId, PersonId, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { ImportId, ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -84,6 +84,7 @@ type Ids = Record<"schoolId" | "schoolIds" | "toSchoolId" | "fromSchoolId" | "sc
   Record<"clientId" | "clientIds" | "app", ClientId> & {
     importId: ImportId;
     handoverId: HandoverId;
+    dataRequestId: DataRequestId;
     loginCardId: CardId;
     credentialBatchId: BatchId;
     staffRoleId: StaffRoleId;

@@ -159,6 +159,13 @@ const handlers: Loaders<OperationId> = {
   ),
   ...handlersIn(() => import("./person-data.ts"), "getPersonData"),
   ...handlersIn(() => import("./disclosures.ts"), "listDisclosuresOfPerson"),
+  ...handlersIn(
+    () => import("./data-requests.ts"),
+    "listDataRequests",
+    "getDataRequest",
+    "createDataRequest",
+    "updateDataRequest",
+  ),
   ...handlersIn(() => import("./person-imports.ts"), "listPersonImports"),
   ...handlersIn(() => import("./person-schools.ts"), "movePerson", "setHomeSchool", "joinSchool", "leaveSchool"),
   ...handlersIn(() => import("./processing-record.ts"), "getProcessingRecord"),

@@ -1,5 +1,5 @@
 import { listAppsOfPerson } from "../access/index.ts";
-import { findPerson, type PersonId, type SchoolId } from "../directory/index.ts";
+import { findPerson, listDataRequests, noteExport, type PersonId, type SchoolId } from "../directory/index.ts";
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../events/index.ts";
 import { listPersonImports } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
@@ -10,6 +10,7 @@ import { listConsents, listSessions, readSignOnData, type StoredEntry } from "..
 import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";
 import { listDeliveriesOf } from "../webhooks/index.ts";
 import { findLineNames, presentLine } from "./audit.ts";
+import { presentDataRequest } from "./data-requests.ts";
 import { readDisclosures } from "./disclosures.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readLogin } from "./logins.ts";
@@ -53,6 +54,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   const { db } = deps;
   const inTurn = startExport({ by: origin.actorId, caller: connection });
   const person = await readPerson(db, reach, personId);
+  const homeSchoolId = person.homeSchoolId as SchoolId | null;
   const stored = await findPerson(db, personId);
   const [apps, consents] = [
     await listAppsOfPerson(db.pool, { personId, now: origin.at }),
@@ -60,6 +62,8 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   ];
   const deliveries = await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }));
   const asked = { personId, now: origin.at, reach, deliveries };
+  const schoolIds = schoolsOf(reach);
+  const requests = await listDataRequests(db, { schoolIds: schoolIds ?? null, personId, limit: most, now: origin.at });
   const disclosures = await inTurn(() => readDisclosures(db, asked));
   const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
   const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
@@ -71,7 +75,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   const body = present<PersonData>({
     madeAt: origin.at,
     isComplete: stored?.schools.every(({ id }) => seenBy(reach, id)) ?? true,
-    retention: await readPeriods(deps, person.homeSchoolId as SchoolId | null),
+    retention: await readPeriods(deps, homeSchoolId),
     exemption: await readExemption(db, personId),
     person,
     login: await readLogin(db, personId, origin.at),
@@ -88,11 +92,10 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     loginCards: entries(lists.loginCards),
     // The home school is who is asked, also by schools that it does not reach.
     passwordRequests: lists.passwordRequests.map(presentEntry),
+    dataRequests: requests.map((one) => presentDataRequest(one, reach)),
     logoutNotices: entries(lists.logoutNotices),
     staffRoles: (await listRoles(db, roles)).map(presentRole),
-    imports: (await inTurn(() => listPersonImports(db, { personId, schoolIds: schoolsOf(reach), limit: most }))).map(
-      presentPersonImport,
-    ),
+    imports: (await inTurn(() => listPersonImports(db, { personId, schoolIds, limit: most }))).map(presentPersonImport),
     audit: await mapInSlices(lines, (line) => presentLine(line, true, names), inTurn),
     actions: await mapInSlices(actions, (line) => presentLine(line, false, names), inTurn),
     events: (await inTurn(() => listEventsOf(db, { subjectId: personId, limit: most }))).map(
@@ -102,7 +105,10 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
       presentTime({ clientId, at, what, until }),
     ),
   });
-  await withPrismaTransaction(db, (tx) => recordAtHome(tx, { ...origin, action: "person_data_read", personId }));
+  await withPrismaTransaction(db, async (tx) => {
+    await recordAtHome(tx, { ...origin, action: "person_data_read", personId });
+    if (homeSchoolId !== null) await noteExport(tx, { personId, schoolId: homeSchoolId, at: origin.at });
+  });
   const { madeAt: _madeAt, audit: _audit, ...state } = body;
   return { status: 200, body, headers: { ETag: etagOf(await stringifyInSlices(state, inTurn)) } };
 };

@@ -5,6 +5,7 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { tagOf } from "./change.ts";
 import { findSomeDue, givenAt, listRetentionHolds, type DuePerson, type RetentionHold } from "../retention/index.ts";
+import { readSomeDataRequests } from "./data-requests.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { presentHandover } from "./handovers.ts";
 import { refuseUnknownSchool } from "./reached.ts";
@@ -26,6 +27,7 @@ type FoundAtSchools = TodayFound & {
   handovers: Some<Handover>;
   retentionHolds: Some<RetentionHold>;
   retentionSoon: Some<DuePerson>;
+  dataRequests: Schemas["SomeDataRequests"];
 };
 
 /** The tasks at the caller's schools; `isOne` adds the first steps of a single school. */
@@ -65,6 +67,7 @@ function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAt
       mapFirst(found.retentionHolds, (one) => present<Schemas["RetentionHold"]>(one)),
     ),
     retentionSoon: present<Schemas["SomeDuePeople"]>(mapFirst(found.retentionSoon, presentDue)),
+    dataRequests: found.dataRequests,
     firstSteps: isOne ? steps : null,
   });
 }
@@ -109,6 +112,7 @@ export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, o
   const clientIds: ClientId[] = [...reach.clientIds];
   const handovers = await listOpenHandovers(db, { schoolIds, limit: shownHandovers, now: origin.at });
   const retention = await findRetentionTasks(deps, schoolIds, origin.at);
+  const dataRequests = await readSomeDataRequests(db, { schoolIds, reach, now: origin.at });
   const found = await findToday(db.pool, {
     schoolIds,
     importsOf: ofAll ? null : schoolIds,
@@ -122,7 +126,9 @@ export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, o
   const body = present<Schemas["Today"]>({
     heldImports: ofAll || schoolIds.length > 0 ? presentImports(found.heldImports) : null,
     atSchools:
-      schoolIds.length > 0 ? presentSchools({ ...found, handovers, ...retention }, schoolIds.length === 1) : null,
+      schoolIds.length > 0
+        ? presentSchools({ ...found, handovers, ...retention, dataRequests }, schoolIds.length === 1)
+        : null,
     failingEndpoints: reach.all || clientIds.length > 0 ? presentEndpoints(found.failingEndpoints) : null,
     overdueErasures: presentErasures(found.overdueErasures),
   });

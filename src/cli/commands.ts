@@ -20,6 +20,10 @@ export const commands: Commands = {
   ),
   card: noun("Login cards: printed, listed and revoked.", () => import("./card.ts")),
   affiliation: noun("Affiliations: a person at more than one school.", () => import("./affiliation.ts")),
+  "data-request": noun(
+    "Requests for the data stored about a person, and their answers.",
+    () => import("./data-request.ts"),
+  ),
   handover: noun("Hand-overs: pupils who move from one school to another.", () => import("./handover.ts")),
   group: noun("Groups: classes, courses and others, each of one school.", () => import("./group.ts")),
   membership: noun("Memberships: who is in which group, and in which role.", () => import("./membership.ts")),

@@ -30,6 +30,7 @@ const parameters = {
   sessionId: argument.text("session"),
   importId: argument.id<ImportId>("import"),
   columnMappingId: argument.id("mapping"),
+  dataRequestId: argument.id("request"),
   handoverId: argument.id("hand-over"),
   sandboxId: argument.id("sandbox"),
   credentialBatchId: argument.id("batch"),

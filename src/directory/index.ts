@@ -13,6 +13,19 @@
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
 export { auditChange, originOf, type Change, type Touched } from "./change.ts";
 export { countSignIns } from "./class-sign-ins.ts";
+export {
+  closeDataRequest,
+  countDataRequests,
+  extendDataRequest,
+  getDataRequest,
+  getOpenDataRequest,
+  listDataRequests,
+  makeDataRequestSweep,
+  noteExport,
+  recordDataRequest,
+  type DataRequest,
+  type DataRequestId,
+} from "./data-request.ts";
 export { naturalKey, type PeopleSort, type SortOrder } from "./order.ts";
 export {
   findGroup,

@@ -7,7 +7,7 @@ const p = readTable("person", "p");
 
 const personById = makePersonReads("idm_person", (scope) => ({
   item: person(scope),
-  visible: visibleBy("people:read", { client: scope.client, personId: p.id }, personIsShown(scope.client, p)),
+  visible: visibleBy("people:read", { ...scope, personId: p.id }, personIsShown(scope.client, p)),
 }));
 
 export const getPerson: IdmHandler<"getPerson"> = ({ caller, path }) =>

@@ -7,7 +7,7 @@ const p = readTable("person", "p");
 
 const userById = makePersonReads("idm_user", (scope) => ({
   item: user(scope),
-  visible: visibleBy("users:read", { client: scope.client, personId: p.id }, userIsShown(scope.client, p)),
+  visible: visibleBy("users:read", { ...scope, personId: p.id }, userIsShown(scope.client, p)),
 }));
 
 export const getUser: IdmHandler<"getUser"> = ({ caller, path }) =>

@@ -4,6 +4,7 @@ import {
   fromShownMembersOf,
   granted,
   givesScope,
+  heldFromPerson,
   jsonGranted,
   memberRole,
   nameOfOrder,
@@ -16,6 +17,7 @@ import {
   type AccessToken,
   type IdKind,
   type PeopleOrder,
+  type PeopleReader,
 } from "../access/index.ts";
 import { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "../platform/http/index.ts";
 import {
@@ -67,8 +69,8 @@ export const school = ({ client }: Scope) =>
     schoolingLevel: jsonGranted(client, "SCHOOLING_LEVEL", s, (s) => jsonNullable(s.schoolingLevel)),
   });
 
-const name = ({ client }: Scope): JsonSql<Schemas["PersonName"]> =>
-  jsonGranted(client, "PERSON_NAME", p, (p) =>
+const name = (scope: Scope): JsonSql<Schemas["PersonName"]> =>
+  jsonGranted(scope, "PERSON_NAME", p, (p) =>
     jsonWhen(
       sql`${p.last} IS NOT NULL`,
       jsonObject<NonNullable<Schemas["PersonName"]>>()({
@@ -86,7 +88,7 @@ const groupsOf = <T>(item: JsonSql<T>, { client, school }: Scope) =>
 export type OfSchool = { client: string; school: string };
 
 /** Whose view a record is built for; `school` limits it to the groups of that school. */
-type Scope = { client: Value; school?: Value };
+type Scope = PeopleReader & { school?: Value };
 
 /** `id` is the person's, as the app knows it. */
 type PersonScope = Scope & { id: Sql };
@@ -159,13 +161,14 @@ export function makePeopleLists<T extends object>(
 /** Makes the statement that reads a person by the app's id, one for each kind of ids. */
 export function makePersonReads<T extends object>(
   name: string,
-  build: (scope: { client: Value; id: Sql }) => { item: JsonSql<T>; visible: Visible },
+  build: (scope: PeopleReader & { id: Sql }) => { item: JsonSql<T>; visible: Visible },
 ): Record<IdKind, ReadQuery<T>> {
+  const held = heldFromPerson(asked.client, p.id);
   const make = (kind: IdKind) =>
     makeReadQuery<T>(name + nameOfOrder({ by: "all", ids: kind }), {
-      ...build({ client: asked.client, id: asked.id }),
+      ...build({ client: asked.client, held: held.items, id: asked.id }),
       version: viewVersionOfPerson(asked.client, p.id),
-      from: sql`${p}`,
+      from: sql`${p} ${held.from}`,
       where: sql`${p.id} = ${appIds[kind].recordOf(asked.client, asked.id)}`,
     });
   return { shared: make("shared"), own: make("own") };
@@ -178,7 +181,7 @@ const userGroup = jsonObject<Schemas["UserGroup"]>()({
 });
 
 /** The id of the person's record, in whose place `makeFillPseudonyms` puts the pseudonym. */
-const pseudonym = ({ client }: Scope) => jsonWhen(givesScope(client, "pseudonym", p.id), jsonCode(p.id));
+const pseudonym = (scope: Scope) => jsonWhen(givesScope(scope, "pseudonym", p.id), jsonCode(p.id));
 
 export const user = (scope: PersonScope) =>
   jsonObject<User>()({
@@ -195,7 +198,7 @@ const personFields = (scope: PersonScope) => ({
   id: jsonCode(scope.id),
   role: jsonCode<Person["role"]>(p.role),
   name: name(scope),
-  sourceSystemIdentifier: jsonGranted(scope.client, "SOURCE_SYSTEM_IDENTIFIER", p, (p) =>
+  sourceSystemIdentifier: jsonGranted(scope, "SOURCE_SYSTEM_IDENTIFIER", p, (p) =>
     jsonNullable(p.sourceSystemIdentifier),
   ),
   groups: groupsOf(personGroup, scope),

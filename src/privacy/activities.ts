@@ -68,7 +68,7 @@ export const activities = {
       en: "Establish who did what: evidence for data subjects, and the investigation of misuse.",
     },
     people: everybody,
-    data: ["audit", "disclosures"],
+    data: ["audit", "disclosures", "dataRequests"],
   },
   OPERATION: {
     name: { de: "Betrieb und Datensicherung", en: "Operation and backups" },

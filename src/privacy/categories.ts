@@ -50,6 +50,10 @@ export const dataCategories = {
     de: "Welche App wann welche Angaben lesen konnte",
     en: "Which app could read which data, and when",
   },
+  dataRequests: {
+    de: "Auskunftsanfragen: wer gefragt hat (als Art, ohne Namen), wann und wie geantwortet wurde",
+    en: "Data requests: who asked (the kind, no name), when and how they were answered",
+  },
   appRequests: { de: "Abrufe der Apps, mit der Kennung der Person", en: "Requests of apps, with the id of the person" },
   roster: { de: "Hochgeladene Listen der Schule", en: "Uploaded rosters of the school" },
   importHistory: {

@@ -49,5 +49,6 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
     "leased_by leased_until created_at updated_at",
   webhook_fan_out: "id position",
   webhook_secret: "id endpoint_id sealed created_at expires_at",
+  withheld_period: "client_id school_id item reason since until",
   withheld_item: "client_id item school_id reason since",
 };

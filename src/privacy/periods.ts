@@ -149,6 +149,14 @@ export const periods = {
     setting: "erasureDays",
     growth: "`ERASURE_DAYS`",
   },
+  RECORDS_WITHOUT_PERSON: {
+    text: {
+      de: "{days} Tage nach dem Abschluss; nach der Löschung der Person ohne deren Kennung",
+      en: "{days} days after it was closed; without the id of a person who was deleted",
+    },
+    setting: "recordDays",
+    growth: "`PRIVACY_RECORD_DAYS`",
+  },
   AUDIT: {
     text: {
       de: "{days} Tage, monatsweise (die Kennung einer gelöschten Person sofort)",

@@ -69,6 +69,12 @@ export const storedColumns = {
     until: "RECORDS",
     disclosures: "person_id client_id since until is_user is_person sees_school school_ids last_read_at",
   },
+  data_request: {
+    until: "RECORDS_WITHOUT_PERSON",
+    dataRequests:
+      "id school_id person_id asked_by received_on due_on extension extended_at exported_at outcome closed_at " +
+      "closed_by_id closed_role",
+  },
   app_event: {
     until: "EVENTS",
     notifications:

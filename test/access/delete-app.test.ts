@@ -27,6 +27,7 @@ const kept = {
   registration_period: "what it could read, and its name",
   agreement: "what a school agreed to",
   agreement_acceptance: "that the school agreed, and when",
+  withheld_period: "what schools withheld from it",
 };
 
 async function countRows(clientId: ClientId): Promise<Record<string, number>> {
@@ -63,6 +64,9 @@ async function makeFullApp(): Promise<ClientId> {
     data: { id: randomUUID(), agreementId, clientId, schoolId: school, acceptedAt: at },
   });
   await db.prisma.withheldItem.create({
+    data: { clientId, item: "PERSON_NAME", schoolId: school, reason: "SCHOOL", since: at },
+  });
+  await db.prisma.withheldPeriod.create({
     data: { clientId, item: "PERSON_NAME", schoolId: school, reason: "SCHOOL", since: at },
   });
   await db.prisma.appLogo.create({

@@ -15,6 +15,7 @@ import type { PersonId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { findRows, sql, statement, table } from "../../src/platform/database/sql.ts";
 import { AppError } from "../../src/platform/errors.ts";
+import { schoolsOf, withoutWithheld } from "../../src/access/withheld-sql.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { walkTimeoutMs, walks } from "../support/walks.ts";
@@ -99,7 +100,9 @@ const p = table("person", "p");
 const app = table("app", "app");
 const selectReadable = statement<{ clients: readonly ClientId[] }>(
   ({ clients }) => sql`
-  SELECT ${app.clientId} AS "clientId", ${p.id} AS "personId", ${app.scopes}, ${app.attributes}::text[],
+  SELECT ${app.clientId} AS "clientId", ${p.id} AS "personId", 
+    ${withoutWithheld(app.clientId, app.scopes, schoolsOf(p.id))} AS scopes,
+    ${withoutWithheld(app.clientId, app.attributes, schoolsOf(p.id))} AS attributes,
     ${userIsShown(app.clientId, p)} AS "isUser", ${personIsSynced(app.clientId, p)} AS "isPerson",
     ${personHasShownSchool(app.clientId, p.id)} AS "seesSchool"
   FROM ${app} CROSS JOIN ${p} WHERE ${app.clientId} = ANY (${clients})`,

@@ -74,7 +74,14 @@ beforeAll(async () => {
     staff.set(role, await ofEach((where) => (role === "CLASS_TEACHER" ? teacherAt(where) : staffAt(role, where))));
 });
 
-type Subject = { id: PersonId; username: string; sourceId: string; cardId: string; handoverId?: string };
+type Subject = {
+  id: PersonId;
+  username: string;
+  sourceId: string;
+  cardId: string;
+  dataRequestId: string;
+  handoverId?: string;
+};
 let count = 0;
 
 async function makeSubject(before: Subject | undefined): Promise<Subject> {
@@ -92,7 +99,9 @@ async function makeSubject(before: Subject | undefined): Promise<Subject> {
     body: { personIds: [id], newPasswords: false, withQr: true },
   });
   const { cards } = card.body as { cards: { cardId: string }[] };
-  return { id, username, sourceId, cardId: cards[0]!.cardId };
+  const asked = await operator("POST", `/people/${id}/data-requests`, { body: { askedBy: "GUARDIAN" } });
+  const { id: dataRequestId } = asked.body as { id: string };
+  return { id, username, sourceId, cardId: cards[0]!.cardId, dataRequestId };
 }
 
 const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
@@ -114,6 +123,7 @@ const valuesFor = (subject: Subject, where: Whose): Record<string, unknown> => (
   id: subject.id,
   sessionId: missing,
   handoverId: subject.handoverId,
+  dataRequestId: subject.dataRequestId,
   cardPrintId: missing,
   credentialBatchId: missing,
   username: `name-${count}`,

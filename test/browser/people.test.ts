@@ -35,6 +35,14 @@ beforeAll(async () => {
   const { clientId } = await make.app({ name: "Lernapp" });
   await make.grant({ app: clientId, school, groups: [group] });
   await make.signIn({ app: clientId, person: pupil });
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000);
+  for (const [days, askedBy] of [
+    [12, "GUARDIAN"],
+    [-3, "AUTHORITY"],
+  ] as const) {
+    const known = { personId: pupil, schoolId: school, askedBy, receivedOn: day(days - 30) };
+    await service.db.prisma.dataRequest.create({ data: { id: crypto.randomUUID(), ...known, dueOn: day(days) } });
+  }
   office = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   base = `${service.url}/admin/schools/${school}`;
   const cards = {
@@ -69,6 +77,7 @@ test.each(looks)("people and classes are accessible and fit: $colorScheme, $size
   const person = `people/${pupil}`;
   const paths = [
     ...["people", "people/new", person, `${person}/leave`, `${person}/sign-in?app=x`, `${person}/sign-in`],
+    ...[`${person}/disclosures`, `${person}/data`, `${person}/retention`, "privacy/requests", "today"],
     ...[`${person}/apps`, `classes`, `classes/new`, `credentials`, `classes/${groupId}`, `classes/${groupId}/delete`],
     ...[`classes/${groupId}/logins`, `classes/${groupId}/add`, `classes/${groupId}/members/${pupil}`],
   ];
@@ -109,6 +118,39 @@ test("a person is found as one types, gets a password, leaves and comes back", a
   await expectAccessible(page);
   await press(page, "Wiederherstellen");
   await page.getByText("Die Person ist wieder an der Schule.").waitFor();
+});
+
+test.each(["desk", "phone"] as const)("a principal answers a parent: %s", async (size) => {
+  const page = await enter({ size }, "people");
+  const shot = async (name: string) => {
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/answer-${size}-${name}.png`, fullPage: true });
+  };
+  const { id } = await service.db.prisma.person.findFirstOrThrow({
+    where: { homeSchoolId: school, dataRequests: { none: {} } },
+  });
+  await page.goto(`${base}/people/${id}`);
+  await page.getByRole("link", { name: "Auskunft über gespeicherte Daten" }).click();
+  await page.getByLabel("Wer fragt?").selectOption({ label: "Eltern oder Sorgeberechtigte" });
+  await shot("1-empty");
+  await press(page, "Anfrage eintragen");
+  await page.getByText("Die Anfrage ist eingetragen.").waitFor();
+  await shot("2-recorded");
+  await page.goto(`${base}/today`);
+  await shot("3-today");
+  await page.locator(`a[href$="/people/${id}/data"]`).click();
+  const [download] = await Promise.all([page.waitForEvent("download"), press(page, "Als PDF")]);
+  if (shots !== undefined) await download.saveAs(`${shots}/answer-${size}.pdf`);
+  await page.reload();
+  await page.getByText("Daten ausgegeben am").waitFor();
+  await page.locator("summary", { hasText: "Anfrage abschließen" }).click();
+  await shot("4-exported");
+  await press(page, "Anfrage abschließen");
+  await page.getByText("Beantwortet am").waitFor();
+  await shot("5-closed");
+  await expectAccessible(page);
+  await page.goto(`${base}/privacy/requests`);
+  await page.locator(`a[href$="/people/${id}/data"]`).waitFor();
+  await shot("6-list");
 });
 
 test("a class gets its passwords on a page to print, with JavaScript off too", async () => {

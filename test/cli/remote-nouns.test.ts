@@ -41,6 +41,26 @@ test("schools", async () => {
   ).toMatchObject({ code: 2, err: expect.stringContaining("--id works only on the local database") as string });
 });
 
+test("data requests, and what apps could learn", async () => {
+  const school = await make.school();
+  const person = await make.person({ school });
+  await expectSameReading("person", "disclosures", person);
+  const record = async () =>
+    (await remote.ask<{ id: string }>("data-request", "record", person, "--by", "GUARDIAN")).id;
+  const [one, two] = [await record(), await record()];
+  const { out } = await there(["data-request", "list", "--school", school, "--state", "OPEN"]);
+  expect([one, two].map((id) => out.includes(id))).toEqual([true, true]);
+  expect(await remote.ask("data-request", "extend", one, "--reason", "MANY")).toMatchObject({ extension: "MANY" });
+  for (const [id, outcome] of [
+    [one, "ANSWERED"],
+    [two, "WITHDRAWN"],
+  ] as const)
+    expect(await remote.ask("data-request", "close", id, "--outcome", outcome)).toMatchObject({ outcome });
+  // The days left of an open one go by the clock, which the tests set for the service alone.
+  await expectSameReading("data-request", "list", "--person", person, "--state", "CLOSED");
+  await expectSameReading("data-request", "show", one);
+});
+
 test("people, their logins and affiliations", async () => {
   const [school, other] = [await make.school(), await make.school()];
   const group = await make.group({ school });

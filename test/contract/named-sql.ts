@@ -76,11 +76,11 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "the differences of all subjects, and what is announced of them, in one statement each",
   ],
   [
-    ["src/access/disclosure/{record,registration}.ts"],
+    ["src/access/disclosure/{record,registration,withheld}.ts"],
     "written within the statement that writes events, for all people and apps of a change; the same for a registration",
   ],
   [
-    ["src/access/disclosure/{find,sweep}.ts"],
+    ["src/access/disclosure/{recorded,sweep}.ts"],
     "what is recorded and what is so without a row in one statement; removal in batches, for each app by index",
   ],
   [["src/access/apps-of-groups.ts"], "the apps of many groups, by both kinds of grants, in one statement"],

@@ -89,6 +89,16 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
       SELECT ${id()}, 'former', ${older}, CASE WHEN n % 2 = 0 THEN ${older} END, true, false, false FROM ${numbers}`,
     areOld: `since = ${older}`,
   },
+  data_request: {
+    insert: `INSERT INTO data_request (id, school_id, asked_by, received_on, due_on, outcome, closed_at)
+      SELECT ${id()}, ${id()}, 'PERSON', ${older}, ${older}, 'ANSWERED', ${older} FROM ${numbers}`,
+    areOld: `closed_at = ${older}`,
+  },
+  withheld_period: {
+    insert: `INSERT INTO withheld_period (client_id, school_id, item, reason, since, until)
+      SELECT 'former' || n, ${id()}, 'PERSON_NAME', 'SCHOOL', ${older}, ${older} FROM ${numbers}`,
+    areOld: `since = ${older}`,
+  },
   registration_period: {
     insert: `INSERT INTO registration_period (client_id, since, until, name, type)
       SELECT 'former' || n, ${older}, ${older}, 'Former', 'PUBLIC' FROM ${numbers}`,

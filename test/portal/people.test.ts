@@ -409,7 +409,7 @@ describe("a person", () => {
 
   test("who asks for their data gets it as PDF and JSON, from a school admin", async () => {
     const { school, office, page, id } = await makePerson();
-    expect((await office.open(page)).html).not.toContain(`${page}/data`);
+    expect((await office.open(`${page}/data`)).html).not.toContain("/data/pdf");
     const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
     const shown = await browser.open(`${page}/data`);
     const json = await browser.submit(shown, "/data/json");

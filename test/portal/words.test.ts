@@ -65,6 +65,10 @@ const shown: Record<string, string[]> = {
   "AppOfPerson.attributes": ["frame personAttribute"],
   "DisclosurePeriod.attributes": ["frame personAttribute"],
   "DisclosureAtSignIn.attributes": ["frame personAttribute"],
+  "DataRequest.askedBy": ["frame frame.dataRequest.askedBy"],
+  "DataRequestInput.askedBy": ["frame frame.dataRequest.askedBy"],
+  "DataRequestUpdate.extension": ["frame frame.dataRequest.extended", "frame frame.dataRequest.reason"],
+  "DataRequestUpdate.outcome": ["frame frame.dataRequest.outcome", "frame frame.dataRequest.choice"],
   "PersonSession.kind": ["people uses.kinds"],
   "SecondFactor.kind": ["people factors"],
   "PersonImport.change": ["people data.change"],
@@ -116,6 +120,9 @@ const unshown = [
     "SignInExplanation.reason",
     // Named as StaffRole.role, and not at all if there was none.
     "AuditActor.role",
+    "DataRequestCloser.role",
+    // Two lists, and the words of an update.
+    ...["DataRequest.state", "DataRequest.extension", "DataRequest.outcome"],
     // A draft has a part of the page of its own, and an attribute is switched off whatever the reason.
     "Agreement.state",
     "WithheldAttribute.reason",

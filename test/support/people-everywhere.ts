@@ -78,6 +78,18 @@ export async function fillTablesOfPeople(
       classesAfter: ["6a"],
     })),
   );
+  await db.prisma.dataRequest.createMany(
+    each((closedById) => ({
+      id: makeUuid(at),
+      schoolId: school,
+      askedBy: "PERSON" as const,
+      receivedOn: at,
+      dueOn: at,
+      outcome: "ANSWERED" as const,
+      closedAt: at,
+      closedById,
+    })),
+  );
   const importId = makeUuid(at);
   await db.prisma.import.create({
     data: { id: importId, format: "PLAIN", mode: "BULK", state: "APPLIED", fileName: "a.csv", createdAt: at },

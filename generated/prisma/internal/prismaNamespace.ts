@@ -417,6 +417,7 @@ export const ModelName = {
   SignIn: 'SignIn',
   DisclosurePeriod: 'DisclosurePeriod',
   RegistrationPeriod: 'RegistrationPeriod',
+  WithheldPeriod: 'WithheldPeriod',
   LastCall: 'LastCall',
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
@@ -430,6 +431,7 @@ export const ModelName = {
   Membership: 'Membership',
   Tombstone: 'Tombstone',
   Handover: 'Handover',
+  DataRequest: 'DataRequest',
   HandoverPerson: 'HandoverPerson',
   RetentionPolicy: 'RetentionPolicy',
   RetentionCheck: 'RetentionCheck',
@@ -504,7 +506,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1988,6 +1990,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    WithheldPeriod: {
+      payload: Prisma.$WithheldPeriodPayload<ExtArgs>
+      fields: Prisma.WithheldPeriodFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WithheldPeriodFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WithheldPeriodFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload>
+        }
+        findFirst: {
+          args: Prisma.WithheldPeriodFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WithheldPeriodFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload>
+        }
+        findMany: {
+          args: Prisma.WithheldPeriodFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload>[]
+        }
+        create: {
+          args: Prisma.WithheldPeriodCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload>
+        }
+        createMany: {
+          args: Prisma.WithheldPeriodCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WithheldPeriodCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload>[]
+        }
+        delete: {
+          args: Prisma.WithheldPeriodDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload>
+        }
+        update: {
+          args: Prisma.WithheldPeriodUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload>
+        }
+        deleteMany: {
+          args: Prisma.WithheldPeriodDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WithheldPeriodUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WithheldPeriodUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload>[]
+        }
+        upsert: {
+          args: Prisma.WithheldPeriodUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithheldPeriodPayload>
+        }
+        aggregate: {
+          args: Prisma.WithheldPeriodAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWithheldPeriod>
+        }
+        groupBy: {
+          args: Prisma.WithheldPeriodGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WithheldPeriodGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WithheldPeriodCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WithheldPeriodCountAggregateOutputType> | number
+        }
+      }
+    }
     LastCall: {
       payload: Prisma.$LastCallPayload<ExtArgs>
       fields: Prisma.LastCallFieldRefs
@@ -2947,6 +3023,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.HandoverCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.HandoverCountAggregateOutputType> | number
+        }
+      }
+    }
+    DataRequest: {
+      payload: Prisma.$DataRequestPayload<ExtArgs>
+      fields: Prisma.DataRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DataRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DataRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.DataRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DataRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        findMany: {
+          args: Prisma.DataRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>[]
+        }
+        create: {
+          args: Prisma.DataRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        createMany: {
+          args: Prisma.DataRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DataRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.DataRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        update: {
+          args: Prisma.DataRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.DataRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DataRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DataRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.DataRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.DataRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDataRequest>
+        }
+        groupBy: {
+          args: Prisma.DataRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DataRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DataRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DataRequestCountAggregateOutputType> | number
         }
       }
     }
@@ -7639,6 +7789,18 @@ export const RegistrationPeriodScalarFieldEnum = {
 export type RegistrationPeriodScalarFieldEnum = (typeof RegistrationPeriodScalarFieldEnum)[keyof typeof RegistrationPeriodScalarFieldEnum]
 
 
+export const WithheldPeriodScalarFieldEnum = {
+  clientId: 'clientId',
+  schoolId: 'schoolId',
+  item: 'item',
+  reason: 'reason',
+  since: 'since',
+  until: 'until'
+} as const
+
+export type WithheldPeriodScalarFieldEnum = (typeof WithheldPeriodScalarFieldEnum)[keyof typeof WithheldPeriodScalarFieldEnum]
+
+
 export const LastCallScalarFieldEnum = {
   clientId: 'clientId',
   schoolId: 'schoolId',
@@ -7799,6 +7961,25 @@ export const HandoverScalarFieldEnum = {
 } as const
 
 export type HandoverScalarFieldEnum = (typeof HandoverScalarFieldEnum)[keyof typeof HandoverScalarFieldEnum]
+
+
+export const DataRequestScalarFieldEnum = {
+  id: 'id',
+  schoolId: 'schoolId',
+  personId: 'personId',
+  askedBy: 'askedBy',
+  receivedOn: 'receivedOn',
+  dueOn: 'dueOn',
+  extension: 'extension',
+  extendedAt: 'extendedAt',
+  exportedAt: 'exportedAt',
+  outcome: 'outcome',
+  closedAt: 'closedAt',
+  closedById: 'closedById',
+  closedRole: 'closedRole'
+} as const
+
+export type DataRequestScalarFieldEnum = (typeof DataRequestScalarFieldEnum)[keyof typeof DataRequestScalarFieldEnum]
 
 
 export const HandoverPersonScalarFieldEnum = {
@@ -8958,6 +9139,48 @@ export type ListEnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$
 
 
 /**
+ * Reference to a field of type 'DataRequestAsker'
+ */
+export type EnumDataRequestAskerFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DataRequestAsker'>
+    
+
+
+/**
+ * Reference to a field of type 'DataRequestAsker[]'
+ */
+export type ListEnumDataRequestAskerFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DataRequestAsker[]'>
+    
+
+
+/**
+ * Reference to a field of type 'DataRequestExtension'
+ */
+export type EnumDataRequestExtensionFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DataRequestExtension'>
+    
+
+
+/**
+ * Reference to a field of type 'DataRequestExtension[]'
+ */
+export type ListEnumDataRequestExtensionFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DataRequestExtension[]'>
+    
+
+
+/**
+ * Reference to a field of type 'DataRequestOutcome'
+ */
+export type EnumDataRequestOutcomeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DataRequestOutcome'>
+    
+
+
+/**
+ * Reference to a field of type 'DataRequestOutcome[]'
+ */
+export type ListEnumDataRequestOutcomeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DataRequestOutcome[]'>
+    
+
+
+/**
  * Reference to a field of type 'RetentionStart'
  */
 export type EnumRetentionStartFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'RetentionStart'>
@@ -9281,6 +9504,7 @@ export type GlobalOmitConfig = {
   signIn?: Prisma.SignInOmit
   disclosurePeriod?: Prisma.DisclosurePeriodOmit
   registrationPeriod?: Prisma.RegistrationPeriodOmit
+  withheldPeriod?: Prisma.WithheldPeriodOmit
   lastCall?: Prisma.LastCallOmit
   announcedSignIn?: Prisma.AnnouncedSignInOmit
   viewVersion?: Prisma.ViewVersionOmit
@@ -9294,6 +9518,7 @@ export type GlobalOmitConfig = {
   membership?: Prisma.MembershipOmit
   tombstone?: Prisma.TombstoneOmit
   handover?: Prisma.HandoverOmit
+  dataRequest?: Prisma.DataRequestOmit
   handoverPerson?: Prisma.HandoverPersonOmit
   retentionPolicy?: Prisma.RetentionPolicyOmit
   retentionCheck?: Prisma.RetentionCheckOmit

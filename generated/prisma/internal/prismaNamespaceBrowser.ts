@@ -71,6 +71,7 @@ export const ModelName = {
   SignIn: 'SignIn',
   DisclosurePeriod: 'DisclosurePeriod',
   RegistrationPeriod: 'RegistrationPeriod',
+  WithheldPeriod: 'WithheldPeriod',
   LastCall: 'LastCall',
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
@@ -84,6 +85,7 @@ export const ModelName = {
   Membership: 'Membership',
   Tombstone: 'Tombstone',
   Handover: 'Handover',
+  DataRequest: 'DataRequest',
   HandoverPerson: 'HandoverPerson',
   RetentionPolicy: 'RetentionPolicy',
   RetentionCheck: 'RetentionCheck',
@@ -445,6 +447,18 @@ export const RegistrationPeriodScalarFieldEnum = {
 export type RegistrationPeriodScalarFieldEnum = (typeof RegistrationPeriodScalarFieldEnum)[keyof typeof RegistrationPeriodScalarFieldEnum]
 
 
+export const WithheldPeriodScalarFieldEnum = {
+  clientId: 'clientId',
+  schoolId: 'schoolId',
+  item: 'item',
+  reason: 'reason',
+  since: 'since',
+  until: 'until'
+} as const
+
+export type WithheldPeriodScalarFieldEnum = (typeof WithheldPeriodScalarFieldEnum)[keyof typeof WithheldPeriodScalarFieldEnum]
+
+
 export const LastCallScalarFieldEnum = {
   clientId: 'clientId',
   schoolId: 'schoolId',
@@ -605,6 +619,25 @@ export const HandoverScalarFieldEnum = {
 } as const
 
 export type HandoverScalarFieldEnum = (typeof HandoverScalarFieldEnum)[keyof typeof HandoverScalarFieldEnum]
+
+
+export const DataRequestScalarFieldEnum = {
+  id: 'id',
+  schoolId: 'schoolId',
+  personId: 'personId',
+  askedBy: 'askedBy',
+  receivedOn: 'receivedOn',
+  dueOn: 'dueOn',
+  extension: 'extension',
+  extendedAt: 'extendedAt',
+  exportedAt: 'exportedAt',
+  outcome: 'outcome',
+  closedAt: 'closedAt',
+  closedById: 'closedById',
+  closedRole: 'closedRole'
+} as const
+
+export type DataRequestScalarFieldEnum = (typeof DataRequestScalarFieldEnum)[keyof typeof DataRequestScalarFieldEnum]
 
 
 export const HandoverPersonScalarFieldEnum = {

@@ -293,6 +293,8 @@ export type PersonWhereInput = {
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
+  dataRequests?: Prisma.DataRequestListRelationFilter
+  closedDataRequests?: Prisma.DataRequestListRelationFilter
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
   exemption?: Prisma.XOR<Prisma.RetentionExemptionNullableScalarRelationFilter, Prisma.RetentionExemptionWhereInput> | null
 }
@@ -330,6 +332,8 @@ export type PersonOrderByWithRelationInput = {
   secondFactors?: Prisma.SecondFactorOrderByRelationAggregateInput
   recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
   offeredIn?: Prisma.HandoverPersonOrderByWithRelationInput
+  dataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
+  closedDataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
   credentialBatches?: Prisma.CredentialBatchPersonOrderByRelationAggregateInput
   exemption?: Prisma.RetentionExemptionOrderByWithRelationInput
 }
@@ -370,6 +374,8 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
+  dataRequests?: Prisma.DataRequestListRelationFilter
+  closedDataRequests?: Prisma.DataRequestListRelationFilter
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
   exemption?: Prisma.XOR<Prisma.RetentionExemptionNullableScalarRelationFilter, Prisma.RetentionExemptionWhereInput> | null
 }, "id">
@@ -451,6 +457,8 @@ export type PersonCreateInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -486,6 +494,8 @@ export type PersonUncheckedCreateInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -521,6 +531,8 @@ export type PersonUpdateInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -556,6 +568,8 @@ export type PersonUncheckedUpdateInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -818,6 +832,38 @@ export type PersonUncheckedUpdateManyWithoutHomeNestedInput = {
   deleteMany?: Prisma.PersonScalarWhereInput | Prisma.PersonScalarWhereInput[]
 }
 
+export type PersonCreateNestedOneWithoutDataRequestsInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutDataRequestsInput, Prisma.PersonUncheckedCreateWithoutDataRequestsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutDataRequestsInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonCreateNestedOneWithoutClosedDataRequestsInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutClosedDataRequestsInput, Prisma.PersonUncheckedCreateWithoutClosedDataRequestsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutClosedDataRequestsInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneWithoutDataRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutDataRequestsInput, Prisma.PersonUncheckedCreateWithoutDataRequestsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutDataRequestsInput
+  upsert?: Prisma.PersonUpsertWithoutDataRequestsInput
+  disconnect?: Prisma.PersonWhereInput | boolean
+  delete?: Prisma.PersonWhereInput | boolean
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutDataRequestsInput, Prisma.PersonUpdateWithoutDataRequestsInput>, Prisma.PersonUncheckedUpdateWithoutDataRequestsInput>
+}
+
+export type PersonUpdateOneWithoutClosedDataRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutClosedDataRequestsInput, Prisma.PersonUncheckedCreateWithoutClosedDataRequestsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutClosedDataRequestsInput
+  upsert?: Prisma.PersonUpsertWithoutClosedDataRequestsInput
+  disconnect?: Prisma.PersonWhereInput | boolean
+  delete?: Prisma.PersonWhereInput | boolean
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutClosedDataRequestsInput, Prisma.PersonUpdateWithoutClosedDataRequestsInput>, Prisma.PersonUncheckedUpdateWithoutClosedDataRequestsInput>
+}
+
 export type PersonCreateNestedOneWithoutOfferedInInput = {
   create?: Prisma.XOR<Prisma.PersonCreateWithoutOfferedInInput, Prisma.PersonUncheckedCreateWithoutOfferedInInput>
   connectOrCreate?: Prisma.PersonCreateOrConnectWithoutOfferedInInput
@@ -1036,6 +1082,8 @@ export type PersonCreateWithoutSignInsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -1070,6 +1118,8 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -1120,6 +1170,8 @@ export type PersonUpdateWithoutSignInsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -1154,6 +1206,8 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -1188,6 +1242,8 @@ export type PersonCreateWithoutHomeSchoolInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -1222,6 +1278,8 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -1305,6 +1363,8 @@ export type PersonCreateWithoutAffiliationsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -1339,6 +1399,8 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -1378,6 +1440,8 @@ export type PersonCreateWithoutHomeInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -1411,6 +1475,8 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -1466,6 +1532,8 @@ export type PersonUpdateWithoutAffiliationsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -1500,6 +1568,8 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -1518,6 +1588,326 @@ export type PersonUpdateWithWhereUniqueWithoutHomeInput = {
 export type PersonUpdateManyWithWhereWithoutHomeInput = {
   where: Prisma.PersonScalarWhereInput
   data: Prisma.XOR<Prisma.PersonUpdateManyMutationInput, Prisma.PersonUncheckedUpdateManyWithoutHomeInput>
+}
+
+export type PersonCreateWithoutDataRequestsInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutDataRequestsInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutDataRequestsInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutDataRequestsInput, Prisma.PersonUncheckedCreateWithoutDataRequestsInput>
+}
+
+export type PersonCreateWithoutClosedDataRequestsInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutClosedDataRequestsInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutClosedDataRequestsInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutClosedDataRequestsInput, Prisma.PersonUncheckedCreateWithoutClosedDataRequestsInput>
+}
+
+export type PersonUpsertWithoutDataRequestsInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutDataRequestsInput, Prisma.PersonUncheckedUpdateWithoutDataRequestsInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutDataRequestsInput, Prisma.PersonUncheckedCreateWithoutDataRequestsInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutDataRequestsInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutDataRequestsInput, Prisma.PersonUncheckedUpdateWithoutDataRequestsInput>
+}
+
+export type PersonUpdateWithoutDataRequestsInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutDataRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+}
+
+export type PersonUpsertWithoutClosedDataRequestsInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutClosedDataRequestsInput, Prisma.PersonUncheckedUpdateWithoutClosedDataRequestsInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutClosedDataRequestsInput, Prisma.PersonUncheckedCreateWithoutClosedDataRequestsInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutClosedDataRequestsInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutClosedDataRequestsInput, Prisma.PersonUncheckedUpdateWithoutClosedDataRequestsInput>
+}
+
+export type PersonUpdateWithoutClosedDataRequestsInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutClosedDataRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutOfferedInInput = {
@@ -1550,6 +1940,8 @@ export type PersonCreateWithoutOfferedInInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -1584,6 +1976,8 @@ export type PersonUncheckedCreateWithoutOfferedInInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -1634,6 +2028,8 @@ export type PersonUpdateWithoutOfferedInInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -1668,6 +2064,8 @@ export type PersonUncheckedUpdateWithoutOfferedInInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -1703,6 +2101,8 @@ export type PersonCreateWithoutExemptionInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -1737,6 +2137,8 @@ export type PersonUncheckedCreateWithoutExemptionInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1787,6 +2189,8 @@ export type PersonUpdateWithoutExemptionInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -1821,6 +2225,8 @@ export type PersonUncheckedUpdateWithoutExemptionInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -1854,6 +2260,8 @@ export type PersonCreateWithoutImportChangesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -1888,6 +2296,8 @@ export type PersonUncheckedCreateWithoutImportChangesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -1938,6 +2348,8 @@ export type PersonUpdateWithoutImportChangesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -1972,6 +2384,8 @@ export type PersonUncheckedUpdateWithoutImportChangesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -2006,6 +2420,8 @@ export type PersonCreateWithoutImportsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -2040,6 +2456,8 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -2090,6 +2508,8 @@ export type PersonUpdateWithoutImportsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -2124,6 +2544,8 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -2158,6 +2580,8 @@ export type PersonCreateWithoutCredentialInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -2192,6 +2616,8 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -2242,6 +2668,8 @@ export type PersonUpdateWithoutCredentialInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -2276,6 +2704,8 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -2310,6 +2740,8 @@ export type PersonCreateWithoutUserNamesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -2344,6 +2776,8 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -2394,6 +2828,8 @@ export type PersonUpdateWithoutUserNamesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -2428,6 +2864,8 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -2462,6 +2900,8 @@ export type PersonCreateWithoutVoidSignInInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -2496,6 +2936,8 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -2546,6 +2988,8 @@ export type PersonUpdateWithoutVoidSignInInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -2580,6 +3024,8 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -2614,6 +3060,8 @@ export type PersonCreateWithoutConsentsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -2648,6 +3096,8 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -2698,6 +3148,8 @@ export type PersonUpdateWithoutConsentsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -2732,6 +3184,8 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -2766,6 +3220,8 @@ export type PersonCreateWithoutKnownDevicesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -2800,6 +3256,8 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -2850,6 +3308,8 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -2884,6 +3344,8 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -2919,6 +3381,8 @@ export type PersonCreateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
 
@@ -2953,6 +3417,8 @@ export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
 
@@ -3003,6 +3469,8 @@ export type PersonUpdateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
 
@@ -3037,6 +3505,8 @@ export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
 
@@ -3070,6 +3540,8 @@ export type PersonCreateWithoutSecondFactorsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -3104,6 +3576,8 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -3154,6 +3628,8 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -3188,6 +3664,8 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -3222,6 +3700,8 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -3256,6 +3736,8 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -3306,6 +3788,8 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -3340,6 +3824,8 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -3374,6 +3860,8 @@ export type PersonCreateWithoutStaffRolesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
 }
@@ -3408,6 +3896,8 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
 }
@@ -3458,6 +3948,8 @@ export type PersonUpdateWithoutStaffRolesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -3492,6 +3984,8 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -3545,6 +4039,8 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -3579,6 +4075,8 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -3650,6 +4148,8 @@ export type PersonUpdateWithoutHomeInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
 }
@@ -3683,6 +4183,8 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
 }
@@ -3721,6 +4223,8 @@ export type PersonCountOutputType = {
   importChanges: number
   secondFactors: number
   recoveryCodes: number
+  dataRequests: number
+  closedDataRequests: number
   credentialBatches: number
 }
 
@@ -3735,6 +4239,8 @@ export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   importChanges?: boolean | PersonCountOutputTypeCountImportChangesArgs
   secondFactors?: boolean | PersonCountOutputTypeCountSecondFactorsArgs
   recoveryCodes?: boolean | PersonCountOutputTypeCountRecoveryCodesArgs
+  dataRequests?: boolean | PersonCountOutputTypeCountDataRequestsArgs
+  closedDataRequests?: boolean | PersonCountOutputTypeCountClosedDataRequestsArgs
   credentialBatches?: boolean | PersonCountOutputTypeCountCredentialBatchesArgs
 }
 
@@ -3821,6 +4327,20 @@ export type PersonCountOutputTypeCountRecoveryCodesArgs<ExtArgs extends runtime.
 /**
  * PersonCountOutputType without action
  */
+export type PersonCountOutputTypeCountDataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DataRequestWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountClosedDataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DataRequestWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
 export type PersonCountOutputTypeCountCredentialBatchesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CredentialBatchPersonWhereInput
 }
@@ -3859,6 +4379,8 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
+  dataRequests?: boolean | Prisma.Person$dataRequestsArgs<ExtArgs>
+  closedDataRequests?: boolean | Prisma.Person$closedDataRequestsArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   exemption?: boolean | Prisma.Person$exemptionArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
@@ -3945,6 +4467,8 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
+  dataRequests?: boolean | Prisma.Person$dataRequestsArgs<ExtArgs>
+  closedDataRequests?: boolean | Prisma.Person$closedDataRequestsArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   exemption?: boolean | Prisma.Person$exemptionArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
@@ -3976,6 +4500,8 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     secondFactors: Prisma.$SecondFactorPayload<ExtArgs>[]
     recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
     offeredIn: Prisma.$HandoverPersonPayload<ExtArgs> | null
+    dataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
+    closedDataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
     credentialBatches: Prisma.$CredentialBatchPersonPayload<ExtArgs>[]
     exemption: Prisma.$RetentionExemptionPayload<ExtArgs> | null
   }
@@ -4406,6 +4932,8 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   secondFactors<T extends Prisma.Person$secondFactorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$secondFactorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   recoveryCodes<T extends Prisma.Person$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   offeredIn<T extends Prisma.Person$offeredInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$offeredInArgs<ExtArgs>>): Prisma.Prisma__HandoverPersonClient<runtime.Types.Result.GetResult<Prisma.$HandoverPersonPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  dataRequests<T extends Prisma.Person$dataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$dataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  closedDataRequests<T extends Prisma.Person$closedDataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$closedDataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   credentialBatches<T extends Prisma.Person$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   exemption<T extends Prisma.Person$exemptionArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$exemptionArgs<ExtArgs>>): Prisma.Prisma__RetentionExemptionClient<runtime.Types.Result.GetResult<Prisma.$RetentionExemptionPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
@@ -5196,6 +5724,54 @@ export type Person$offeredInArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   include?: Prisma.HandoverPersonInclude<ExtArgs> | null
   where?: Prisma.HandoverPersonWhereInput
+}
+
+/**
+ * Person.dataRequests
+ */
+export type Person$dataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DataRequest
+   */
+  select?: Prisma.DataRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DataRequest
+   */
+  omit?: Prisma.DataRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DataRequestInclude<ExtArgs> | null
+  where?: Prisma.DataRequestWhereInput
+  orderBy?: Prisma.DataRequestOrderByWithRelationInput | Prisma.DataRequestOrderByWithRelationInput[]
+  cursor?: Prisma.DataRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DataRequestScalarFieldEnum | Prisma.DataRequestScalarFieldEnum[]
+}
+
+/**
+ * Person.closedDataRequests
+ */
+export type Person$closedDataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DataRequest
+   */
+  select?: Prisma.DataRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DataRequest
+   */
+  omit?: Prisma.DataRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DataRequestInclude<ExtArgs> | null
+  where?: Prisma.DataRequestWhereInput
+  orderBy?: Prisma.DataRequestOrderByWithRelationInput | Prisma.DataRequestOrderByWithRelationInput[]
+  cursor?: Prisma.DataRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DataRequestScalarFieldEnum | Prisma.DataRequestScalarFieldEnum[]
 }
 
 /**

@@ -259,6 +259,8 @@ export type SchoolWhereInput = {
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  withheldPeriods?: Prisma.WithheldPeriodListRelationFilter
+  dataRequests?: Prisma.DataRequestListRelationFilter
   withheld?: Prisma.WithheldItemListRelationFilter
   agreements?: Prisma.AgreementAcceptanceListRelationFilter
   erasures?: Prisma.ErasureListRelationFilter
@@ -298,6 +300,8 @@ export type SchoolOrderByWithRelationInput = {
   groups?: Prisma.GroupOrderByRelationAggregateInput
   grants?: Prisma.GrantOrderByRelationAggregateInput
   lastCalls?: Prisma.LastCallOrderByRelationAggregateInput
+  withheldPeriods?: Prisma.WithheldPeriodOrderByRelationAggregateInput
+  dataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
   withheld?: Prisma.WithheldItemOrderByRelationAggregateInput
   agreements?: Prisma.AgreementAcceptanceOrderByRelationAggregateInput
   erasures?: Prisma.ErasureOrderByRelationAggregateInput
@@ -340,6 +344,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  withheldPeriods?: Prisma.WithheldPeriodListRelationFilter
+  dataRequests?: Prisma.DataRequestListRelationFilter
   withheld?: Prisma.WithheldItemListRelationFilter
   agreements?: Prisma.AgreementAcceptanceListRelationFilter
   erasures?: Prisma.ErasureListRelationFilter
@@ -418,6 +424,8 @@ export type SchoolCreateInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -456,6 +464,8 @@ export type SchoolUncheckedCreateInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -494,6 +504,8 @@ export type SchoolUpdateInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -532,6 +544,8 @@ export type SchoolUncheckedUpdateInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -728,6 +742,20 @@ export type SchoolUpdateOneRequiredWithoutGrantsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutGrantsInput, Prisma.SchoolUpdateWithoutGrantsInput>, Prisma.SchoolUncheckedUpdateWithoutGrantsInput>
 }
 
+export type SchoolCreateNestedOneWithoutWithheldPeriodsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldPeriodsInput, Prisma.SchoolUncheckedCreateWithoutWithheldPeriodsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWithheldPeriodsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutWithheldPeriodsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldPeriodsInput, Prisma.SchoolUncheckedCreateWithoutWithheldPeriodsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWithheldPeriodsInput
+  upsert?: Prisma.SchoolUpsertWithoutWithheldPeriodsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutWithheldPeriodsInput, Prisma.SchoolUpdateWithoutWithheldPeriodsInput>, Prisma.SchoolUncheckedUpdateWithoutWithheldPeriodsInput>
+}
+
 export type SchoolCreateNestedOneWithoutLastCallsInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutLastCallsInput, Prisma.SchoolUncheckedCreateWithoutLastCallsInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutLastCallsInput
@@ -868,6 +896,20 @@ export type SchoolUpdateOneRequiredWithoutReceivesNestedInput = {
   upsert?: Prisma.SchoolUpsertWithoutReceivesInput
   connect?: Prisma.SchoolWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutReceivesInput, Prisma.SchoolUpdateWithoutReceivesInput>, Prisma.SchoolUncheckedUpdateWithoutReceivesInput>
+}
+
+export type SchoolCreateNestedOneWithoutDataRequestsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutDataRequestsInput, Prisma.SchoolUncheckedCreateWithoutDataRequestsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutDataRequestsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutDataRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutDataRequestsInput, Prisma.SchoolUncheckedCreateWithoutDataRequestsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutDataRequestsInput
+  upsert?: Prisma.SchoolUpsertWithoutDataRequestsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutDataRequestsInput, Prisma.SchoolUpdateWithoutDataRequestsInput>, Prisma.SchoolUncheckedUpdateWithoutDataRequestsInput>
 }
 
 export type SchoolCreateNestedOneWithoutRetentionInput = {
@@ -1031,6 +1073,8 @@ export type SchoolCreateWithoutErasuresInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
@@ -1068,6 +1112,8 @@ export type SchoolUncheckedCreateWithoutErasuresInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
@@ -1121,6 +1167,8 @@ export type SchoolUpdateWithoutErasuresInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
@@ -1158,6 +1206,8 @@ export type SchoolUncheckedUpdateWithoutErasuresInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
@@ -1195,6 +1245,8 @@ export type SchoolCreateWithoutAgreementsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
@@ -1232,6 +1284,8 @@ export type SchoolUncheckedCreateWithoutAgreementsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
@@ -1285,6 +1339,8 @@ export type SchoolUpdateWithoutAgreementsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
@@ -1322,6 +1378,8 @@ export type SchoolUncheckedUpdateWithoutAgreementsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
@@ -1359,6 +1417,8 @@ export type SchoolCreateWithoutWithheldInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
@@ -1396,6 +1456,8 @@ export type SchoolUncheckedCreateWithoutWithheldInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
@@ -1449,6 +1511,8 @@ export type SchoolUpdateWithoutWithheldInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
@@ -1486,6 +1550,8 @@ export type SchoolUncheckedUpdateWithoutWithheldInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
@@ -1522,6 +1588,8 @@ export type SchoolCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -1559,6 +1627,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -1612,6 +1682,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -1649,6 +1721,180 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutWithheldPeriodsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutWithheldPeriodsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutWithheldPeriodsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldPeriodsInput, Prisma.SchoolUncheckedCreateWithoutWithheldPeriodsInput>
+}
+
+export type SchoolUpsertWithoutWithheldPeriodsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutWithheldPeriodsInput, Prisma.SchoolUncheckedUpdateWithoutWithheldPeriodsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldPeriodsInput, Prisma.SchoolUncheckedCreateWithoutWithheldPeriodsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutWithheldPeriodsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutWithheldPeriodsInput, Prisma.SchoolUncheckedUpdateWithoutWithheldPeriodsInput>
+}
+
+export type SchoolUpdateWithoutWithheldPeriodsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutWithheldPeriodsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1686,6 +1932,8 @@ export type SchoolCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -1723,6 +1971,8 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -1776,6 +2026,8 @@ export type SchoolUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -1813,6 +2065,8 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1850,6 +2104,8 @@ export type SchoolCreateWithoutSandboxInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -1887,6 +2143,8 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -1971,6 +2229,8 @@ export type SchoolCreateWithoutLogoInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -2008,6 +2268,8 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -2061,6 +2323,8 @@ export type SchoolUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -2098,6 +2362,8 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2135,6 +2401,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -2172,6 +2440,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -2225,6 +2495,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -2262,6 +2534,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2298,6 +2572,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -2335,6 +2611,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -2388,6 +2666,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -2425,6 +2705,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2462,6 +2744,8 @@ export type SchoolCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -2499,6 +2783,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -2552,6 +2838,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -2589,6 +2877,8 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2627,6 +2917,8 @@ export type SchoolCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -2664,6 +2956,8 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -2706,6 +3000,8 @@ export type SchoolCreateWithoutReceivesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -2743,6 +3039,8 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -2796,6 +3094,8 @@ export type SchoolUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -2833,6 +3133,8 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2881,6 +3183,8 @@ export type SchoolUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -2918,6 +3222,8 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2932,6 +3238,178 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutDataRequestsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutDataRequestsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutDataRequestsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutDataRequestsInput, Prisma.SchoolUncheckedCreateWithoutDataRequestsInput>
+}
+
+export type SchoolUpsertWithoutDataRequestsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutDataRequestsInput, Prisma.SchoolUncheckedUpdateWithoutDataRequestsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutDataRequestsInput, Prisma.SchoolUncheckedCreateWithoutDataRequestsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutDataRequestsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutDataRequestsInput, Prisma.SchoolUncheckedUpdateWithoutDataRequestsInput>
+}
+
+export type SchoolUpdateWithoutDataRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutDataRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
 }
@@ -2955,6 +3433,8 @@ export type SchoolCreateWithoutRetentionInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -2992,6 +3472,8 @@ export type SchoolUncheckedCreateWithoutRetentionInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -3045,6 +3527,8 @@ export type SchoolUpdateWithoutRetentionInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -3082,6 +3566,8 @@ export type SchoolUncheckedUpdateWithoutRetentionInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3119,6 +3605,8 @@ export type SchoolCreateWithoutRetentionCheckInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -3156,6 +3644,8 @@ export type SchoolUncheckedCreateWithoutRetentionCheckInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -3209,6 +3699,8 @@ export type SchoolUpdateWithoutRetentionCheckInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -3246,6 +3738,8 @@ export type SchoolUncheckedUpdateWithoutRetentionCheckInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3283,6 +3777,8 @@ export type SchoolCreateWithoutImportsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -3320,6 +3816,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -3373,6 +3871,8 @@ export type SchoolUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -3410,6 +3910,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3447,6 +3949,8 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -3484,6 +3988,8 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -3537,6 +4043,8 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -3574,6 +4082,8 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3611,6 +4121,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -3648,6 +4160,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -3701,6 +4215,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -3738,6 +4254,8 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3775,6 +4293,8 @@ export type SchoolCreateWithoutSignInInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -3812,6 +4332,8 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -3865,6 +4387,8 @@ export type SchoolUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -3902,6 +4426,8 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3939,6 +4465,8 @@ export type SchoolCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -3976,6 +4504,8 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -4029,6 +4559,8 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -4066,6 +4598,8 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4103,6 +4637,8 @@ export type SchoolCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -4140,6 +4676,8 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -4193,6 +4731,8 @@ export type SchoolUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -4230,6 +4770,8 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4267,6 +4809,8 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -4304,6 +4848,8 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -4357,6 +4903,8 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -4394,6 +4942,8 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4431,6 +4981,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
@@ -4468,6 +5020,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
@@ -4521,6 +5075,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -4558,6 +5114,8 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4610,6 +5168,8 @@ export type SchoolUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
@@ -4647,6 +5207,8 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4692,6 +5254,8 @@ export type SchoolCountOutputType = {
   groups: number
   grants: number
   lastCalls: number
+  withheldPeriods: number
+  dataRequests: number
   withheld: number
   agreements: number
   erasures: number
@@ -4710,6 +5274,8 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   groups?: boolean | SchoolCountOutputTypeCountGroupsArgs
   grants?: boolean | SchoolCountOutputTypeCountGrantsArgs
   lastCalls?: boolean | SchoolCountOutputTypeCountLastCallsArgs
+  withheldPeriods?: boolean | SchoolCountOutputTypeCountWithheldPeriodsArgs
+  dataRequests?: boolean | SchoolCountOutputTypeCountDataRequestsArgs
   withheld?: boolean | SchoolCountOutputTypeCountWithheldArgs
   agreements?: boolean | SchoolCountOutputTypeCountAgreementsArgs
   erasures?: boolean | SchoolCountOutputTypeCountErasuresArgs
@@ -4759,6 +5325,20 @@ export type SchoolCountOutputTypeCountGrantsArgs<ExtArgs extends runtime.Types.E
  */
 export type SchoolCountOutputTypeCountLastCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LastCallWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountWithheldPeriodsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WithheldPeriodWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountDataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DataRequestWhereInput
 }
 
 /**
@@ -4859,6 +5439,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  withheldPeriods?: boolean | Prisma.School$withheldPeriodsArgs<ExtArgs>
+  dataRequests?: boolean | Prisma.School$dataRequestsArgs<ExtArgs>
   withheld?: boolean | Prisma.School$withheldArgs<ExtArgs>
   agreements?: boolean | Prisma.School$agreementsArgs<ExtArgs>
   erasures?: boolean | Prisma.School$erasuresArgs<ExtArgs>
@@ -4939,6 +5521,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  withheldPeriods?: boolean | Prisma.School$withheldPeriodsArgs<ExtArgs>
+  dataRequests?: boolean | Prisma.School$dataRequestsArgs<ExtArgs>
   withheld?: boolean | Prisma.School$withheldArgs<ExtArgs>
   agreements?: boolean | Prisma.School$agreementsArgs<ExtArgs>
   erasures?: boolean | Prisma.School$erasuresArgs<ExtArgs>
@@ -4973,6 +5557,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     groups: Prisma.$GroupPayload<ExtArgs>[]
     grants: Prisma.$GrantPayload<ExtArgs>[]
     lastCalls: Prisma.$LastCallPayload<ExtArgs>[]
+    withheldPeriods: Prisma.$WithheldPeriodPayload<ExtArgs>[]
+    dataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
     withheld: Prisma.$WithheldItemPayload<ExtArgs>[]
     agreements: Prisma.$AgreementAcceptancePayload<ExtArgs>[]
     erasures: Prisma.$ErasurePayload<ExtArgs>[]
@@ -5405,6 +5991,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   groups<T extends Prisma.School$groupsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$groupsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   grants<T extends Prisma.School$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   lastCalls<T extends Prisma.School$lastCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$lastCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LastCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  withheldPeriods<T extends Prisma.School$withheldPeriodsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$withheldPeriodsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithheldPeriodPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  dataRequests<T extends Prisma.School$dataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$dataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   withheld<T extends Prisma.School$withheldArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$withheldArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithheldItemPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   agreements<T extends Prisma.School$agreementsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$agreementsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AgreementAcceptancePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   erasures<T extends Prisma.School$erasuresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$erasuresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ErasurePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5987,6 +6575,54 @@ export type School$lastCallsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
+}
+
+/**
+ * School.withheldPeriods
+ */
+export type School$withheldPeriodsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WithheldPeriod
+   */
+  select?: Prisma.WithheldPeriodSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WithheldPeriod
+   */
+  omit?: Prisma.WithheldPeriodOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WithheldPeriodInclude<ExtArgs> | null
+  where?: Prisma.WithheldPeriodWhereInput
+  orderBy?: Prisma.WithheldPeriodOrderByWithRelationInput | Prisma.WithheldPeriodOrderByWithRelationInput[]
+  cursor?: Prisma.WithheldPeriodWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.WithheldPeriodScalarFieldEnum | Prisma.WithheldPeriodScalarFieldEnum[]
+}
+
+/**
+ * School.dataRequests
+ */
+export type School$dataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DataRequest
+   */
+  select?: Prisma.DataRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DataRequest
+   */
+  omit?: Prisma.DataRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DataRequestInclude<ExtArgs> | null
+  where?: Prisma.DataRequestWhereInput
+  orderBy?: Prisma.DataRequestOrderByWithRelationInput | Prisma.DataRequestOrderByWithRelationInput[]
+  cursor?: Prisma.DataRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DataRequestScalarFieldEnum | Prisma.DataRequestScalarFieldEnum[]
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { SchoolId } from "../../directory/index.ts";
+import type { AgreementId } from "../agreement.ts";
 import { attributesOf, type AppOfPerson, type PersonAttribute } from "../apps-of-person.ts";
 import type { AppAttribute } from "../attributes.ts";
+import type { WithheldItem } from "../withheld-sql.ts";
 
 type Span = { since: Date; until: Date | null };
 
@@ -17,65 +19,97 @@ export type Reading = Span & {
 export type Registered = Span &
   Pick<AppOfPerson, "name" | "type" | "scopes"> & { provider: string | null; attributes: AppAttribute[] };
 
-export type DisclosedPeriod = Span & { attributes: PersonAttribute[]; schoolIds: SchoolId[] };
+export type WithheldSpan = Span & { schoolId: SchoolId; item: WithheldItem };
 
-const earlier = (a: Date | null, b: Date | null): Date | null => (a === null || (b !== null && b < a) ? b : a);
+/** An agreement that a school had accepted; it began with `since`. */
+export type Agreed = Span & { schoolId: SchoolId; agreementId: AgreementId; version: string };
 
-/** The time that both have in common; null if none. */
-function overlap(a: Span, b: Span): Span | null {
-  const since = a.since > b.since ? a.since : b.since;
-  const until = earlier(a.until, b.until);
-  return until !== null && until <= since ? null : { since, until };
-}
+/** All that is recorded of an app and the schools of a person. */
+export type Recorded = {
+  readings: readonly Reading[];
+  registered: readonly Registered[];
+  withheld: readonly WithheldSpan[];
+  agreed: readonly Agreed[];
+};
 
-/** Ends each period where the next one begins: a sign-in does not wait for a change that is about to end one. */
-function inOrder(readings: readonly Reading[]): Reading[] {
-  const sorted = readings.toSorted((a, b) => Number(a.since) - Number(b.since));
-  return sorted.map((one, index) => ({ ...one, until: earlier(one.until, sorted[index + 1]?.since ?? null) }));
-}
+export type DisclosedPeriod = Span & { attributes: PersonAttribute[]; schoolIds: SchoolId[]; agreed: Agreed[] };
 
-const isSame = (a: readonly string[], b: readonly string[]): boolean => a.join() === b.join();
+const holdsAt = ({ since, until }: Span, at: Date): boolean => since <= at && (until === null || until > at);
 
-const continues = (last: DisclosedPeriod, next: DisclosedPeriod): boolean =>
-  Number(last.until) === Number(next.since) &&
-  isSame(last.attributes, next.attributes) &&
-  isSame(last.schoolIds, next.schoolIds);
-
-function joinPeriods(periods: readonly DisclosedPeriod[]): DisclosedPeriod[] {
-  const joined: DisclosedPeriod[] = [];
-  for (const period of periods) {
-    const last = joined.at(-1);
-    if (last !== undefined && continues(last, period)) last.until = period.until;
-    else joined.push({ ...period });
-  }
-  return joined;
+/** The times between which nothing changes, oldest first; the last one has no end. */
+function cut(spans: readonly Span[]): Span[] {
+  const times = spans.flatMap(({ since, until }) => (until === null ? [since] : [since, until])).map(Number);
+  const sorted = [...new Set(times)].sort((a, b) => a - b).map((time) => new Date(time));
+  return sorted.map((since, index) => ({ since, until: sorted[index + 1] ?? null }));
 }
 
 /** Stands for schools and groups of which only the number matters. */
 const some = [true];
 
-/** What the app could read from when to when, oldest first. */
-export function listPeriods(readings: readonly Reading[], registered: readonly Registered[]): DisclosedPeriod[] {
-  const found = inOrder(readings).flatMap(({ schoolIds, seesSchool, ...reading }) =>
-    registered.flatMap(({ attributes: granted, ...registration }): DisclosedPeriod[] => {
-      const span = overlap(reading, registration);
-      const shown = seesSchool ? some : [];
-      const seen = { ...reading, ...registration, granted, maySignIn: false, schools: shown, groups: shown };
-      const attributes = attributesOf(seen);
-      return span === null || attributes.length === 0 ? [] : [{ ...span, attributes, schoolIds }];
-    }),
-  );
-  return joinPeriods(found.sort((a, b) => Number(a.since) - Number(b.since)));
+type Way = Pick<AppOfPerson, "maySignIn" | "isUser" | "isPerson">;
+
+/** What an app learned at a moment, in the way that `wayOf` chooses. */
+function learnedAt(at: Date, { readings, registered, withheld }: Recorded, wayOf: (reading?: Reading) => Way) {
+  // A sign-in does not wait for a change that is about to end a row, so two may hold: the later one counts.
+  const reading = readings.findLast((one) => holdsAt(one, at));
+  const registration = registered.find((one) => holdsAt(one, at));
+  if (registration === undefined) return { reading, attributes: [] };
+  const schoolIds = reading?.schoolIds ?? [];
+  const held = withheld.filter((one) => holdsAt(one, at) && schoolIds.includes(one.schoolId)).map(({ item }) => item);
+  const isGiven = (item: WithheldItem): boolean => !held.includes(item);
+  const way = wayOf(reading);
+  const shown = reading?.seesSchool === true ? some : [];
+  const attributes = attributesOf({
+    ...way,
+    type: registration.type,
+    scopes: registration.scopes.filter(isGiven),
+    granted: registration.attributes.filter(isGiven),
+    schools: shown,
+    groups: way.maySignIn ? some : shown,
+  });
+  return { reading, attributes };
 }
 
+const isSame = (a: DisclosedPeriod, b: DisclosedPeriod): boolean => contentOf(a) === contentOf(b);
+const contentOf = ({ attributes, schoolIds, agreed }: DisclosedPeriod): string =>
+  JSON.stringify([attributes, schoolIds, agreed.map(({ schoolId, agreementId }) => [schoolId, agreementId])]);
+
+function joinPeriods(periods: readonly DisclosedPeriod[]): DisclosedPeriod[] {
+  const joined: DisclosedPeriod[] = [];
+  for (const period of periods) {
+    const last = joined.at(-1);
+    if (last !== undefined && Number(last.until) === Number(period.since) && isSame(last, period))
+      last.until = period.until;
+    else joined.push({ ...period });
+  }
+  return joined;
+}
+
+const inApi = (reading?: Reading): Way => ({
+  maySignIn: false,
+  isUser: reading?.isUser ?? false,
+  isPerson: reading?.isPerson ?? false,
+});
+
+const spansOf = ({ readings, registered, withheld, agreed }: Recorded): Span[] =>
+  cut([...readings, ...registered, ...withheld, ...agreed]);
+
+/** What the app could read from when to when, oldest first. `readings` are in order. */
+export function listPeriods(recorded: Recorded): DisclosedPeriod[] {
+  const found = spansOf(recorded).flatMap((span): DisclosedPeriod[] => {
+    const { reading, attributes } = learnedAt(span.since, recorded, inApi);
+    if (reading === undefined || attributes.length === 0) return [];
+    const { schoolIds } = reading;
+    const agreed = recorded.agreed.filter((one) => holdsAt(one, span.since) && schoolIds.includes(one.schoolId));
+    return [{ ...span, attributes, schoolIds, agreed }];
+  });
+  return joinPeriods(found);
+}
+
+const atSignIn = (): Way => ({ maySignIn: true, isUser: false, isPerson: false });
+
 /** What sign-ins between these times could give the app. */
-export function listSent(
-  { first, last, seesSchool }: { first: Date; last: Date; seesSchool: boolean },
-  registered: readonly Registered[],
-): PersonAttribute[] {
-  const during = registered.filter(({ since, until }) => since <= last && (until === null || until > first));
-  const shown = seesSchool ? some : [];
-  const sent = during.map(({ attributes: granted, ...registration }) => ({ ...registration, granted }));
-  const signIn = { maySignIn: true, isUser: false, isPerson: false, schools: shown, groups: some };
-  return [...new Set(sent.flatMap((registration) => attributesOf({ ...registration, ...signIn })))];
+export function listSent({ first, last }: { first: Date; last: Date }, recorded: Recorded): PersonAttribute[] {
+  const during = spansOf(recorded).filter(({ since, until }) => since <= last && (until === null || until > first));
+  return [...new Set(during.flatMap(({ since }) => learnedAt(since, recorded, atSignIn).attributes))];
 }

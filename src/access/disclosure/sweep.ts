@@ -45,6 +45,14 @@ const removeRegistrations = statement<Batch>(
   "access.sweepRegistrations",
 );
 
+const held = table("withheldPeriod", "held");
+const removeWithheld = statement<Batch>(
+  ({ before, batch }) => sql`
+  DELETE FROM ${table("withheldPeriod", "gone")} WHERE gone.ctid = ANY (ARRAY(
+    SELECT held.ctid FROM ${held} WHERE ${held.until} < ${before} ORDER BY ${held.until} LIMIT ${batch}))`,
+  "access.sweepWithheldPeriods",
+);
+
 type Deps = { db: Db; clock: Clock; recordDays: number };
 
 /** Removes what apps could read, a time after they no longer could. */
@@ -53,7 +61,7 @@ export const makeDisclosureSweep = ({ db, clock, recordDays }: Deps): WorkerJob 
   everySeconds: 3600,
   async run(signal) {
     const before = addDays(clock(), -recordDays);
-    for (const remove of [removePeriods, removeRegistrations])
+    for (const remove of [removePeriods, removeRegistrations, removeWithheld])
       await removeInBatches(signal, (batch) => run(db.pool, remove, { before, batch }));
   },
 });

@@ -68,8 +68,8 @@ export const recordOptions = {
     value: wholeNumber(30, 3650),
     default: "1095",
     meaning:
-      "Days for which it is kept what an app could read about a person, after it no longer could. It is deleted " +
-      "with a person who is deleted for good.",
+      "Days for which it is kept what an app could read about a person, after it no longer could; it is deleted " +
+      "with a person who is deleted for good. Closed data requests are kept for as long.",
     example: "1095",
   },
   IMPORTS_AT_ONCE: {

@@ -43,7 +43,7 @@ function describe(one: Disclosure, writing: Writing, namesSchools: boolean): Dis
 }
 
 function describePeriod(
-  { since, until, attributes, schools }: AdminSchemas["DisclosurePeriod"],
+  { since, until, attributes, schools, agreements }: AdminSchemas["DisclosurePeriod"],
   { recordedSince }: Disclosure,
   { t, times, namesSchools }: Writing & { namesSchools: boolean },
 ): string {
@@ -53,7 +53,10 @@ function describePeriod(
     until: times.day(until),
     what: listAttributes(attributes, t),
   };
-  const said = t(`frame.disclosures.${key}`, words);
+  const under = agreements.map(({ version, acceptedAt }) =>
+    t("frame.disclosures.agreement", { version, day: times.day(acceptedAt) }),
+  );
+  const said = [t(`frame.disclosures.${key}`, words), ...under].join(" ");
   const names = schools.map(({ name }) => name).join(", ");
   return namesSchools && names !== "" ? `${said} (${names})` : said;
 }

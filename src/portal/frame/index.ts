@@ -22,6 +22,7 @@ export { attributeNames } from "./attributes.ts";
 export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";
 export { listProposedTeachers } from "./class-teachers.ts";
 export { describeDisclosures, type DisclosureTexts } from "./disclosures.ts";
+export { describeDataRequest, updateDataRequest, viewDataRequest } from "./data-requests.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";
 export { findHasCards, listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { isMemberPage, personAddress, readMember } from "./member.ts";

@@ -41,6 +41,7 @@ type PathName =
   | "staffRoleId"
   | "sessionId"
   | "credentialBatchId"
+  | "dataRequestId"
   | "columnMappingId"
   | "agreementReceiptId";
 

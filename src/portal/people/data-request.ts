@@ -1,10 +1,15 @@
+import type { AdminSchemas } from "../../admin/index.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
 import {
   askedBy,
   leavingOf,
   nameOf,
   unwrap,
+  postAndRedirect,
   unwrapIfFound,
+  unwrapPage,
+  updateDataRequest,
+  viewDataRequest,
   type Download,
   type PageRequest,
   type PageView,
@@ -16,11 +21,34 @@ import type { Person } from "./presentation.ts";
 import { addressOf, readPerson } from "./record.ts";
 
 export async function showData(request: PageRequest): Promise<PageView> {
-  const { t } = request;
+  const { api, t, now, path } = request;
   const { record } = await readPerson(request);
-  const model = { base: addressOf(request), fullName: nameOf(record, request) };
+  const query = { person: path.personId, limit: mostRequests };
+  const { items } = await unwrapPage(api.GET("/admin/v1/data-requests", { params: { query } }));
+  const model = {
+    base: addressOf(request),
+    fullName: nameOf(record, request),
+    requests: items.map((one) => viewDataRequest(one, request)),
+    today: schoolDay.format(now),
+    mayRecord: request.may("createDataRequest"),
+    mayExport: request.may("getPersonData"),
+  };
   return { title: t("data.title"), view: "data", model };
 }
+
+const mostRequests = 100;
+const schoolDay = new Intl.DateTimeFormat("sv", { timeZone: "Europe/Berlin", dateStyle: "short" });
+
+const dataPage = (request: PageRequest): string => `${addressOf(request)}/data`;
+
+export const recordRequest = postAndRedirect("dataRequestRecorded", dataPage, (request) => {
+  const { api, path, field, idempotencyKey } = request;
+  const body = { askedBy: field("askedBy"), receivedOn: field("receivedOn") } as AdminSchemas["DataRequestInput"];
+  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
+  return api.POST("/admin/v1/people/{personId}/data-requests", { params, body });
+});
+
+export const updateRequest = updateDataRequest(dataPage);
 
 const writeDocument = limitThreaded<DataDocument, Uint8Array>({
   module: new URL("./data-document.ts", import.meta.url),

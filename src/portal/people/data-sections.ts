@@ -2,6 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import type { Translate } from "../../platform/pages/index.ts";
 import { describeAction } from "../frame/action.ts";
 import { compareLine } from "../frame/differences.ts";
+import { describeDataRequest } from "../frame/data-requests.ts";
 import { describeDisclosures } from "../frame/disclosures.ts";
 import type { Times } from "../frame/zone.ts";
 
@@ -113,6 +114,12 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
   loginCards: (entries, words) => entries.map((entry) => describeCard(entry, words)),
   passwordRequests: (entries, words) =>
     entries.map((entry) => `${words.times.time(entry.at)}: ${nameSchool(entry, words)}`),
+  // The answer to a request says that it came, and nothing of what is still to be done.
+  dataRequests: (requests, { t, times }) =>
+    requests.map((one) => {
+      const { asker, status, history } = describeDataRequest(one, { t, times });
+      return [`${asker}:`, ...history, ...(one.state === "CLOSED" ? [`${status}.`] : [])].join(" ");
+    }),
   logoutNotices: (entries, words) => entries.map((entry) => `${words.times.time(entry.at)}: ${nameApp(entry, words)}`),
   staffRoles: (roles, words) => roles.map((role) => describeRole(role, words)),
   imports: (imports, { t, times }) =>

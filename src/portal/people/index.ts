@@ -1,6 +1,6 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
 import { confirmStep, showStep } from "./confirm.ts";
-import { handDataAsJson, handDataAsPdf, showData } from "./data-request.ts";
+import { handDataAsJson, handDataAsPdf, recordRequest, showData, updateRequest } from "./data-request.ts";
 import { showDisclosures } from "./disclosures.ts";
 import { searchEverywhere, showEverywhere } from "./everywhere.ts";
 import { addPerson, showNewPerson } from "./new-person.ts";
@@ -51,7 +51,9 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
     pages.get(`${person}/${step}`, show);
     pages.post(`${person}/${step}`, confirmStep(step), show);
   }
-  pages.get(`${person}/data`, onlyIf("getPersonData", showData));
+  pages.get(`${person}/data`, onlyIf("listDataRequests", showData));
+  pages.post(`${person}/data/requests`, recordRequest, showData);
+  pages.post(`${person}/data/requests/:dataRequestId`, updateRequest, showData);
   pages.post(`${person}/data/json`, handDataAsJson, onlyIf("getPersonData", showData));
   pages.post(`${person}/data/pdf`, handDataAsPdf, onlyIf("getPersonData", showData));
   pages.post(`${person}/release`, actions.release, showPerson);

@@ -71,6 +71,7 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
     manySchools: hasOtherSchools(request, person),
     mayChange,
     mayKeep: !person.isGuest && mayChange,
+    mayAnswer: !person.isGuest && request.may("listDataRequests"),
     mayDelete: !person.isGuest && request.may("deletePerson"),
     /** The value of a refused form, else the current one. */
     fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),

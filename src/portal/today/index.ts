@@ -1,4 +1,4 @@
-import { makeArea, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
+import { makeArea, unwrap, viewDataRequest, type PageView, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -9,7 +9,8 @@ export const todayPage = makeArea({ folder: import.meta.dirname, texts, page: "t
   pages.get("/admin/schools/:schoolId/today", showToday);
 });
 
-async function showToday({ api, may, path, t }: PageRequest): Promise<PageView> {
+async function showToday(request: PageRequest): Promise<PageView> {
+  const { api, may, path, t } = request;
   const [today] = await Promise.all([
     may("getToday") ? unwrap(api.GET("/admin/v1/today", { params: { query: { school: path.schoolId } } })) : null,
     unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path } })),
@@ -22,6 +23,7 @@ async function showToday({ api, may, path, t }: PageRequest): Promise<PageView> 
     seeApps: may("getCatalogueApp"),
     dismiss: may("withdrawPasswordRequests"),
   };
-  const model = { today, can, address: `/admin/schools/${path.schoolId}` };
+  const requests = today?.atSchools?.dataRequests.first.map((one) => viewDataRequest(one, request)) ?? [];
+  const model = { today, can, requests, address: `/admin/schools/${path.schoolId}` };
   return { title: t("today.title"), view: "today", model };
 }

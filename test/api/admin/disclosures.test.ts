@@ -4,8 +4,10 @@ import {
   deleteApp,
   setGrant,
   setSync,
+  setWithheld,
   updateApp,
   withdrawGrant,
+  type AppAttribute,
   type ClientId,
 } from "../../../src/access/index.ts";
 import { joinSchool, type PersonId } from "../../../src/directory/index.ts";
@@ -62,6 +64,7 @@ test("a grant, fewer scopes, the end of the sync and the deletion of the app are
     until: until === null ? null : day(until).toISOString(),
     attributes,
     schools,
+    agreements: [],
   });
   const known = { clientId, name: "Alpha", provider: "Alpha GmbH", signIn: null, lastReadAt: null, lastSentAt: null };
   const periods = [period(1, 2, all), period(2, 3, few)];
@@ -70,6 +73,34 @@ test("a grant, fewer scopes, the end of the sync and the deletion of the app are
   await deleteApp(db, clientId, { origin: originOn(5), forget: () => Promise.resolve() });
   const deletedAt = day(5).toISOString();
   expect(await readOne(personId, clientId)).toEqual({ ...before, deletedAt, periods: [...periods, period(4, 5, few)] });
+});
+
+test("what a school withholds and the agreements that it accepts begin and end periods", async () => {
+  const personId = await make.person({ school, groups: [group] });
+  const { clientId } = await make.app({ scopes: ["users:read", "people:read"] });
+  await grantOn(1, clientId);
+  const agreement = { id: crypto.randomUUID(), clientId, version: "2.1", createdAt: day(0) };
+  await db.prisma.agreement.create({ data: agreement });
+  const accepted = { acceptedAt: day(2), withdrawnAt: day(4) };
+  await db.prisma.agreementAcceptance.create({
+    data: { id: crypto.randomUUID(), agreementId: agreement.id, clientId, schoolId: school, ...accepted },
+  });
+  const withhold = (n: number, attributes: AppAttribute[]) =>
+    changeDirectory(db, originOn(n), (change) => setWithheld(change, { clientId, schoolId: school, attributes }));
+  await withhold(3, ["PERSON_NAME"]);
+  await withhold(5, []);
+  const periods = (await readOne(personId, clientId))!.periods.map(({ since, until, attributes, agreements }) => [
+    ...[since, until].map((time) => time && (Date.parse(time) - day(0).getTime()) / 86_400_000),
+    attributes.includes("name"),
+    agreements.map(({ version, school: { name } }) => `${version} ${name}`).join(),
+  ]);
+  expect(periods).toEqual([
+    [1, 2, true, ""],
+    [2, 3, true, "2.1 Here"],
+    [3, 4, false, "2.1 Here"],
+    [4, 5, false, ""],
+    [5, null, true, ""],
+  ]);
 });
 
 test("what could be read before recording began has no beginning, also when it ends", async () => {

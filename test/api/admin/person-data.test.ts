@@ -28,6 +28,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
   app_event: ({ events }) => events,
   audit: ({ audit }) => audit,
   consent: ({ consents }) => consents,
+  data_request: ({ dataRequests }) => dataRequests,
   disclosure_period: ({ disclosures }) => disclosures.flatMap(({ periods }) => periods),
   credential: ({ login }) => [login?.username],
   login_card: ({ loginCards }) => loginCards,
@@ -81,6 +82,9 @@ async function makeKnownPerson(): Promise<PersonId> {
     data: { id: id(), personId, schoolId: school, tokenHash: bytes, secondStep: "NONE", createdAt: at },
   });
   await prisma.retentionExemption.create({ data: { personId, until: at, reason: "Examination.", givenAt: at } });
+  await prisma.dataRequest.create({
+    data: { id: id(), personId, schoolId: school, askedBy: "PERSON", receivedOn: at, dueOn: at },
+  });
   await prisma.passwordRequest.create({ data: { personId, schoolId: school, requestedAt: at } });
   await prisma.staffRole.create({
     data: { id: id(), personId, role: "SECRETARY", givenAt: at, schools: { create: { schoolId: school } } },

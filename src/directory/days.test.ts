@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { addMonths, dayOf, daysBetween } from "./days.ts";
+
+test.each([
+  ["2026-02-03", 1, "2026-03-03"],
+  ["2026-01-31", 1, "2026-02-28"],
+  ["2028-01-31", 1, "2028-02-29"],
+  ["2026-11-30", 3, "2027-02-28"],
+  ["2026-12-31", 1, "2027-01-31"],
+])("%s and %i months are %s", (day, months, expected) => {
+  expect(addMonths(day, months)).toBe(expected);
+});
+
+test("days are those of the schools, whatever daylight saving does", () => {
+  expect(dayOf(new Date("2026-02-03T23:30:00Z"))).toBe("2026-02-04");
+  expect(daysBetween("2026-03-28", "2026-03-30")).toBe(2);
+  expect(daysBetween("2026-03-03", "2026-02-03")).toBe(-28);
+});

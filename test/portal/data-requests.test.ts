@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import type { SchoolId } from "../../src/directory/index.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService();
+const { prisma } = service.db;
+const make = makeMakers(service.db);
+await prisma.eventFeed.updateMany({ data: { historyBeganAt: new Date("2026-01-02T08:00:00Z") } });
+
+const textOf = (html: string): string =>
+  html
+    .slice(html.indexOf("<main"))
+    .replace(/<select[\s\S]*?<\/select>/g, " ")
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ");
+
+async function makeSchool() {
+  const school = await make.school();
+  const group = await make.group({ school, name: "Klasse 5a" });
+  const name = { firstFull: "Bo", firstCall: "Bo", last: "Müller" };
+  const personId = await make.person({ school, groups: [group], name });
+  const office = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  const admin = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  return { school, group, personId, office: office.browser, admin: admin.browser };
+}
+
+test("a parent asks: the office records it, an administrator exports the data and closes it, today counts it", async () => {
+  const { school, personId, office, admin } = await makeSchool();
+  const base = `/admin/schools/${school}`;
+  const page = `${base}/people/${personId}/data`;
+  expect((await office.open(`${base}/people/${personId}`)).html).toContain(`href="${page}"`);
+  const empty = await office.open(page);
+  expect(empty.html).not.toContain("/data/pdf");
+  const recorded = await office.submit(empty, "/data/requests", { askedBy: "GUARDIAN", receivedOn: "2026-01-31" });
+  expect(textOf(recorded.html)).toMatch(/Die Anfrage ist eingetragen.*Eltern oder Sorgeberechtigte.*noch 25 Tage/);
+  expect(textOf((await admin.open(`${base}/today`)).html)).toMatch(/Auskunftsanfragen 1 .*Bo Müller: Frist bis/);
+
+  const shown = await admin.open(page);
+  await admin.submit(shown, "/data/pdf");
+  const { id } = (await prisma.dataRequest.findFirst({ where: { personId } }))!;
+  const closed = await admin.submit(await admin.open(page), `/data/requests/${id}`, { outcome: "ANSWERED" });
+  expect(textOf(closed.html)).toMatch(/Beantwortet am .*\(.*Schul-Administration\).*Daten ausgegeben am/);
+  expect(textOf((await admin.open(`${base}/today`)).html)).not.toContain("Auskunftsanfragen");
+  expect(textOf((await admin.open(`${base}/privacy/requests`)).html)).toMatch(/Keine Anfrage ist offen.*Bo Müller/);
+});
+
+test("an overdue request is marked, and a day that cannot be is refused with what was typed", async () => {
+  const { school, personId, office } = await makeSchool();
+  const base = `/admin/schools/${school}`;
+  const empty = await office.open(`${base}/people/${personId}/data`);
+  const refused = await office.submit(empty, "/data/requests", { askedBy: "PERSON", receivedOn: "2030-01-01" });
+  expect(textOf(refused.html)).toContain("liegt in der Zukunft");
+  expect(refused.html).toContain('value="2030-01-01"');
+  await office.submit(empty, "/data/requests", { askedBy: "PERSON", receivedOn: "2025-12-20" });
+  for (const page of ["today", "privacy/requests", `people/${personId}/data`])
+    expect(textOf((await office.open(`${base}/${page}`)).html), page).toContain("überfällig");
+  expect(textOf((await office.open(`${base}/today`)).html)).toContain("vor 14 Tagen");
+});
+
+test("a request whose person was deleted is closed on the page of the school", async () => {
+  const { school, admin } = await makeSchool();
+  const days = { receivedOn: service.clock(), dueOn: service.clock() };
+  const id = crypto.randomUUID();
+  await prisma.dataRequest.create({ data: { id, schoolId: school, askedBy: "AUTHORITY", ...days } });
+  const page = await admin.open(`/admin/schools/${school}/privacy/requests`);
+  expect(textOf(page.html)).toContain("Eine Person, die gelöscht wurde");
+  const closed = await admin.submit(page, `/requests/${id}`, { outcome: "WITHDRAWN" });
+  expect(textOf(closed.html)).toContain("Zurückgenommen am");
+});
+
+async function grantTo(school: SchoolId, group: Awaited<ReturnType<typeof make.group>>, name: string) {
+  const app = await make.app({ name, profile: { provider: "Lern GmbH" } });
+  await make.grant({ app: app.clientId, school, groups: [group] });
+  return app;
+}
+
+test("staff read what apps could learn; in the letter it is a part of its own", async () => {
+  const { school, group, personId, office } = await makeSchool();
+  const page = `/admin/schools/${school}/people/${personId}/disclosures`;
+  expect(textOf((await office.open(page)).html)).toContain("Keine App konnte etwas über diese Person erfahren");
+  await grantTo(school, group, "Lernapp");
+  const { html } = await office.open(page);
+  expect(textOf(html)).toMatch(
+    /Aufgezeichnet seit dem 02.01.2026.*Lernapp \(Lern GmbH\) Seit 03.02.2026 kann die App lesen: Name, Rolle/,
+  );
+});
+
+test("people read under My account what apps could learn about them", async () => {
+  const { browser, personId } = await makePortalUser(service, null);
+  expect(textOf((await browser.open("/account")).html)).toContain("Keine App konnte etwas lesen");
+  const { homeSchoolId } = await prisma.person.findUniqueOrThrow({ where: { id: personId } });
+  const school = homeSchoolId as SchoolId;
+  const group = await make.group({ school });
+  await make.membership({ group, person: personId });
+  await grantTo(school, group, "Zeichen-App");
+  expect(textOf((await browser.open("/account")).html)).toMatch(
+    /Was Apps erfahren konnten.*Zeichen-App.*kann die App lesen/,
+  );
+});
