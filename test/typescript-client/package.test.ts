@@ -102,6 +102,7 @@ test.each([
 const printed: Record<string, RegExp> = {
   "client.ts": /^$/,
   "first-read.ts": /^Förderzentrum Süd\n[^]*Goethe-Gymnasium Musterstadt\n- TEACHER Ada\n[^]*- STUDENT \(no name\)\n$/,
+  "erase.ts": /^0 confirmed\n$/,
   "errors.ts": /^400 invalid_request true\n$/,
   "copy.ts":
     /^\{ hasLoaded: true \}\n[^]*type: 'group', records: [1-9][^]*type: 'person', records: [1-9][^]*type: 'school', records: 2/,
