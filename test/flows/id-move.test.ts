@@ -256,11 +256,11 @@ test("a process that dies behind any batch loses nobody, nor do people who come 
 test("a change that began before the move and ends after it is waited for", async () => {
   const world = await makeWorld();
   const { school, group, partner, path } = world;
-  const { promise: isOpen, resolve: open } = Promise.withResolvers<void>();
-  const { promise: isWritten, resolve: written } = Promise.withResolvers<void>();
+  const { promise: isOpen, resolve: open } = Promise.withResolvers<null>();
+  const { promise: isWritten, resolve: written } = Promise.withResolvers<null>();
   // Its events are written and not committed while the move starts.
   const atEnd = async () => {
-    written();
+    written(null);
     await isOpen;
   };
   const made = changeDirectory(
@@ -277,7 +277,7 @@ test("a change that began before the move and ends after it is waited for", asyn
   expect(await partner("POST", path, { body: { subjectType: "APP" } })).toMatchObject({ status: 201 });
   let steps = 0;
   const throwIfAborted = () => {
-    if (++steps === 3) open();
+    if (++steps === 3) open(null);
   };
   const job = service.jobs.find(({ name }) => name === "access.moveIds")!;
   await job.run(Object.assign(new AbortController().signal, { throwIfAborted }));
