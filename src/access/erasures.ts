@@ -14,7 +14,7 @@ const school = table("school", "v_school");
 const p = table("person", "v_person");
 const signIn = table("signIn", "v_sign_in");
 const pair = table("pairwiseId", "v_pair");
-const event = table("appEvent", "v_event");
+const period = table("disclosurePeriod", "v_period");
 
 const keepOne = sql`
   ON CONFLICT (${columnNames("erasure", "clientId", "subjectId")})
@@ -65,7 +65,7 @@ export const withErasures = (named: { ctes: Sql; events: Sql }, now: Value): { c
 type Deleted = { personId: PersonId; at: Date };
 
 // An app of a sector knows the person if the sector has an id of them; another one signed them in, sees them now
-// (`withErasures`), or was sent an event that the feed still has.
+// (`withErasures`), or could read them since the history began.
 const askKnown = statement<Deleted>(
   ({ personId, at }) => sql`
   ${insert(
@@ -88,7 +88,7 @@ const askKnown = statement<Deleted>(
         EXISTS (SELECT FROM ${signIn} WHERE ${signIn.clientId} = ${app.clientId} AND ${signIn.personId} = ${personId})
         OR EXISTS (SELECT FROM ${pair} WHERE ${pair.personId} = ${personId} AND ${pair.recordId} = ${personId}
           AND ${pair.sector} = ${app.sector})
-        OR EXISTS (SELECT FROM ${event} WHERE ${event.subjectId} = ${personId} AND ${event.clientId} = ${app.clientId})
+        OR EXISTS (SELECT FROM ${period} WHERE ${period.personId} = ${personId} AND ${period.clientId} = ${app.clientId})
         OR EXISTS (SELECT FROM ${e} WHERE ${e.clientId} = ${app.clientId} AND ${e.subjectId} = ${personId}))
     ) AS known WHERE known.subject_id IS NOT NULL`,
   )}

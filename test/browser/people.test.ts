@@ -97,6 +97,9 @@ test.each(looks)("people and classes are accessible and fit: $colorScheme, $size
 
 test("a person is found as one types, gets a password, leaves and comes back", async () => {
   const page = await enter({}, "people");
+  await page.locator("#search").waitFor();
+  // Nothing is sent for what is typed before the scripts of the page ran.
+  await page.waitForLoadState();
   await page.locator("#search").pressSequentially("zimmer");
   await page.waitForURL(/[?&]q=/);
   await expect.poll(() => page.locator("#results tbody tr").count()).toBe(1);

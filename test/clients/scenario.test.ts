@@ -2,10 +2,17 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { bundleFolder, documentNames } from "../../openapi/tools/document.ts";
 import { changeDirectory } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
-import { restorePerson, softDeletePerson, type PersonId } from "../../src/directory/index.ts";
+import {
+  restorePerson,
+  softDeletePerson,
+  type GroupId,
+  type PersonId,
+  type SchoolId,
+} from "../../src/directory/index.ts";
 import { writeChangeCursor } from "../../src/idm/change-cursor.ts";
 import { deriveKeys } from "../../src/platform/crypto/seal.ts";
 import { demoApp, demoLogin, getReader, idm, startDemo } from "../support/api.ts";
+import { makeErasuresAndMove } from "../support/erasures-and-move.ts";
 import type { TestService } from "../support/service.ts";
 import { getUserTokens } from "../support/token.ts";
 import { fieldsOf, findLosses, type Models } from "./fields.ts";
@@ -14,6 +21,10 @@ import { documentOf, fillSteps, offered, sameInstants, type Access, type Done } 
 
 const app = demoApp("demo-lernapp");
 const forPartners = documentNames(bundleFolder);
+const [school, group] = [
+  "a0000000-0000-4000-8000-000000000001" as SchoolId,
+  "b0000000-0000-4000-8000-000000000001" as GroupId,
+];
 const softDeleted = "c0000000-0000-4000-8000-000000000005" as PersonId;
 const cursorKeys = deriveKeys(readConfig({ NODE_ENV: "test" }).encryptionKeys, "cursor");
 const lost = writeChangeCursor(cursorKeys, app.clientId, "999999999");
@@ -24,6 +35,7 @@ let access: Access;
 
 beforeAll(async () => {
   service = await startDemo();
+  const [erasure] = await makeErasuresAndMove(service, app, { school, group });
   const read = await getReader(service, app);
   const { next: before } = (await read(`${idm}/changes`)).body as { next: string };
   for (const change of [
@@ -32,7 +44,7 @@ beforeAll(async () => {
       softDeletePerson(it, { personId: softDeleted, restoreWindowDays: 30 }).then(() => undefined),
   ])
     await changeDirectory(service.db, { at: service.clock(), actorId: "test" }, change);
-  steps = fillSteps({ before, expired: lost });
+  steps = fillSteps({ before, expired: lost, erasure });
 
   const { access_token } = await getUserTokens(service, app, demoLogin(2), {
     scopes: ["openid", "profile", "people:read"],

@@ -51,6 +51,7 @@ describe.each(examples)("the example $name", (example) => {
       ...["check-app", "--port", `${issuerPort}`, "--login-url", `${app.url}/login`],
       ...["--redirect-uri", `${app.url}/callback`, "--webhook-url", `${app.url}/hook`],
       ...["--webhook-new-secret", secrets[1]!],
+      ...(example.name === "express" ? ["--erasures"] : []),
     ]);
     await app.stop();
     expect(out, err + app.output()).toMatch(/^[1-9]\d passed, 0 failed, 0 warning, 0 skipped\.$/m);

@@ -44,7 +44,7 @@ beforeAll(async () => {
   known = await make.people({ school, count, groups: [group] });
 }, 120_000);
 
-/** Throws at the nth write from now on, as if the process died there; null: never. */
+/** Throws at the nth write from now on and at all later ones, as if the process died there; null: never. */
 type Death = { writes: number | null };
 
 /** The copy of the package with a table of the app's own beside it. */
@@ -56,7 +56,7 @@ function openStore(file: string, death: Death): Store {
   return {
     ...copy,
     async write(batch) {
-      if (death.writes !== null && death.writes-- === 0) throw new Error("killed");
+      if (death.writes !== null && death.writes-- <= 0) throw new Error("killed");
       await copy.write(batch);
       for (const { from, to } of batch.rekey ?? []) move.run(to, from);
     },
@@ -139,12 +139,16 @@ test("a copy is moved to the new ids, loses nobody and doubles nobody, whenever 
   await change((it) => softDeletePerson(it, { personId: gone, ...origin }));
   await change((it) => deletePerson(it, { personId: gone, forget: () => Promise.resolve() }));
   await change((it) => updatePerson(it, { personId: changed, role: "TEACHER" }));
-  await deliverTo(openSync("webhook.db", { writes: 0 }));
+  const death: Death = { writes: 0 };
+  const dying = openSync("webhook.db", death);
+  await deliverTo(dying);
+  await expect.poll(() => death.writes).toBeLessThan(0);
+  await dying.close();
   expect(await call("POST", `${path}/cut-over`)).toMatchObject({ status: 204 });
   const late = await make.person({ school, groups: [group] });
   await change((it) => updatePerson(it, { personId: changed, role: "STUDENT" }));
 
-  let deaths = 0;
+  const deaths: string[] = [];
   for (const file of ["webhook.db", "feed.db"])
     for (let writes = 0; ; writes++) {
       const sync = openSync(file, { writes });
@@ -154,9 +158,10 @@ test("a copy is moved to the new ids, loses nobody and doubles nobody, whenever 
       );
       await sync.close();
       if (isAlive) break;
-      deaths++;
+      deaths.push(file);
     }
-  expect(deaths).toBeGreaterThan(8);
+  // Two writes of new ids, two of the load, and one that says that all have their new ids.
+  expect(deaths).toEqual(["webhook.db", "feed.db"].flatMap((file) => Array<string>(5).fill(file)));
   const sync = openSync("webhook.db");
   await deliverTo(sync);
   sync.resume();

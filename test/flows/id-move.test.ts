@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
 import {
   addMembership,
+  createPerson,
   deletePerson,
   removeMembership,
   softDeletePerson,
@@ -250,6 +251,40 @@ test("a process that dies behind any batch loses nobody, nor do people who come 
   expect(ids.filter((id) => !old.has(id) && meanwhile.includes(id as PersonId))).toEqual([]);
   expect(changed.every(({ contexts }) => contexts.length === 1)).toBe(true);
   expect(await partner("GET", path)).toMatchObject({ body: { isAnnounced: true, announced: changed.length } });
+});
+
+test("a change that began before the move and ends after it is waited for", async () => {
+  const world = await makeWorld();
+  const { school, group, partner, path } = world;
+  const { promise: isOpen, resolve: open } = Promise.withResolvers<null>();
+  const { promise: isWritten, resolve: written } = Promise.withResolvers<null>();
+  // Its events are written and not committed while the move starts.
+  const atEnd = async () => {
+    written(null);
+    await isOpen;
+  };
+  const made = changeDirectory(
+    service.db,
+    { at: clock(), actorId: "test" },
+    async (it) => {
+      const personId = await createPerson(it, { role: "STUDENT", name: null, schools: [school] });
+      await addMembership(it, { groupId: group, personId });
+      return personId;
+    },
+    atEnd as () => Promise<never>,
+  );
+  await Promise.race([isWritten, made]);
+  expect(await partner("POST", path, { body: { subjectType: "APP" } })).toMatchObject({ status: 201 });
+  let steps = 0;
+  const throwIfAborted = () => {
+    if (++steps === 3) open(null);
+  };
+  const job = service.jobs.find(({ name }) => name === "access.moveIds")!;
+  await job.run(Object.assign(new AbortController().signal, { throwIfAborted }));
+  const person = await made;
+  expect(await listIds(world)).toEqual([person]);
+  expect((await listChanged(world)).map(({ oldId }) => oldId)).toEqual([person]);
+  expect(await partner("GET", path)).toMatchObject({ body: { announced: 1 } });
 });
 
 test("sign-on, hints and logout tokens follow the ids, and a session keeps its sid until the cut-over", async () => {

@@ -18,6 +18,7 @@ import {
 } from "../../src/directory/index.ts";
 import { registerEndpoint } from "../support/webhook-changes.ts";
 import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
+import { makeErasuresAndMove } from "../support/erasures-and-move.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { getUserTokens } from "../support/token.ts";
 import { inside } from "../support/webhooks.ts";
@@ -59,6 +60,7 @@ beforeAll(async () => {
   const origin = { at: service.clock(), actorId: "school" };
   const wish = { clientId: app.clientId, url: receiver.url, eventTypes: ["person", "group", "school"] as const };
   await registerEndpoint(service.db, wish, { origin, keys, policy: inside });
+  const [erasure] = await makeErasuresAndMove(service, app, { school, group });
   const change = (work: Parameters<typeof changeDirectory>[2]) => changeDirectory(service.db, origin, work);
   await change((it) =>
     updatePerson(it, { personId: teacher, name: { firstFull: "Jörg", firstCall: "Jörg", last: "Groß-Weißmüller" } }),
@@ -87,6 +89,8 @@ beforeAll(async () => {
     person: teacher,
     personWithoutName: nameless,
     hiddenPerson: hidden,
+    erasure,
+    movedPerson: student,
     events: { person: eventsOf("person"), group: eventsOf("group"), school: eventsOf("school") },
   };
   for (const generator of generators) seen[generator] = await runProgram(programOf[generator]);
@@ -129,6 +133,9 @@ describe.each(generators)("a client of %s", (generator) => {
     expect(Object.keys(seen[generator].read).toSorted()).toEqual([...readable, ...signOn].toSorted());
     expect(seen[generator].read).toMatchObject({
       getGroup: { id: group },
+      acknowledgeErasure: { id: world.erasure, state: "kept", reason: "legal_claims" },
+      listErasures: [{ cause: "deleted", state: "open", acknowledgedAt: null }],
+      listIdentifierChanges: [{ oldId: student, inUse: "OLD" }],
       getPersonInfo: { pid: student },
       introspectToken: { active: true },
       revokeToken: 200,

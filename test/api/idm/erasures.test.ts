@@ -138,32 +138,38 @@ test("who only leaves an app's view is asked for after the restore window, unles
   ]);
 });
 
-test("who left the view and is then deleted is asked for at once, even if the app began to confirm only afterwards", async () => {
-  const people = [await make.person({ school, groups: [group] }), await make.person({ school, groups: [group] })];
-  const before = await makeApp({ subjectType: "APP" }, { signOn: "NOBODY" });
-  const after = await makeApp({ confirmsErasures: false, subjectType: "APP" }, { signOn: "NOBODY" });
-  for (const { clientId } of [before, after]) await sync(clientId, []);
-  daysLater(3);
-  await withPrismaTransaction(db, (tx) =>
-    updateApp(
-      tx,
-      { clientId: after.clientId, confirmsErasures: true },
-      { at: clock(), actorId: "test", allowLoopbackHttp: true },
-    ),
-  );
-  for (const app of [before, after]) expect(await app.list()).toEqual([]);
-  await remove(people[0]!);
-  for (const app of [before, after]) {
-    const [erasure, ...others] = await app.list();
-    expect(others).toEqual([]);
-    expect([erasure!.cause, erasure!.askedAt]).toEqual(["deleted", "2026-02-06T08:00:00.000Z"]);
-    const told = await app.readDeletions();
-    expect(told.map(({ personId }) => personId)).toContain(erasure!.personId);
-    expect(told.map(({ reason, erasureId }) => [reason, erasureId])).toEqual(
-      told.map(() => ["no_longer_synced", undefined]),
+test.each([
+  ["shared ids", "SHARED"],
+  ["ids of its own", "APP"],
+] as const)(
+  "who left the view of an app with %s and is then deleted is asked for at once, even if it began to confirm only afterwards",
+  async (_what, subjectType) => {
+    const people = [await make.person({ school, groups: [group] }), await make.person({ school, groups: [group] })];
+    const before = await makeApp({ subjectType }, { signOn: "NOBODY" });
+    const after = await makeApp({ confirmsErasures: false, subjectType }, { signOn: "NOBODY" });
+    for (const { clientId } of [before, after]) await sync(clientId, []);
+    daysLater(3);
+    await withPrismaTransaction(db, (tx) =>
+      updateApp(
+        tx,
+        { clientId: after.clientId, confirmsErasures: true },
+        { at: clock(), actorId: "test", allowLoopbackHttp: true },
+      ),
     );
-  }
-});
+    for (const app of [before, after]) expect(await app.list()).toEqual([]);
+    await remove(people[0]!);
+    for (const app of [before, after]) {
+      const [erasure, ...others] = await app.list();
+      expect(others).toEqual([]);
+      expect([erasure!.cause, erasure!.askedAt.slice(0, 16)]).toEqual(["deleted", "2026-02-06T08:00"]);
+      const told = await app.readDeletions();
+      expect(told.map(({ personId }) => personId)).toContain(erasure!.personId);
+      expect(told.map(({ reason, erasureId }) => [reason, erasureId])).toEqual(
+        told.map(() => ["no_longer_synced", undefined]),
+      );
+    }
+  },
+);
 
 test("an app whose people only sign in is asked too, through their school", async () => {
   const app = await makeApp({ subjectType: "APP" }, { sync: false });

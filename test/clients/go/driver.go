@@ -96,12 +96,13 @@ func call(it step, told told) done {
 	start := service.MethodByName(pascal(it.Operation))
 	arguments := []reflect.Value{reflect.ValueOf(ctx)}
 	// What stands in the path is given at once, all else by its name.
-	if id, found := it.Parameters["id"]; found {
-		arguments = append(arguments, typed(start.Type().In(1), id))
+	inPath := start.Type().NumIn() > 1
+	if inPath {
+		arguments = append(arguments, typed(start.Type().In(1), it.Parameters["id"]))
 	}
 	request := start.Call(arguments)[0]
 	for name, text := range it.Parameters {
-		if name != "id" {
+		if name != "id" || !inPath {
 			set := request.MethodByName(pascal(name))
 			request = set.Call([]reflect.Value{typed(set.Type().In(0), text)})[0]
 		}

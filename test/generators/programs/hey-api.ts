@@ -5,7 +5,7 @@ import * as schulconnex from "../clients/hey-api/schulconnex/sdk.gen";
 import { createClient as createSignOn } from "../clients/hey-api/sign-on/client";
 import * as signOn from "../clients/hey-api/sign-on/sdk.gen";
 import { zGroupEvent, zPersonEvent, zSchoolEvent } from "../clients/hey-api/webhooks/zod.gen";
-import { print, some, world } from "./world";
+import { kept, print, some, world } from "./world";
 
 const { urls } = world;
 const asApp = (secret: string) => createSignOn({ baseUrl: urls.signOn, auth: () => `${world.clientId}:${secret}` });
@@ -35,6 +35,9 @@ async function run(): Promise<void> {
     listSchoolPeople: (await idm.listSchoolPeople(path(world.school))).data,
     getPerson: (await idm.getPerson(path(world.personWithoutName))).data,
     listChanges: position,
+    acknowledgeErasure: (await idm.acknowledgeErasure({ ...path(world.erasure), body: kept })).data,
+    listErasures: (await idm.listErasures(always)).data,
+    listIdentifierChanges: (await idm.listIdentifierChanges({ ...always, query: { id: world.movedPerson } })).data,
     listPersonenInfo: (await schulconnex.listPersonenInfo({ client: records, throwOnError: true })).data,
     listCodelisten: (await schulconnex.listCodelisten({ client: records, throwOnError: true })).data,
     getPersonInfo: (await schulconnex.getPersonInfo({ client: person, throwOnError: true })).data,

@@ -3,7 +3,9 @@ import * as schulconnex from "../clients/kubb/schulconnex";
 import * as signOn from "../clients/kubb/sign-on";
 import { groupEventSchema, personEventSchema, schoolEventSchema } from "../clients/kubb/webhooks";
 import type { Client, RequestConfig } from "../clients/kubb/idm/.kubb/fetch";
-import { basic, print, refusalOf, world } from "./world";
+import { basic, kept, print, refusalOf, world } from "./world";
+
+const { urls } = world;
 
 class Refusal extends Error {
   readonly status: number;
@@ -15,7 +17,10 @@ class Refusal extends Error {
   }
 }
 
-/** The client that is handed to every operation, as the generator's guide has it: forms, and refusals as exceptions. */
+/**
+ * The client that is handed to every operation, as the generator's guide has it: sends forms to sign-on and JSON to the
+ * other APIs, and throws refusals.
+ */
 const makeClient =
   (baseUrl: string, authorization?: string): Client =>
   async <TData, _TError = unknown, TVariables = unknown>({
@@ -28,10 +33,17 @@ const makeClient =
     const query = new URLSearchParams(
       Object.entries((params ?? {}) as Record<string, unknown>).map(([name, value]) => [name, String(value)]),
     );
+    const isJson = data !== undefined && baseUrl !== urls.signOn;
     const answer = await fetch(`${baseUrl}${url}${query.size > 0 ? `?${query}` : ""}`, {
       method,
-      headers: { ...(headers as Record<string, string>), ...(authorization && { authorization }) },
-      ...(data !== undefined && { body: new URLSearchParams(data as Record<string, string>) }),
+      headers: {
+        ...(headers as Record<string, string>),
+        ...(authorization && { authorization }),
+        ...(isJson && { "content-type": "application/json" }),
+      },
+      ...(data !== undefined && {
+        body: isJson ? JSON.stringify(data) : new URLSearchParams(data as Record<string, string>),
+      }),
     });
     const text = await answer.text();
     const body: unknown = text === "" ? undefined : JSON.parse(text);
@@ -39,7 +51,6 @@ const makeClient =
     return { data: body as TData, status: answer.status, statusText: answer.statusText, headers: answer.headers };
   };
 
-const { urls } = world;
 const tokenFor = { grant_type: "client_credentials", scope: world.scope } as const;
 
 async function run(): Promise<void> {
@@ -64,6 +75,9 @@ async function run(): Promise<void> {
     listSchoolPeople: await idm.listSchoolPeople(world.school, {}, {}, auth),
     getPerson: await idm.getPerson(world.personWithoutName, {}, auth),
     listChanges: position,
+    acknowledgeErasure: await idm.acknowledgeErasure(world.erasure, kept, auth),
+    listErasures: await idm.listErasures({}, {}, auth),
+    listIdentifierChanges: await idm.listIdentifierChanges({ id: world.movedPerson }, {}, auth),
     listPersonenInfo: await schulconnex.listPersonenInfo({}, {}, records),
     listCodelisten: await schulconnex.listCodelisten({}, records),
     getPersonInfo: await schulconnex.getPersonInfo({}, asUser(urls.schulconnex)),

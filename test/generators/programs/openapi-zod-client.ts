@@ -7,7 +7,7 @@ import {
 } from "../clients/openapi-zod-client/schulconnex/client";
 import { createApiClient as createSignOn, api as signOnApi } from "../clients/openapi-zod-client/sign-on/client";
 import { schemas } from "../clients/openapi-zod-client/webhooks/client";
-import { basic, print, refusalOf, world } from "./world";
+import { basic, kept, print, refusalOf, world } from "./world";
 
 // axios writes the names of lists in queries with `[]`, unless it is told not to.
 const withToken = (authorization: string) => ({
@@ -40,6 +40,9 @@ async function run(): Promise<void> {
     listSchoolPeople: await idm.listSchoolPeople(params(world.school)),
     getPerson: await idm.getPerson(params(world.personWithoutName)),
     listChanges: position,
+    acknowledgeErasure: await idm.acknowledgeErasure(kept, params(world.erasure)),
+    listErasures: await idm.listErasures(),
+    listIdentifierChanges: await idm.listIdentifierChanges({ queries: { id: world.movedPerson } }),
     listPersonenInfo: await schulconnex.listPersonenInfo(),
     listCodelisten: await schulconnex.listCodelisten(),
     getPersonInfo: await createSchulconnex(urls.schulconnex, asUser).getPersonInfo(),

@@ -6,7 +6,7 @@ import * as schulconnexSchemas from "../clients/orval/schulconnex/zod";
 import * as signOn from "../clients/orval/sign-on/client";
 import * as signOnSchemas from "../clients/orval/sign-on/zod";
 import { ReceiveGroupEventBody, ReceivePersonEventBody, ReceiveSchoolEventBody } from "../clients/orval/webhooks/zod";
-import { basic, print, world } from "./world";
+import { basic, kept, print, world } from "./world";
 
 /** The answer of an operation that has to succeed, parsed by the schema made for it. */
 function good<T>(answer: { status: number; data: unknown }, schema: { parse(value: unknown): T }): T {
@@ -36,6 +36,15 @@ async function run(): Promise<void> {
     listSchoolPeople: good(await idm.listSchoolPeople(world.school, {}, auth), idmSchemas.ListSchoolPeopleResponse),
     getPerson: good(await idm.getPerson(world.personWithoutName, auth), idmSchemas.GetPersonResponse),
     listChanges: position,
+    acknowledgeErasure: good(
+      await idm.acknowledgeErasure(world.erasure, kept, auth),
+      idmSchemas.AcknowledgeErasureResponse,
+    ),
+    listErasures: good(await idm.listErasures({}, auth), idmSchemas.ListErasuresResponse),
+    listIdentifierChanges: good(
+      await idm.listIdentifierChanges({ id: world.movedPerson }, auth),
+      idmSchemas.ListIdentifierChangesResponse,
+    ),
     listPersonenInfo: good(await schulconnex.listPersonenInfo({}, auth), schulconnexSchemas.ListPersonenInfoResponse),
     listCodelisten: good(await schulconnex.listCodelisten(auth), schulconnexSchemas.ListCodelistenResponse),
     getPersonInfo: good(await schulconnex.getPersonInfo(asUser), schulconnexSchemas.GetPersonInfoResponse),

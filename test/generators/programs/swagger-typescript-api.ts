@@ -1,7 +1,7 @@
 import { Api as Idm } from "../clients/swagger-typescript-api/idm/client";
 import { Api as Schulconnex, type SchulconnexError } from "../clients/swagger-typescript-api/schulconnex/client";
 import { Api as SignOn } from "../clients/swagger-typescript-api/sign-on/client";
-import { basic, print, refusalOf, world } from "./world";
+import { basic, kept, print, refusalOf, world } from "./world";
 
 const { urls } = world;
 const withToken = (baseUrl: string, authorization: string) => ({
@@ -42,6 +42,9 @@ async function run(): Promise<void> {
     listSchoolPeople: (await idm.listSchoolPeople(world.school)).data,
     getPerson: (await idm.getPerson(world.personWithoutName)).data,
     listChanges: position,
+    acknowledgeErasure: (await idm.acknowledgeErasure(world.erasure, kept)).data,
+    listErasures: (await idm.listErasures()).data,
+    listIdentifierChanges: (await idm.listIdentifierChanges({ id: world.movedPerson })).data,
     listPersonenInfo: (await records.listPersonenInfo()).data,
     listCodelisten: (await records.listCodelisten()).data,
     getPersonInfo: (await new Schulconnex(withToken(urls.schulconnex, asUser)).idm.getPersonInfo()).data,

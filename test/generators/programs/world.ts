@@ -12,6 +12,10 @@ export type World = {
   person: string;
   personWithoutName: string;
   hiddenPerson: string;
+  /** Of which the app says that it keeps the data. */
+  erasure: string;
+  /** Whose id changes. */
+  movedPerson: string;
   events: { person: unknown[]; group: unknown[]; school: unknown[] };
 };
 
@@ -33,6 +37,9 @@ export type Seen = {
 };
 
 export const world = JSON.parse(process.env["WORLD"] ?? "null") as World;
+
+/** What the app did with the data of `erasure`. */
+export const kept = { outcome: "kept", reason: "legal_claims" } as const;
 
 export const basic = (secret = world.clientSecret): string =>
   `Basic ${Buffer.from(`${world.clientId}:${secret}`).toString("base64")}`;
