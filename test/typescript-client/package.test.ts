@@ -102,7 +102,6 @@ test.each([
 const printed: Record<string, RegExp> = {
   "client.ts": /^$/,
   "first-read.ts": /^Förderzentrum Süd\n[^]*Goethe-Gymnasium Musterstadt\n- TEACHER Ada\n[^]*- STUDENT \(no name\)\n$/,
-  "erase.ts": /^0 confirmed\n$/,
   "errors.ts": /^400 invalid_request true\n$/,
   "erase.ts": /^0 confirmed\n$/,
   "copy.ts":
