@@ -295,6 +295,9 @@ export type PersonWhereInput = {
   offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
   exemption?: Prisma.XOR<Prisma.RetentionExemptionNullableScalarRelationFilter, Prisma.RetentionExemptionWhereInput> | null
+  upstreamLinks?: Prisma.UpstreamLinkListRelationFilter
+  upstreamSessions?: Prisma.UpstreamSessionListRelationFilter
+  upstreamRecent?: Prisma.UpstreamRecentSignInListRelationFilter
 }
 
 export type PersonOrderByWithRelationInput = {
@@ -332,6 +335,9 @@ export type PersonOrderByWithRelationInput = {
   offeredIn?: Prisma.HandoverPersonOrderByWithRelationInput
   credentialBatches?: Prisma.CredentialBatchPersonOrderByRelationAggregateInput
   exemption?: Prisma.RetentionExemptionOrderByWithRelationInput
+  upstreamLinks?: Prisma.UpstreamLinkOrderByRelationAggregateInput
+  upstreamSessions?: Prisma.UpstreamSessionOrderByRelationAggregateInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInOrderByRelationAggregateInput
 }
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
@@ -372,6 +378,9 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
   exemption?: Prisma.XOR<Prisma.RetentionExemptionNullableScalarRelationFilter, Prisma.RetentionExemptionWhereInput> | null
+  upstreamLinks?: Prisma.UpstreamLinkListRelationFilter
+  upstreamSessions?: Prisma.UpstreamSessionListRelationFilter
+  upstreamRecent?: Prisma.UpstreamRecentSignInListRelationFilter
 }, "id">
 
 export type PersonOrderByWithAggregationInput = {
@@ -453,6 +462,9 @@ export type PersonCreateInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateInput = {
@@ -488,6 +500,9 @@ export type PersonUncheckedCreateInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUpdateInput = {
@@ -523,6 +538,9 @@ export type PersonUpdateInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateInput = {
@@ -558,6 +576,9 @@ export type PersonUncheckedUpdateInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyInput = {
@@ -1006,6 +1027,48 @@ export type PersonUpdateOneWithoutStaffRolesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutStaffRolesInput, Prisma.PersonUpdateWithoutStaffRolesInput>, Prisma.PersonUncheckedUpdateWithoutStaffRolesInput>
 }
 
+export type PersonCreateNestedOneWithoutUpstreamLinksInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamLinksInput, Prisma.PersonUncheckedCreateWithoutUpstreamLinksInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamLinksInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutUpstreamLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamLinksInput, Prisma.PersonUncheckedCreateWithoutUpstreamLinksInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamLinksInput
+  upsert?: Prisma.PersonUpsertWithoutUpstreamLinksInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutUpstreamLinksInput, Prisma.PersonUpdateWithoutUpstreamLinksInput>, Prisma.PersonUncheckedUpdateWithoutUpstreamLinksInput>
+}
+
+export type PersonCreateNestedOneWithoutUpstreamSessionsInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedCreateWithoutUpstreamSessionsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamSessionsInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutUpstreamSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedCreateWithoutUpstreamSessionsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamSessionsInput
+  upsert?: Prisma.PersonUpsertWithoutUpstreamSessionsInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutUpstreamSessionsInput, Prisma.PersonUpdateWithoutUpstreamSessionsInput>, Prisma.PersonUncheckedUpdateWithoutUpstreamSessionsInput>
+}
+
+export type PersonCreateNestedOneWithoutUpstreamRecentInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamRecentInput, Prisma.PersonUncheckedCreateWithoutUpstreamRecentInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamRecentInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutUpstreamRecentNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamRecentInput, Prisma.PersonUncheckedCreateWithoutUpstreamRecentInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamRecentInput
+  upsert?: Prisma.PersonUpsertWithoutUpstreamRecentInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutUpstreamRecentInput, Prisma.PersonUpdateWithoutUpstreamRecentInput>, Prisma.PersonUncheckedUpdateWithoutUpstreamRecentInput>
+}
+
 export type PersonCreateWithoutSignInsInput = {
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
@@ -1038,6 +1101,9 @@ export type PersonCreateWithoutSignInsInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSignInsInput = {
@@ -1072,6 +1138,9 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSignInsInput = {
@@ -1122,6 +1191,9 @@ export type PersonUpdateWithoutSignInsInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSignInsInput = {
@@ -1156,6 +1228,9 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutHomeSchoolInput = {
@@ -1190,6 +1265,9 @@ export type PersonCreateWithoutHomeSchoolInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeSchoolInput = {
@@ -1224,6 +1302,9 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeSchoolInput = {
@@ -1307,6 +1388,9 @@ export type PersonCreateWithoutAffiliationsInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutAffiliationsInput = {
@@ -1341,6 +1425,9 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutAffiliationsInput = {
@@ -1380,6 +1467,9 @@ export type PersonCreateWithoutHomeInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeInput = {
@@ -1413,6 +1503,9 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeInput = {
@@ -1468,6 +1561,9 @@ export type PersonUpdateWithoutAffiliationsInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutAffiliationsInput = {
@@ -1502,6 +1598,9 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUpsertWithWhereUniqueWithoutHomeInput = {
@@ -1552,6 +1651,9 @@ export type PersonCreateWithoutOfferedInInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutOfferedInInput = {
@@ -1586,6 +1688,9 @@ export type PersonUncheckedCreateWithoutOfferedInInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutOfferedInInput = {
@@ -1636,6 +1741,9 @@ export type PersonUpdateWithoutOfferedInInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutOfferedInInput = {
@@ -1670,6 +1778,9 @@ export type PersonUncheckedUpdateWithoutOfferedInInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutExemptionInput = {
@@ -1704,6 +1815,9 @@ export type PersonCreateWithoutExemptionInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutExemptionInput = {
@@ -1738,6 +1852,9 @@ export type PersonUncheckedCreateWithoutExemptionInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutExemptionInput = {
@@ -1788,6 +1905,9 @@ export type PersonUpdateWithoutExemptionInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutExemptionInput = {
@@ -1822,6 +1942,9 @@ export type PersonUncheckedUpdateWithoutExemptionInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutImportChangesInput = {
@@ -1856,6 +1979,9 @@ export type PersonCreateWithoutImportChangesInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutImportChangesInput = {
@@ -1890,6 +2016,9 @@ export type PersonUncheckedCreateWithoutImportChangesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutImportChangesInput = {
@@ -1940,6 +2069,9 @@ export type PersonUpdateWithoutImportChangesInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutImportChangesInput = {
@@ -1974,6 +2106,9 @@ export type PersonUncheckedUpdateWithoutImportChangesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutImportsInput = {
@@ -2008,6 +2143,9 @@ export type PersonCreateWithoutImportsInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutImportsInput = {
@@ -2042,6 +2180,9 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutImportsInput = {
@@ -2092,6 +2233,9 @@ export type PersonUpdateWithoutImportsInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutImportsInput = {
@@ -2126,6 +2270,9 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutCredentialInput = {
@@ -2160,6 +2307,9 @@ export type PersonCreateWithoutCredentialInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialInput = {
@@ -2194,6 +2344,9 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialInput = {
@@ -2244,6 +2397,9 @@ export type PersonUpdateWithoutCredentialInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialInput = {
@@ -2278,6 +2434,9 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutUserNamesInput = {
@@ -2312,6 +2471,9 @@ export type PersonCreateWithoutUserNamesInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutUserNamesInput = {
@@ -2346,6 +2508,9 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutUserNamesInput = {
@@ -2396,6 +2561,9 @@ export type PersonUpdateWithoutUserNamesInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutUserNamesInput = {
@@ -2430,6 +2598,9 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutVoidSignInInput = {
@@ -2464,6 +2635,9 @@ export type PersonCreateWithoutVoidSignInInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutVoidSignInInput = {
@@ -2498,6 +2672,9 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutVoidSignInInput = {
@@ -2548,6 +2725,9 @@ export type PersonUpdateWithoutVoidSignInInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutVoidSignInInput = {
@@ -2582,6 +2762,9 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutConsentsInput = {
@@ -2616,6 +2799,9 @@ export type PersonCreateWithoutConsentsInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutConsentsInput = {
@@ -2650,6 +2836,9 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutConsentsInput = {
@@ -2700,6 +2889,9 @@ export type PersonUpdateWithoutConsentsInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutConsentsInput = {
@@ -2734,6 +2926,9 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutKnownDevicesInput = {
@@ -2768,6 +2963,9 @@ export type PersonCreateWithoutKnownDevicesInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutKnownDevicesInput = {
@@ -2802,6 +3000,9 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutKnownDevicesInput = {
@@ -2852,6 +3053,9 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
@@ -2886,6 +3090,9 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutCredentialBatchesInput = {
@@ -2920,6 +3127,9 @@ export type PersonCreateWithoutCredentialBatchesInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
@@ -2954,6 +3164,9 @@ export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialBatchesInput = {
@@ -3004,6 +3217,9 @@ export type PersonUpdateWithoutCredentialBatchesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
@@ -3038,6 +3254,9 @@ export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutSecondFactorsInput = {
@@ -3072,6 +3291,9 @@ export type PersonCreateWithoutSecondFactorsInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSecondFactorsInput = {
@@ -3106,6 +3328,9 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSecondFactorsInput = {
@@ -3156,6 +3381,9 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
@@ -3190,6 +3418,9 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutRecoveryCodesInput = {
@@ -3224,6 +3455,9 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
@@ -3258,6 +3492,9 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutRecoveryCodesInput = {
@@ -3308,6 +3545,9 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
@@ -3342,6 +3582,9 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutStaffRolesInput = {
@@ -3376,6 +3619,9 @@ export type PersonCreateWithoutStaffRolesInput = {
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutStaffRolesInput = {
@@ -3410,6 +3656,9 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutStaffRolesInput = {
@@ -3460,6 +3709,9 @@ export type PersonUpdateWithoutStaffRolesInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutStaffRolesInput = {
@@ -3494,6 +3746,501 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutUpstreamLinksInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutUpstreamLinksInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutUpstreamLinksInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamLinksInput, Prisma.PersonUncheckedCreateWithoutUpstreamLinksInput>
+}
+
+export type PersonUpsertWithoutUpstreamLinksInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamLinksInput, Prisma.PersonUncheckedUpdateWithoutUpstreamLinksInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamLinksInput, Prisma.PersonUncheckedCreateWithoutUpstreamLinksInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutUpstreamLinksInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamLinksInput, Prisma.PersonUncheckedUpdateWithoutUpstreamLinksInput>
+}
+
+export type PersonUpdateWithoutUpstreamLinksInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutUpstreamLinksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutUpstreamSessionsInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutUpstreamSessionsInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutUpstreamSessionsInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedCreateWithoutUpstreamSessionsInput>
+}
+
+export type PersonUpsertWithoutUpstreamSessionsInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedUpdateWithoutUpstreamSessionsInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedCreateWithoutUpstreamSessionsInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutUpstreamSessionsInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedUpdateWithoutUpstreamSessionsInput>
+}
+
+export type PersonUpdateWithoutUpstreamSessionsInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutUpstreamSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutUpstreamRecentInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutUpstreamRecentInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutUpstreamRecentInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamRecentInput, Prisma.PersonUncheckedCreateWithoutUpstreamRecentInput>
+}
+
+export type PersonUpsertWithoutUpstreamRecentInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamRecentInput, Prisma.PersonUncheckedUpdateWithoutUpstreamRecentInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamRecentInput, Prisma.PersonUncheckedCreateWithoutUpstreamRecentInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutUpstreamRecentInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamRecentInput, Prisma.PersonUncheckedUpdateWithoutUpstreamRecentInput>
+}
+
+export type PersonUpdateWithoutUpstreamRecentInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutUpstreamRecentInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyHomeSchoolInput = {
@@ -3547,6 +4294,9 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
@@ -3581,6 +4331,9 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
@@ -3652,6 +4405,9 @@ export type PersonUpdateWithoutHomeInput = {
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeInput = {
@@ -3685,6 +4441,9 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeInput = {
@@ -3722,6 +4481,9 @@ export type PersonCountOutputType = {
   secondFactors: number
   recoveryCodes: number
   credentialBatches: number
+  upstreamLinks: number
+  upstreamSessions: number
+  upstreamRecent: number
 }
 
 export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3736,6 +4498,9 @@ export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   secondFactors?: boolean | PersonCountOutputTypeCountSecondFactorsArgs
   recoveryCodes?: boolean | PersonCountOutputTypeCountRecoveryCodesArgs
   credentialBatches?: boolean | PersonCountOutputTypeCountCredentialBatchesArgs
+  upstreamLinks?: boolean | PersonCountOutputTypeCountUpstreamLinksArgs
+  upstreamSessions?: boolean | PersonCountOutputTypeCountUpstreamSessionsArgs
+  upstreamRecent?: boolean | PersonCountOutputTypeCountUpstreamRecentArgs
 }
 
 /**
@@ -3825,6 +4590,27 @@ export type PersonCountOutputTypeCountCredentialBatchesArgs<ExtArgs extends runt
   where?: Prisma.CredentialBatchPersonWhereInput
 }
 
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountUpstreamLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UpstreamLinkWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountUpstreamSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UpstreamSessionWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountUpstreamRecentArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UpstreamRecentSignInWhereInput
+}
+
 
 export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -3861,6 +4647,9 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   exemption?: boolean | Prisma.Person$exemptionArgs<ExtArgs>
+  upstreamLinks?: boolean | Prisma.Person$upstreamLinksArgs<ExtArgs>
+  upstreamSessions?: boolean | Prisma.Person$upstreamSessionsArgs<ExtArgs>
+  upstreamRecent?: boolean | Prisma.Person$upstreamRecentArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
@@ -3947,6 +4736,9 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   exemption?: boolean | Prisma.Person$exemptionArgs<ExtArgs>
+  upstreamLinks?: boolean | Prisma.Person$upstreamLinksArgs<ExtArgs>
+  upstreamSessions?: boolean | Prisma.Person$upstreamSessionsArgs<ExtArgs>
+  upstreamRecent?: boolean | Prisma.Person$upstreamRecentArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PersonIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3978,6 +4770,9 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     offeredIn: Prisma.$HandoverPersonPayload<ExtArgs> | null
     credentialBatches: Prisma.$CredentialBatchPersonPayload<ExtArgs>[]
     exemption: Prisma.$RetentionExemptionPayload<ExtArgs> | null
+    upstreamLinks: Prisma.$UpstreamLinkPayload<ExtArgs>[]
+    upstreamSessions: Prisma.$UpstreamSessionPayload<ExtArgs>[]
+    upstreamRecent: Prisma.$UpstreamRecentSignInPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -4408,6 +5203,9 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   offeredIn<T extends Prisma.Person$offeredInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$offeredInArgs<ExtArgs>>): Prisma.Prisma__HandoverPersonClient<runtime.Types.Result.GetResult<Prisma.$HandoverPersonPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   credentialBatches<T extends Prisma.Person$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   exemption<T extends Prisma.Person$exemptionArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$exemptionArgs<ExtArgs>>): Prisma.Prisma__RetentionExemptionClient<runtime.Types.Result.GetResult<Prisma.$RetentionExemptionPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  upstreamLinks<T extends Prisma.Person$upstreamLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$upstreamLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  upstreamSessions<T extends Prisma.Person$upstreamSessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$upstreamSessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamSessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  upstreamRecent<T extends Prisma.Person$upstreamRecentArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$upstreamRecentArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamRecentSignInPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5239,6 +6037,78 @@ export type Person$exemptionArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   include?: Prisma.RetentionExemptionInclude<ExtArgs> | null
   where?: Prisma.RetentionExemptionWhereInput
+}
+
+/**
+ * Person.upstreamLinks
+ */
+export type Person$upstreamLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UpstreamLink
+   */
+  select?: Prisma.UpstreamLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UpstreamLink
+   */
+  omit?: Prisma.UpstreamLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UpstreamLinkInclude<ExtArgs> | null
+  where?: Prisma.UpstreamLinkWhereInput
+  orderBy?: Prisma.UpstreamLinkOrderByWithRelationInput | Prisma.UpstreamLinkOrderByWithRelationInput[]
+  cursor?: Prisma.UpstreamLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UpstreamLinkScalarFieldEnum | Prisma.UpstreamLinkScalarFieldEnum[]
+}
+
+/**
+ * Person.upstreamSessions
+ */
+export type Person$upstreamSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UpstreamSession
+   */
+  select?: Prisma.UpstreamSessionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UpstreamSession
+   */
+  omit?: Prisma.UpstreamSessionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UpstreamSessionInclude<ExtArgs> | null
+  where?: Prisma.UpstreamSessionWhereInput
+  orderBy?: Prisma.UpstreamSessionOrderByWithRelationInput | Prisma.UpstreamSessionOrderByWithRelationInput[]
+  cursor?: Prisma.UpstreamSessionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UpstreamSessionScalarFieldEnum | Prisma.UpstreamSessionScalarFieldEnum[]
+}
+
+/**
+ * Person.upstreamRecent
+ */
+export type Person$upstreamRecentArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UpstreamRecentSignIn
+   */
+  select?: Prisma.UpstreamRecentSignInSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UpstreamRecentSignIn
+   */
+  omit?: Prisma.UpstreamRecentSignInOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UpstreamRecentSignInInclude<ExtArgs> | null
+  where?: Prisma.UpstreamRecentSignInWhereInput
+  orderBy?: Prisma.UpstreamRecentSignInOrderByWithRelationInput | Prisma.UpstreamRecentSignInOrderByWithRelationInput[]
+  cursor?: Prisma.UpstreamRecentSignInWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UpstreamRecentSignInScalarFieldEnum | Prisma.UpstreamRecentSignInScalarFieldEnum[]
 }
 
 /**

@@ -276,6 +276,8 @@ export type SchoolWhereInput = {
   receives?: Prisma.HandoverListRelationFilter
   retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
   retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
+  upstreamConnections?: Prisma.UpstreamConnectionListRelationFilter
+  wayIn?: Prisma.XOR<Prisma.SchoolWayInNullableScalarRelationFilter, Prisma.SchoolWayInWhereInput> | null
 }
 
 export type SchoolOrderByWithRelationInput = {
@@ -315,6 +317,8 @@ export type SchoolOrderByWithRelationInput = {
   receives?: Prisma.HandoverOrderByRelationAggregateInput
   retention?: Prisma.RetentionPolicyOrderByWithRelationInput
   retentionCheck?: Prisma.RetentionCheckOrderByWithRelationInput
+  upstreamConnections?: Prisma.UpstreamConnectionOrderByRelationAggregateInput
+  wayIn?: Prisma.SchoolWayInOrderByWithRelationInput
 }
 
 export type SchoolWhereUniqueInput = Prisma.AtLeast<{
@@ -357,6 +361,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   receives?: Prisma.HandoverListRelationFilter
   retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
   retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
+  upstreamConnections?: Prisma.UpstreamConnectionListRelationFilter
+  wayIn?: Prisma.XOR<Prisma.SchoolWayInNullableScalarRelationFilter, Prisma.SchoolWayInWhereInput> | null
 }, "id" | "officialId">
 
 export type SchoolOrderByWithAggregationInput = {
@@ -435,6 +441,8 @@ export type SchoolCreateInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateInput = {
@@ -473,6 +481,8 @@ export type SchoolUncheckedCreateInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUpdateInput = {
@@ -511,6 +521,8 @@ export type SchoolUpdateInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateInput = {
@@ -549,6 +561,8 @@ export type SchoolUncheckedUpdateInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManyInput = {
@@ -1012,6 +1026,34 @@ export type SchoolUpdateOneRequiredWithoutStaffRolesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutStaffRolesInput, Prisma.SchoolUpdateWithoutStaffRolesInput>, Prisma.SchoolUncheckedUpdateWithoutStaffRolesInput>
 }
 
+export type SchoolCreateNestedOneWithoutUpstreamConnectionsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedCreateWithoutUpstreamConnectionsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutUpstreamConnectionsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutUpstreamConnectionsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedCreateWithoutUpstreamConnectionsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutUpstreamConnectionsInput
+  upsert?: Prisma.SchoolUpsertWithoutUpstreamConnectionsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutUpstreamConnectionsInput, Prisma.SchoolUpdateWithoutUpstreamConnectionsInput>, Prisma.SchoolUncheckedUpdateWithoutUpstreamConnectionsInput>
+}
+
+export type SchoolCreateNestedOneWithoutWayInInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWayInInput, Prisma.SchoolUncheckedCreateWithoutWayInInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWayInInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutWayInNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWayInInput, Prisma.SchoolUncheckedCreateWithoutWayInInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWayInInput
+  upsert?: Prisma.SchoolUpsertWithoutWayInInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutWayInInput, Prisma.SchoolUpdateWithoutWayInInput>, Prisma.SchoolUncheckedUpdateWithoutWayInInput>
+}
+
 export type SchoolCreateWithoutErasuresInput = {
   id: string
   name: string
@@ -1047,6 +1089,8 @@ export type SchoolCreateWithoutErasuresInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutErasuresInput = {
@@ -1084,6 +1128,8 @@ export type SchoolUncheckedCreateWithoutErasuresInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutErasuresInput = {
@@ -1137,6 +1183,8 @@ export type SchoolUpdateWithoutErasuresInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutErasuresInput = {
@@ -1174,6 +1222,8 @@ export type SchoolUncheckedUpdateWithoutErasuresInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutAgreementsInput = {
@@ -1211,6 +1261,8 @@ export type SchoolCreateWithoutAgreementsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutAgreementsInput = {
@@ -1248,6 +1300,8 @@ export type SchoolUncheckedCreateWithoutAgreementsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutAgreementsInput = {
@@ -1301,6 +1355,8 @@ export type SchoolUpdateWithoutAgreementsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAgreementsInput = {
@@ -1338,6 +1394,8 @@ export type SchoolUncheckedUpdateWithoutAgreementsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutWithheldInput = {
@@ -1375,6 +1433,8 @@ export type SchoolCreateWithoutWithheldInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutWithheldInput = {
@@ -1412,6 +1472,8 @@ export type SchoolUncheckedCreateWithoutWithheldInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutWithheldInput = {
@@ -1465,6 +1527,8 @@ export type SchoolUpdateWithoutWithheldInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutWithheldInput = {
@@ -1502,6 +1566,8 @@ export type SchoolUncheckedUpdateWithoutWithheldInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutGrantsInput = {
@@ -1539,6 +1605,8 @@ export type SchoolCreateWithoutGrantsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGrantsInput = {
@@ -1576,6 +1644,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGrantsInput = {
@@ -1629,6 +1699,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGrantsInput = {
@@ -1666,6 +1738,8 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutLastCallsInput = {
@@ -1703,6 +1777,8 @@ export type SchoolCreateWithoutLastCallsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutLastCallsInput = {
@@ -1740,6 +1816,8 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutLastCallsInput = {
@@ -1793,6 +1871,8 @@ export type SchoolUpdateWithoutLastCallsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLastCallsInput = {
@@ -1830,6 +1910,8 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutSandboxInput = {
@@ -1867,6 +1949,8 @@ export type SchoolCreateWithoutSandboxInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutSandboxInput = {
@@ -1904,6 +1988,8 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutSandboxInput = {
@@ -1987,6 +2073,8 @@ export type SchoolCreateWithoutLogoInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutLogoInput = {
@@ -2024,6 +2112,8 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutLogoInput = {
@@ -2077,6 +2167,8 @@ export type SchoolUpdateWithoutLogoInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLogoInput = {
@@ -2114,6 +2206,8 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHomeOfInput = {
@@ -2151,6 +2245,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutHomeOfInput = {
@@ -2188,6 +2284,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutHomeOfInput = {
@@ -2241,6 +2339,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHomeOfInput = {
@@ -2278,6 +2378,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutAffiliationsInput = {
@@ -2315,6 +2417,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutAffiliationsInput = {
@@ -2352,6 +2456,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutAffiliationsInput = {
@@ -2405,6 +2511,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
@@ -2442,6 +2550,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutGroupsInput = {
@@ -2479,6 +2589,8 @@ export type SchoolCreateWithoutGroupsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGroupsInput = {
@@ -2516,6 +2628,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGroupsInput = {
@@ -2569,6 +2683,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGroupsInput = {
@@ -2606,6 +2722,8 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHandsOverInput = {
@@ -2643,6 +2761,8 @@ export type SchoolCreateWithoutHandsOverInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutHandsOverInput = {
@@ -2680,6 +2800,8 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutHandsOverInput = {
@@ -2722,6 +2844,8 @@ export type SchoolCreateWithoutReceivesInput = {
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutReceivesInput = {
@@ -2759,6 +2883,8 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutReceivesInput = {
@@ -2812,6 +2938,8 @@ export type SchoolUpdateWithoutHandsOverInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHandsOverInput = {
@@ -2849,6 +2977,8 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUpsertWithoutReceivesInput = {
@@ -2897,6 +3027,8 @@ export type SchoolUpdateWithoutReceivesInput = {
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutReceivesInput = {
@@ -2934,6 +3066,8 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutRetentionInput = {
@@ -2971,6 +3105,8 @@ export type SchoolCreateWithoutRetentionInput = {
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutRetentionInput = {
@@ -3008,6 +3144,8 @@ export type SchoolUncheckedCreateWithoutRetentionInput = {
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutRetentionInput = {
@@ -3061,6 +3199,8 @@ export type SchoolUpdateWithoutRetentionInput = {
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutRetentionInput = {
@@ -3098,6 +3238,8 @@ export type SchoolUncheckedUpdateWithoutRetentionInput = {
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutRetentionCheckInput = {
@@ -3135,6 +3277,8 @@ export type SchoolCreateWithoutRetentionCheckInput = {
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutRetentionCheckInput = {
@@ -3172,6 +3316,8 @@ export type SchoolUncheckedCreateWithoutRetentionCheckInput = {
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutRetentionCheckInput = {
@@ -3225,6 +3371,8 @@ export type SchoolUpdateWithoutRetentionCheckInput = {
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutRetentionCheckInput = {
@@ -3262,6 +3410,8 @@ export type SchoolUncheckedUpdateWithoutRetentionCheckInput = {
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutImportsInput = {
@@ -3299,6 +3449,8 @@ export type SchoolCreateWithoutImportsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutImportsInput = {
@@ -3336,6 +3488,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutImportsInput = {
@@ -3389,6 +3543,8 @@ export type SchoolUpdateWithoutImportsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutImportsInput = {
@@ -3426,6 +3582,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutColumnMappingsInput = {
@@ -3463,6 +3621,8 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
@@ -3500,6 +3660,8 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutColumnMappingsInput = {
@@ -3553,6 +3715,8 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
@@ -3590,6 +3754,8 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCarriedOverInput = {
@@ -3627,6 +3793,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCarriedOverInput = {
@@ -3664,6 +3832,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCarriedOverInput = {
@@ -3717,6 +3887,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
@@ -3754,6 +3926,8 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutSignInInput = {
@@ -3791,6 +3965,8 @@ export type SchoolCreateWithoutSignInInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutSignInInput = {
@@ -3828,6 +4004,8 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutSignInInput = {
@@ -3881,6 +4059,8 @@ export type SchoolUpdateWithoutSignInInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutSignInInput = {
@@ -3918,6 +4098,8 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCardSettingsInput = {
@@ -3955,6 +4137,8 @@ export type SchoolCreateWithoutCardSettingsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCardSettingsInput = {
@@ -3992,6 +4176,8 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCardSettingsInput = {
@@ -4045,6 +4231,8 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
@@ -4082,6 +4270,8 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutParentLetterInput = {
@@ -4119,6 +4309,8 @@ export type SchoolCreateWithoutParentLetterInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutParentLetterInput = {
@@ -4156,6 +4348,8 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutParentLetterInput = {
@@ -4209,6 +4403,8 @@ export type SchoolUpdateWithoutParentLetterInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutParentLetterInput = {
@@ -4246,6 +4442,8 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCredentialBatchesInput = {
@@ -4283,6 +4481,8 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
@@ -4320,6 +4520,8 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCredentialBatchesInput = {
@@ -4373,6 +4575,8 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
@@ -4410,6 +4614,8 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutStaffRolesInput = {
@@ -4447,6 +4653,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutStaffRolesInput = {
@@ -4484,6 +4692,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutStaffRolesInput = {
@@ -4537,6 +4747,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
@@ -4574,6 +4786,352 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutUpstreamConnectionsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutUpstreamConnectionsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutUpstreamConnectionsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedCreateWithoutUpstreamConnectionsInput>
+}
+
+export type SchoolUpsertWithoutUpstreamConnectionsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedUpdateWithoutUpstreamConnectionsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedCreateWithoutUpstreamConnectionsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutUpstreamConnectionsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedUpdateWithoutUpstreamConnectionsInput>
+}
+
+export type SchoolUpdateWithoutUpstreamConnectionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutUpstreamConnectionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutWayInInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutWayInInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutWayInInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWayInInput, Prisma.SchoolUncheckedCreateWithoutWayInInput>
+}
+
+export type SchoolUpsertWithoutWayInInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutWayInInput, Prisma.SchoolUncheckedUpdateWithoutWayInInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWayInInput, Prisma.SchoolUncheckedCreateWithoutWayInInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutWayInInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutWayInInput, Prisma.SchoolUncheckedUpdateWithoutWayInInput>
+}
+
+export type SchoolUpdateWithoutWayInInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutWayInInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManySandboxInput = {
@@ -4627,6 +5185,8 @@ export type SchoolUpdateWithoutSandboxInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutSandboxInput = {
@@ -4664,6 +5224,8 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateManyWithoutSandboxInput = {
@@ -4703,6 +5265,7 @@ export type SchoolCountOutputType = {
   credentialBatches: number
   handsOver: number
   receives: number
+  upstreamConnections: number
 }
 
 export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4721,6 +5284,7 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   credentialBatches?: boolean | SchoolCountOutputTypeCountCredentialBatchesArgs
   handsOver?: boolean | SchoolCountOutputTypeCountHandsOverArgs
   receives?: boolean | SchoolCountOutputTypeCountReceivesArgs
+  upstreamConnections?: boolean | SchoolCountOutputTypeCountUpstreamConnectionsArgs
 }
 
 /**
@@ -4838,6 +5402,13 @@ export type SchoolCountOutputTypeCountReceivesArgs<ExtArgs extends runtime.Types
   where?: Prisma.HandoverWhereInput
 }
 
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountUpstreamConnectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UpstreamConnectionWhereInput
+}
+
 
 export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -4876,6 +5447,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
   retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
   retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
+  upstreamConnections?: boolean | Prisma.School$upstreamConnectionsArgs<ExtArgs>
+  wayIn?: boolean | Prisma.School$wayInArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
 
@@ -4956,6 +5529,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
   retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
   retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
+  upstreamConnections?: boolean | Prisma.School$upstreamConnectionsArgs<ExtArgs>
+  wayIn?: boolean | Prisma.School$wayInArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type SchoolIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4990,6 +5565,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     receives: Prisma.$HandoverPayload<ExtArgs>[]
     retention: Prisma.$RetentionPolicyPayload<ExtArgs> | null
     retentionCheck: Prisma.$RetentionCheckPayload<ExtArgs> | null
+    upstreamConnections: Prisma.$UpstreamConnectionPayload<ExtArgs>[]
+    wayIn: Prisma.$SchoolWayInPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -5422,6 +5999,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   receives<T extends Prisma.School$receivesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$receivesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandoverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   retention<T extends Prisma.School$retentionArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionArgs<ExtArgs>>): Prisma.Prisma__RetentionPolicyClient<runtime.Types.Result.GetResult<Prisma.$RetentionPolicyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   retentionCheck<T extends Prisma.School$retentionCheckArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionCheckArgs<ExtArgs>>): Prisma.Prisma__RetentionCheckClient<runtime.Types.Result.GetResult<Prisma.$RetentionCheckPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  upstreamConnections<T extends Prisma.School$upstreamConnectionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$upstreamConnectionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamConnectionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  wayIn<T extends Prisma.School$wayInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$wayInArgs<ExtArgs>>): Prisma.Prisma__SchoolWayInClient<runtime.Types.Result.GetResult<Prisma.$SchoolWayInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -6365,6 +6944,49 @@ export type School$retentionCheckArgs<ExtArgs extends runtime.Types.Extensions.I
    */
   include?: Prisma.RetentionCheckInclude<ExtArgs> | null
   where?: Prisma.RetentionCheckWhereInput
+}
+
+/**
+ * School.upstreamConnections
+ */
+export type School$upstreamConnectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UpstreamConnection
+   */
+  select?: Prisma.UpstreamConnectionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UpstreamConnection
+   */
+  omit?: Prisma.UpstreamConnectionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UpstreamConnectionInclude<ExtArgs> | null
+  where?: Prisma.UpstreamConnectionWhereInput
+  orderBy?: Prisma.UpstreamConnectionOrderByWithRelationInput | Prisma.UpstreamConnectionOrderByWithRelationInput[]
+  cursor?: Prisma.UpstreamConnectionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UpstreamConnectionScalarFieldEnum | Prisma.UpstreamConnectionScalarFieldEnum[]
+}
+
+/**
+ * School.wayIn
+ */
+export type School$wayInArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SchoolWayIn
+   */
+  select?: Prisma.SchoolWayInSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SchoolWayIn
+   */
+  omit?: Prisma.SchoolWayInOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolWayInInclude<ExtArgs> | null
+  where?: Prisma.SchoolWayInWhereInput
 }
 
 /**
