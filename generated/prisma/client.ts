@@ -487,6 +487,46 @@ export type ApiRequest = Prisma.ApiRequestModel
  */
 export type SignOnStep = Prisma.SignOnStepModel
 /**
+ * Model UpstreamConnection
+ * 
+ */
+export type UpstreamConnection = Prisma.UpstreamConnectionModel
+/**
+ * Model UpstreamLink
+ * 
+ */
+export type UpstreamLink = Prisma.UpstreamLinkModel
+/**
+ * Model UpstreamRefusal
+ * 
+ */
+export type UpstreamRefusal = Prisma.UpstreamRefusalModel
+/**
+ * Model UpstreamRoundTrip
+ * 
+ */
+export type UpstreamRoundTrip = Prisma.UpstreamRoundTripModel
+/**
+ * Model UpstreamSession
+ * 
+ */
+export type UpstreamSession = Prisma.UpstreamSessionModel
+/**
+ * Model UpstreamSetUpLink
+ * 
+ */
+export type UpstreamSetUpLink = Prisma.UpstreamSetUpLinkModel
+/**
+ * Model UpstreamRecentSignIn
+ * 
+ */
+export type UpstreamRecentSignIn = Prisma.UpstreamRecentSignInModel
+/**
+ * Model SchoolWayIn
+ * 
+ */
+export type SchoolWayIn = Prisma.SchoolWayInModel
+/**
  * Model WebhookEndpoint
  * 
  */

@@ -918,6 +918,91 @@ export type EnumStaffRoleNameWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedEnumStaffRoleNameFilter<$PrismaModel>
 }
 
+export type EnumUpstreamProfileFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamProfile | Prisma.EnumUpstreamProfileFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamProfile[] | Prisma.ListEnumUpstreamProfileFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamProfile[] | Prisma.ListEnumUpstreamProfileFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamProfileFilter<$PrismaModel> | $Enums.UpstreamProfile
+}
+
+export type EnumUpstreamRuleFieldFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamRuleField | Prisma.EnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamRuleField[] | Prisma.ListEnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamRuleField[] | Prisma.ListEnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamRuleFieldFilter<$PrismaModel> | $Enums.UpstreamRuleField
+}
+
+export type EnumUpstreamStateFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamState | Prisma.EnumUpstreamStateFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamState[] | Prisma.ListEnumUpstreamStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamState[] | Prisma.ListEnumUpstreamStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamStateFilter<$PrismaModel> | $Enums.UpstreamState
+}
+
+export type EnumUpstreamProfileWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamProfile | Prisma.EnumUpstreamProfileFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamProfile[] | Prisma.ListEnumUpstreamProfileFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamProfile[] | Prisma.ListEnumUpstreamProfileFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamProfileWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamProfile
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamProfileFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamProfileFilter<$PrismaModel>
+}
+
+export type EnumUpstreamRuleFieldWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamRuleField | Prisma.EnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamRuleField[] | Prisma.ListEnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamRuleField[] | Prisma.ListEnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamRuleFieldWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamRuleField
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamRuleFieldFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamRuleFieldFilter<$PrismaModel>
+}
+
+export type EnumUpstreamStateWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamState | Prisma.EnumUpstreamStateFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamState[] | Prisma.ListEnumUpstreamStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamState[] | Prisma.ListEnumUpstreamStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamStateWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamState
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamStateFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamStateFilter<$PrismaModel>
+}
+
+export type EnumUpstreamLinkedByFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamLinkedBy | Prisma.EnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamLinkedBy[] | Prisma.ListEnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamLinkedBy[] | Prisma.ListEnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamLinkedByFilter<$PrismaModel> | $Enums.UpstreamLinkedBy
+}
+
+export type EnumUpstreamLinkedByWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamLinkedBy | Prisma.EnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamLinkedBy[] | Prisma.ListEnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamLinkedBy[] | Prisma.ListEnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamLinkedByWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamLinkedBy
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamLinkedByFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamLinkedByFilter<$PrismaModel>
+}
+
+export type EnumUpstreamPurposeFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamPurpose | Prisma.EnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamPurpose[] | Prisma.ListEnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamPurpose[] | Prisma.ListEnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamPurposeFilter<$PrismaModel> | $Enums.UpstreamPurpose
+}
+
+export type EnumUpstreamPurposeWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamPurpose | Prisma.EnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamPurpose[] | Prisma.ListEnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamPurpose[] | Prisma.ListEnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamPurposeWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamPurpose
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamPurposeFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamPurposeFilter<$PrismaModel>
+}
+
 export type EnumWebhookEndpointStateFilter<$PrismaModel = never> = {
   equals?: $Enums.WebhookEndpointState | Prisma.EnumWebhookEndpointStateFieldRefInput<$PrismaModel>
   in?: $Enums.WebhookEndpointState[] | Prisma.ListEnumWebhookEndpointStateFieldRefInput<$PrismaModel>
@@ -1809,6 +1894,91 @@ export type NestedEnumStaffRoleNameWithAggregatesFilter<$PrismaModel = never> = 
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumStaffRoleNameFilter<$PrismaModel>
   _max?: Prisma.NestedEnumStaffRoleNameFilter<$PrismaModel>
+}
+
+export type NestedEnumUpstreamProfileFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamProfile | Prisma.EnumUpstreamProfileFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamProfile[] | Prisma.ListEnumUpstreamProfileFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamProfile[] | Prisma.ListEnumUpstreamProfileFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamProfileFilter<$PrismaModel> | $Enums.UpstreamProfile
+}
+
+export type NestedEnumUpstreamRuleFieldFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamRuleField | Prisma.EnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamRuleField[] | Prisma.ListEnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamRuleField[] | Prisma.ListEnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamRuleFieldFilter<$PrismaModel> | $Enums.UpstreamRuleField
+}
+
+export type NestedEnumUpstreamStateFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamState | Prisma.EnumUpstreamStateFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamState[] | Prisma.ListEnumUpstreamStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamState[] | Prisma.ListEnumUpstreamStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamStateFilter<$PrismaModel> | $Enums.UpstreamState
+}
+
+export type NestedEnumUpstreamProfileWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamProfile | Prisma.EnumUpstreamProfileFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamProfile[] | Prisma.ListEnumUpstreamProfileFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamProfile[] | Prisma.ListEnumUpstreamProfileFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamProfileWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamProfile
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamProfileFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamProfileFilter<$PrismaModel>
+}
+
+export type NestedEnumUpstreamRuleFieldWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamRuleField | Prisma.EnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamRuleField[] | Prisma.ListEnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamRuleField[] | Prisma.ListEnumUpstreamRuleFieldFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamRuleFieldWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamRuleField
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamRuleFieldFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamRuleFieldFilter<$PrismaModel>
+}
+
+export type NestedEnumUpstreamStateWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamState | Prisma.EnumUpstreamStateFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamState[] | Prisma.ListEnumUpstreamStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamState[] | Prisma.ListEnumUpstreamStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamStateWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamState
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamStateFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamStateFilter<$PrismaModel>
+}
+
+export type NestedEnumUpstreamLinkedByFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamLinkedBy | Prisma.EnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamLinkedBy[] | Prisma.ListEnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamLinkedBy[] | Prisma.ListEnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamLinkedByFilter<$PrismaModel> | $Enums.UpstreamLinkedBy
+}
+
+export type NestedEnumUpstreamLinkedByWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamLinkedBy | Prisma.EnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamLinkedBy[] | Prisma.ListEnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamLinkedBy[] | Prisma.ListEnumUpstreamLinkedByFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamLinkedByWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamLinkedBy
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamLinkedByFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamLinkedByFilter<$PrismaModel>
+}
+
+export type NestedEnumUpstreamPurposeFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamPurpose | Prisma.EnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamPurpose[] | Prisma.ListEnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamPurpose[] | Prisma.ListEnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamPurposeFilter<$PrismaModel> | $Enums.UpstreamPurpose
+}
+
+export type NestedEnumUpstreamPurposeWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UpstreamPurpose | Prisma.EnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  in?: $Enums.UpstreamPurpose[] | Prisma.ListEnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UpstreamPurpose[] | Prisma.ListEnumUpstreamPurposeFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUpstreamPurposeWithAggregatesFilter<$PrismaModel> | $Enums.UpstreamPurpose
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUpstreamPurposeFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUpstreamPurposeFilter<$PrismaModel>
 }
 
 export type NestedEnumWebhookEndpointStateFilter<$PrismaModel = never> = {

@@ -266,6 +266,61 @@ export const StaffRoleName = {
 export type StaffRoleName = (typeof StaffRoleName)[keyof typeof StaffRoleName]
 
 
+export const UpstreamProfile = {
+  ISERV: 'ISERV',
+  ENTRA: 'ENTRA',
+  GOOGLE: 'GOOGLE',
+  OIDC: 'OIDC'
+} as const
+
+export type UpstreamProfile = (typeof UpstreamProfile)[keyof typeof UpstreamProfile]
+
+
+export const UpstreamState = {
+  DRAFT: 'DRAFT',
+  ON: 'ON',
+  OFF: 'OFF'
+} as const
+
+export type UpstreamState = (typeof UpstreamState)[keyof typeof UpstreamState]
+
+
+export const UpstreamRuleField = {
+  SOURCE_SYSTEM_IDENTIFIER: 'SOURCE_SYSTEM_IDENTIFIER',
+  USERNAME: 'USERNAME',
+  PERSON_ID: 'PERSON_ID'
+} as const
+
+export type UpstreamRuleField = (typeof UpstreamRuleField)[keyof typeof UpstreamRuleField]
+
+
+export const UpstreamNormalisation = {
+  TRIM: 'TRIM',
+  LOWER_CASE: 'LOWER_CASE',
+  WITHOUT_LEADING_ZEROS: 'WITHOUT_LEADING_ZEROS',
+  WITHOUT_DOMAIN: 'WITHOUT_DOMAIN'
+} as const
+
+export type UpstreamNormalisation = (typeof UpstreamNormalisation)[keyof typeof UpstreamNormalisation]
+
+
+export const UpstreamLinkedBy = {
+  RULE: 'RULE',
+  STAFF: 'STAFF'
+} as const
+
+export type UpstreamLinkedBy = (typeof UpstreamLinkedBy)[keyof typeof UpstreamLinkedBy]
+
+
+export const UpstreamPurpose = {
+  SIGN_IN: 'SIGN_IN',
+  SILENT: 'SILENT',
+  TEST: 'TEST'
+} as const
+
+export type UpstreamPurpose = (typeof UpstreamPurpose)[keyof typeof UpstreamPurpose]
+
+
 export const WebhookEndpointState = {
   ACTIVE: 'ACTIVE',
   PAUSED: 'PAUSED',

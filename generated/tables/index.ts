@@ -788,6 +788,7 @@ export const tables = {
       personId: "person_id",
       generation: "generation",
       cardId: "card_id",
+      upstreamSessionId: "upstream_session_id",
       grantId: "grant_id",
       sessionUid: "session_uid",
       consumedAt: "consumed_at",
@@ -1080,6 +1081,127 @@ export const tables = {
       description: "description",
       reason: "reason",
       sent: "sent",
+    },
+  },
+  upstreamConnection: {
+    name: "upstream_connection",
+    columns: {
+      id: "id",
+      schoolId: "school_id",
+      profile: "profile",
+      name: "name",
+      issuer: "issuer",
+      clientId: "client_id",
+      clientSecret: "client_secret",
+      secretExpiresAt: "secret_expires_at",
+      authMethod: "token_endpoint_auth_method",
+      scopes: "scopes",
+      tenant: "tenant",
+      subjectClaim: "subject_claim",
+      ruleClaim: "rule_claim",
+      ruleField: "rule_field",
+      normalisations: "normalisations",
+      state: "state",
+      groupIds: "group_ids",
+      createsGuests: "creates_guests",
+      trustedForSecondFactor: "trusted_for_second_factor",
+      endsUpstreamSession: "ends_upstream_session",
+      metadata: "metadata",
+      metadataReadAt: "metadata_read_at",
+      keys: "keys",
+      keysReadAt: "keys_read_at",
+      refreshAt: "refresh_at",
+      testedAt: "tested_at",
+      lastSuccessAt: "last_success_at",
+      failingSince: "failing_since",
+      lastFailure: "last_failure",
+      lastFailureAt: "last_failure_at",
+      createdAt: "created_at",
+      updatedAt: "updated_at",
+    },
+  },
+  upstreamLink: {
+    name: "upstream_link",
+    columns: {
+      connectionId: "connection_id",
+      issuer: "issuer",
+      subject: "subject",
+      personId: "person_id",
+      linkedAt: "linked_at",
+      linkedBy: "linked_by",
+      lastSignInAt: "last_sign_in_at",
+    },
+  },
+  upstreamRefusal: {
+    name: "upstream_refusal",
+    columns: {
+      id: "id",
+      connectionId: "connection_id",
+      code: "code",
+      subjectHash: "subject_hash",
+      details: "details",
+      firstAt: "first_at",
+      lastAt: "last_at",
+      tries: "tries",
+    },
+  },
+  upstreamRoundTrip: {
+    name: "upstream_round_trip",
+    columns: {
+      stateHash: "state_hash",
+      connectionId: "connection_id",
+      browserHash: "browser_hash",
+      purpose: "purpose",
+      details: "details",
+      expiresAt: "expires_at",
+    },
+  },
+  upstreamSession: {
+    name: "upstream_session",
+    columns: {
+      id: "id",
+      connectionId: "connection_id",
+      sub: "sub",
+      sid: "sid",
+      personId: "person_id",
+      idToken: "id_token",
+      createdAt: "created_at",
+      endedAt: "ended_at",
+      checkAt: "check_at",
+    },
+  },
+  upstreamSetUpLink: {
+    name: "upstream_set_up_link",
+    columns: {
+      id: "id",
+      connectionId: "connection_id",
+      tokenHash: "token_hash",
+      createdAt: "created_at",
+      createdByRole: "created_by_role",
+      expiresAt: "expires_at",
+      openedAt: "opened_at",
+      browserHash: "browser_hash",
+      closedAt: "closed_at",
+      tested: "tested",
+    },
+  },
+  upstreamRecentSignIn: {
+    name: "upstream_recent_sign_in",
+    columns: {
+      connectionId: "connection_id",
+      place: "place",
+      personId: "person_id",
+      claims: "claims",
+      at: "at",
+    },
+  },
+  schoolWayIn: {
+    name: "school_way_in",
+    columns: {
+      schoolId: "school_id",
+      linkName: "link_name",
+      localPasswords: "local_passwords",
+      emergencyUntil: "emergency_until",
     },
   },
   webhookEndpoint: {
@@ -1752,6 +1874,7 @@ export type Rows = {
     personId: string | null;
     generation: number | null;
     cardId: string | null;
+    upstreamSessionId: string | null;
     grantId: string | null;
     sessionUid: string | null;
     consumedAt: Date | null;
@@ -1967,6 +2090,103 @@ export type Rows = {
     reason: string | null;
     sent: unknown | null;
   };
+  upstreamConnection: {
+    id: string;
+    schoolId: string;
+    profile: "ISERV" | "ENTRA" | "GOOGLE" | "OIDC";
+    name: string;
+    issuer: string | null;
+    clientId: string | null;
+    clientSecret: Buffer | null;
+    secretExpiresAt: Date | null;
+    authMethod: "client_secret_basic" | "client_secret_post" | "private_key_jwt";
+    scopes: string[];
+    tenant: string | null;
+    subjectClaim: string;
+    ruleClaim: string | null;
+    ruleField: "SOURCE_SYSTEM_IDENTIFIER" | "USERNAME" | "PERSON_ID";
+    normalisations: ("TRIM" | "LOWER_CASE" | "WITHOUT_LEADING_ZEROS" | "WITHOUT_DOMAIN")[];
+    state: "DRAFT" | "ON" | "OFF";
+    groupIds: string[];
+    createsGuests: boolean;
+    trustedForSecondFactor: boolean;
+    endsUpstreamSession: boolean;
+    metadata: unknown | null;
+    metadataReadAt: Date | null;
+    keys: unknown | null;
+    keysReadAt: Date | null;
+    refreshAt: Date | null;
+    testedAt: Date | null;
+    lastSuccessAt: Date | null;
+    failingSince: Date | null;
+    lastFailure: string | null;
+    lastFailureAt: Date | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  upstreamLink: {
+    connectionId: string;
+    issuer: string;
+    subject: string;
+    personId: string;
+    linkedAt: Date;
+    linkedBy: "RULE" | "STAFF";
+    lastSignInAt: Date | null;
+  };
+  upstreamRefusal: {
+    id: string;
+    connectionId: string;
+    code: string;
+    subjectHash: Buffer;
+    details: Buffer;
+    firstAt: Date;
+    lastAt: Date;
+    tries: number;
+  };
+  upstreamRoundTrip: {
+    stateHash: Buffer;
+    connectionId: string;
+    browserHash: Buffer;
+    purpose: "SIGN_IN" | "SILENT" | "TEST";
+    details: Buffer;
+    expiresAt: Date;
+  };
+  upstreamSession: {
+    id: string;
+    connectionId: string;
+    sub: string;
+    sid: string | null;
+    personId: string;
+    idToken: Buffer | null;
+    createdAt: Date;
+    endedAt: Date | null;
+    checkAt: Date;
+  };
+  upstreamSetUpLink: {
+    id: string;
+    connectionId: string;
+    tokenHash: Buffer;
+    createdAt: Date;
+    createdByRole: string | null;
+    expiresAt: Date;
+    openedAt: Date | null;
+    browserHash: Buffer | null;
+    closedAt: Date | null;
+    tested: Buffer | null;
+  };
+  upstreamRecentSignIn: {
+    connectionId: string;
+    place: number;
+    personId: string;
+    claims: Buffer;
+    at: Date;
+  };
+  schoolWayIn: {
+    schoolId: string;
+    linkName: string | null;
+    localPasswords: boolean;
+    emergencyUntil: Date | null;
+  };
   webhookEndpoint: {
     id: string;
     clientId: string;
@@ -2113,6 +2333,14 @@ export type Required = {
   jobRun: "name" | "at" | "durationMs" | "outcome";
   apiRequest: "id" | "clientId" | "requestId" | "at" | "operationId" | "status" | "durationMs";
   signOnStep: "id" | "clientId" | "requestId" | "at" | "attempt" | "step" | "outcome";
+  upstreamConnection: "id" | "schoolId" | "profile" | "name" | "authMethod" | "subjectClaim" | "ruleField" | "createdAt" | "updatedAt";
+  upstreamLink: "connectionId" | "issuer" | "subject" | "personId" | "linkedAt" | "linkedBy";
+  upstreamRefusal: "id" | "connectionId" | "code" | "subjectHash" | "details" | "firstAt" | "lastAt" | "tries";
+  upstreamRoundTrip: "stateHash" | "connectionId" | "browserHash" | "purpose" | "details" | "expiresAt";
+  upstreamSession: "id" | "connectionId" | "sub" | "personId" | "createdAt" | "checkAt";
+  upstreamSetUpLink: "id" | "connectionId" | "tokenHash" | "createdAt" | "expiresAt";
+  upstreamRecentSignIn: "connectionId" | "place" | "personId" | "claims" | "at";
+  schoolWayIn: "schoolId";
   webhookEndpoint: "id" | "clientId" | "url" | "stateChangedAt" | "createdAt" | "updatedAt";
   webhookSecret: "id" | "endpointId" | "sealed" | "createdAt";
   webhookDelivery: "messageId" | "endpointId" | "eventType" | "subjectId" | "body" | "createdAt";

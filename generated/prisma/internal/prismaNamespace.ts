@@ -486,6 +486,14 @@ export const ModelName = {
   JobRun: 'JobRun',
   ApiRequest: 'ApiRequest',
   SignOnStep: 'SignOnStep',
+  UpstreamConnection: 'UpstreamConnection',
+  UpstreamLink: 'UpstreamLink',
+  UpstreamRefusal: 'UpstreamRefusal',
+  UpstreamRoundTrip: 'UpstreamRoundTrip',
+  UpstreamSession: 'UpstreamSession',
+  UpstreamSetUpLink: 'UpstreamSetUpLink',
+  UpstreamRecentSignIn: 'UpstreamRecentSignIn',
+  SchoolWayIn: 'SchoolWayIn',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
   WebhookDelivery: 'WebhookDelivery',
@@ -506,7 +514,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamRefusal" | "upstreamRoundTrip" | "upstreamSession" | "upstreamSetUpLink" | "upstreamRecentSignIn" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -7096,6 +7104,598 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    UpstreamConnection: {
+      payload: Prisma.$UpstreamConnectionPayload<ExtArgs>
+      fields: Prisma.UpstreamConnectionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UpstreamConnectionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UpstreamConnectionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload>
+        }
+        findFirst: {
+          args: Prisma.UpstreamConnectionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UpstreamConnectionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload>
+        }
+        findMany: {
+          args: Prisma.UpstreamConnectionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload>[]
+        }
+        create: {
+          args: Prisma.UpstreamConnectionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload>
+        }
+        createMany: {
+          args: Prisma.UpstreamConnectionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UpstreamConnectionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload>[]
+        }
+        delete: {
+          args: Prisma.UpstreamConnectionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload>
+        }
+        update: {
+          args: Prisma.UpstreamConnectionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload>
+        }
+        deleteMany: {
+          args: Prisma.UpstreamConnectionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UpstreamConnectionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UpstreamConnectionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload>[]
+        }
+        upsert: {
+          args: Prisma.UpstreamConnectionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamConnectionPayload>
+        }
+        aggregate: {
+          args: Prisma.UpstreamConnectionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamConnection>
+        }
+        groupBy: {
+          args: Prisma.UpstreamConnectionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamConnectionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UpstreamConnectionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamConnectionCountAggregateOutputType> | number
+        }
+      }
+    }
+    UpstreamLink: {
+      payload: Prisma.$UpstreamLinkPayload<ExtArgs>
+      fields: Prisma.UpstreamLinkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UpstreamLinkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UpstreamLinkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload>
+        }
+        findFirst: {
+          args: Prisma.UpstreamLinkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UpstreamLinkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload>
+        }
+        findMany: {
+          args: Prisma.UpstreamLinkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload>[]
+        }
+        create: {
+          args: Prisma.UpstreamLinkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload>
+        }
+        createMany: {
+          args: Prisma.UpstreamLinkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UpstreamLinkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload>[]
+        }
+        delete: {
+          args: Prisma.UpstreamLinkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload>
+        }
+        update: {
+          args: Prisma.UpstreamLinkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload>
+        }
+        deleteMany: {
+          args: Prisma.UpstreamLinkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UpstreamLinkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UpstreamLinkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload>[]
+        }
+        upsert: {
+          args: Prisma.UpstreamLinkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamLinkPayload>
+        }
+        aggregate: {
+          args: Prisma.UpstreamLinkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamLink>
+        }
+        groupBy: {
+          args: Prisma.UpstreamLinkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamLinkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UpstreamLinkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamLinkCountAggregateOutputType> | number
+        }
+      }
+    }
+    UpstreamRefusal: {
+      payload: Prisma.$UpstreamRefusalPayload<ExtArgs>
+      fields: Prisma.UpstreamRefusalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UpstreamRefusalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UpstreamRefusalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        findFirst: {
+          args: Prisma.UpstreamRefusalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UpstreamRefusalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        findMany: {
+          args: Prisma.UpstreamRefusalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>[]
+        }
+        create: {
+          args: Prisma.UpstreamRefusalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        createMany: {
+          args: Prisma.UpstreamRefusalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UpstreamRefusalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>[]
+        }
+        delete: {
+          args: Prisma.UpstreamRefusalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        update: {
+          args: Prisma.UpstreamRefusalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        deleteMany: {
+          args: Prisma.UpstreamRefusalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UpstreamRefusalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UpstreamRefusalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>[]
+        }
+        upsert: {
+          args: Prisma.UpstreamRefusalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        aggregate: {
+          args: Prisma.UpstreamRefusalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamRefusal>
+        }
+        groupBy: {
+          args: Prisma.UpstreamRefusalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRefusalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UpstreamRefusalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRefusalCountAggregateOutputType> | number
+        }
+      }
+    }
+    UpstreamRoundTrip: {
+      payload: Prisma.$UpstreamRoundTripPayload<ExtArgs>
+      fields: Prisma.UpstreamRoundTripFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UpstreamRoundTripFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UpstreamRoundTripFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload>
+        }
+        findFirst: {
+          args: Prisma.UpstreamRoundTripFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UpstreamRoundTripFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload>
+        }
+        findMany: {
+          args: Prisma.UpstreamRoundTripFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload>[]
+        }
+        create: {
+          args: Prisma.UpstreamRoundTripCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload>
+        }
+        createMany: {
+          args: Prisma.UpstreamRoundTripCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UpstreamRoundTripCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload>[]
+        }
+        delete: {
+          args: Prisma.UpstreamRoundTripDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload>
+        }
+        update: {
+          args: Prisma.UpstreamRoundTripUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload>
+        }
+        deleteMany: {
+          args: Prisma.UpstreamRoundTripDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UpstreamRoundTripUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UpstreamRoundTripUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload>[]
+        }
+        upsert: {
+          args: Prisma.UpstreamRoundTripUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRoundTripPayload>
+        }
+        aggregate: {
+          args: Prisma.UpstreamRoundTripAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamRoundTrip>
+        }
+        groupBy: {
+          args: Prisma.UpstreamRoundTripGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRoundTripGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UpstreamRoundTripCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRoundTripCountAggregateOutputType> | number
+        }
+      }
+    }
+    UpstreamSession: {
+      payload: Prisma.$UpstreamSessionPayload<ExtArgs>
+      fields: Prisma.UpstreamSessionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UpstreamSessionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UpstreamSessionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+        }
+        findFirst: {
+          args: Prisma.UpstreamSessionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UpstreamSessionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+        }
+        findMany: {
+          args: Prisma.UpstreamSessionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>[]
+        }
+        create: {
+          args: Prisma.UpstreamSessionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+        }
+        createMany: {
+          args: Prisma.UpstreamSessionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UpstreamSessionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>[]
+        }
+        delete: {
+          args: Prisma.UpstreamSessionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+        }
+        update: {
+          args: Prisma.UpstreamSessionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+        }
+        deleteMany: {
+          args: Prisma.UpstreamSessionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UpstreamSessionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UpstreamSessionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>[]
+        }
+        upsert: {
+          args: Prisma.UpstreamSessionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+        }
+        aggregate: {
+          args: Prisma.UpstreamSessionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamSession>
+        }
+        groupBy: {
+          args: Prisma.UpstreamSessionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamSessionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UpstreamSessionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamSessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    UpstreamSetUpLink: {
+      payload: Prisma.$UpstreamSetUpLinkPayload<ExtArgs>
+      fields: Prisma.UpstreamSetUpLinkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UpstreamSetUpLinkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UpstreamSetUpLinkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload>
+        }
+        findFirst: {
+          args: Prisma.UpstreamSetUpLinkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UpstreamSetUpLinkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload>
+        }
+        findMany: {
+          args: Prisma.UpstreamSetUpLinkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload>[]
+        }
+        create: {
+          args: Prisma.UpstreamSetUpLinkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload>
+        }
+        createMany: {
+          args: Prisma.UpstreamSetUpLinkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UpstreamSetUpLinkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload>[]
+        }
+        delete: {
+          args: Prisma.UpstreamSetUpLinkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload>
+        }
+        update: {
+          args: Prisma.UpstreamSetUpLinkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload>
+        }
+        deleteMany: {
+          args: Prisma.UpstreamSetUpLinkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UpstreamSetUpLinkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UpstreamSetUpLinkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload>[]
+        }
+        upsert: {
+          args: Prisma.UpstreamSetUpLinkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSetUpLinkPayload>
+        }
+        aggregate: {
+          args: Prisma.UpstreamSetUpLinkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamSetUpLink>
+        }
+        groupBy: {
+          args: Prisma.UpstreamSetUpLinkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamSetUpLinkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UpstreamSetUpLinkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamSetUpLinkCountAggregateOutputType> | number
+        }
+      }
+    }
+    UpstreamRecentSignIn: {
+      payload: Prisma.$UpstreamRecentSignInPayload<ExtArgs>
+      fields: Prisma.UpstreamRecentSignInFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UpstreamRecentSignInFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UpstreamRecentSignInFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
+        }
+        findFirst: {
+          args: Prisma.UpstreamRecentSignInFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UpstreamRecentSignInFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
+        }
+        findMany: {
+          args: Prisma.UpstreamRecentSignInFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>[]
+        }
+        create: {
+          args: Prisma.UpstreamRecentSignInCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
+        }
+        createMany: {
+          args: Prisma.UpstreamRecentSignInCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UpstreamRecentSignInCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>[]
+        }
+        delete: {
+          args: Prisma.UpstreamRecentSignInDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
+        }
+        update: {
+          args: Prisma.UpstreamRecentSignInUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
+        }
+        deleteMany: {
+          args: Prisma.UpstreamRecentSignInDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UpstreamRecentSignInUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UpstreamRecentSignInUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>[]
+        }
+        upsert: {
+          args: Prisma.UpstreamRecentSignInUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
+        }
+        aggregate: {
+          args: Prisma.UpstreamRecentSignInAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamRecentSignIn>
+        }
+        groupBy: {
+          args: Prisma.UpstreamRecentSignInGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRecentSignInGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UpstreamRecentSignInCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRecentSignInCountAggregateOutputType> | number
+        }
+      }
+    }
+    SchoolWayIn: {
+      payload: Prisma.$SchoolWayInPayload<ExtArgs>
+      fields: Prisma.SchoolWayInFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SchoolWayInFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SchoolWayInFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload>
+        }
+        findFirst: {
+          args: Prisma.SchoolWayInFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SchoolWayInFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload>
+        }
+        findMany: {
+          args: Prisma.SchoolWayInFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload>[]
+        }
+        create: {
+          args: Prisma.SchoolWayInCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload>
+        }
+        createMany: {
+          args: Prisma.SchoolWayInCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SchoolWayInCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload>[]
+        }
+        delete: {
+          args: Prisma.SchoolWayInDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload>
+        }
+        update: {
+          args: Prisma.SchoolWayInUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload>
+        }
+        deleteMany: {
+          args: Prisma.SchoolWayInDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SchoolWayInUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SchoolWayInUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload>[]
+        }
+        upsert: {
+          args: Prisma.SchoolWayInUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolWayInPayload>
+        }
+        aggregate: {
+          args: Prisma.SchoolWayInAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSchoolWayIn>
+        }
+        groupBy: {
+          args: Prisma.SchoolWayInGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SchoolWayInGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SchoolWayInCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SchoolWayInCountAggregateOutputType> | number
+        }
+      }
+    }
     WebhookEndpoint: {
       payload: Prisma.$WebhookEndpointPayload<ExtArgs>
       fields: Prisma.WebhookEndpointFieldRefs
@@ -8359,6 +8959,7 @@ export const OidcArtifactScalarFieldEnum = {
   personId: 'personId',
   generation: 'generation',
   cardId: 'cardId',
+  upstreamSessionId: 'upstreamSessionId',
   grantId: 'grantId',
   sessionUid: 'sessionUid',
   consumedAt: 'consumedAt',
@@ -8680,6 +9281,135 @@ export const SignOnStepScalarFieldEnum = {
 } as const
 
 export type SignOnStepScalarFieldEnum = (typeof SignOnStepScalarFieldEnum)[keyof typeof SignOnStepScalarFieldEnum]
+
+
+export const UpstreamConnectionScalarFieldEnum = {
+  id: 'id',
+  schoolId: 'schoolId',
+  profile: 'profile',
+  name: 'name',
+  issuer: 'issuer',
+  clientId: 'clientId',
+  clientSecret: 'clientSecret',
+  secretExpiresAt: 'secretExpiresAt',
+  authMethod: 'authMethod',
+  scopes: 'scopes',
+  tenant: 'tenant',
+  subjectClaim: 'subjectClaim',
+  ruleClaim: 'ruleClaim',
+  ruleField: 'ruleField',
+  normalisations: 'normalisations',
+  state: 'state',
+  groupIds: 'groupIds',
+  createsGuests: 'createsGuests',
+  trustedForSecondFactor: 'trustedForSecondFactor',
+  endsUpstreamSession: 'endsUpstreamSession',
+  metadata: 'metadata',
+  metadataReadAt: 'metadataReadAt',
+  keys: 'keys',
+  keysReadAt: 'keysReadAt',
+  refreshAt: 'refreshAt',
+  testedAt: 'testedAt',
+  lastSuccessAt: 'lastSuccessAt',
+  failingSince: 'failingSince',
+  lastFailure: 'lastFailure',
+  lastFailureAt: 'lastFailureAt',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type UpstreamConnectionScalarFieldEnum = (typeof UpstreamConnectionScalarFieldEnum)[keyof typeof UpstreamConnectionScalarFieldEnum]
+
+
+export const UpstreamLinkScalarFieldEnum = {
+  connectionId: 'connectionId',
+  issuer: 'issuer',
+  subject: 'subject',
+  personId: 'personId',
+  linkedAt: 'linkedAt',
+  linkedBy: 'linkedBy',
+  lastSignInAt: 'lastSignInAt'
+} as const
+
+export type UpstreamLinkScalarFieldEnum = (typeof UpstreamLinkScalarFieldEnum)[keyof typeof UpstreamLinkScalarFieldEnum]
+
+
+export const UpstreamRefusalScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  code: 'code',
+  subjectHash: 'subjectHash',
+  details: 'details',
+  firstAt: 'firstAt',
+  lastAt: 'lastAt',
+  tries: 'tries'
+} as const
+
+export type UpstreamRefusalScalarFieldEnum = (typeof UpstreamRefusalScalarFieldEnum)[keyof typeof UpstreamRefusalScalarFieldEnum]
+
+
+export const UpstreamRoundTripScalarFieldEnum = {
+  stateHash: 'stateHash',
+  connectionId: 'connectionId',
+  browserHash: 'browserHash',
+  purpose: 'purpose',
+  details: 'details',
+  expiresAt: 'expiresAt'
+} as const
+
+export type UpstreamRoundTripScalarFieldEnum = (typeof UpstreamRoundTripScalarFieldEnum)[keyof typeof UpstreamRoundTripScalarFieldEnum]
+
+
+export const UpstreamSessionScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  sub: 'sub',
+  sid: 'sid',
+  personId: 'personId',
+  idToken: 'idToken',
+  createdAt: 'createdAt',
+  endedAt: 'endedAt',
+  checkAt: 'checkAt'
+} as const
+
+export type UpstreamSessionScalarFieldEnum = (typeof UpstreamSessionScalarFieldEnum)[keyof typeof UpstreamSessionScalarFieldEnum]
+
+
+export const UpstreamSetUpLinkScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  tokenHash: 'tokenHash',
+  createdAt: 'createdAt',
+  createdByRole: 'createdByRole',
+  expiresAt: 'expiresAt',
+  openedAt: 'openedAt',
+  browserHash: 'browserHash',
+  closedAt: 'closedAt',
+  tested: 'tested'
+} as const
+
+export type UpstreamSetUpLinkScalarFieldEnum = (typeof UpstreamSetUpLinkScalarFieldEnum)[keyof typeof UpstreamSetUpLinkScalarFieldEnum]
+
+
+export const UpstreamRecentSignInScalarFieldEnum = {
+  connectionId: 'connectionId',
+  place: 'place',
+  personId: 'personId',
+  claims: 'claims',
+  at: 'at'
+} as const
+
+export type UpstreamRecentSignInScalarFieldEnum = (typeof UpstreamRecentSignInScalarFieldEnum)[keyof typeof UpstreamRecentSignInScalarFieldEnum]
+
+
+export const SchoolWayInScalarFieldEnum = {
+  schoolId: 'schoolId',
+  linkName: 'linkName',
+  localPasswords: 'localPasswords',
+  emergencyUntil: 'emergencyUntil'
+} as const
+
+export type SchoolWayInScalarFieldEnum = (typeof SchoolWayInScalarFieldEnum)[keyof typeof SchoolWayInScalarFieldEnum]
 
 
 export const WebhookEndpointScalarFieldEnum = {
@@ -9293,6 +10023,90 @@ export type ListEnumStaffRoleNameFieldRefInput<$PrismaModel> = FieldRefInputType
 
 
 /**
+ * Reference to a field of type 'UpstreamProfile'
+ */
+export type EnumUpstreamProfileFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamProfile'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamProfile[]'
+ */
+export type ListEnumUpstreamProfileFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamProfile[]'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamRuleField'
+ */
+export type EnumUpstreamRuleFieldFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamRuleField'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamRuleField[]'
+ */
+export type ListEnumUpstreamRuleFieldFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamRuleField[]'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamNormalisation[]'
+ */
+export type ListEnumUpstreamNormalisationFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamNormalisation[]'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamNormalisation'
+ */
+export type EnumUpstreamNormalisationFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamNormalisation'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamState'
+ */
+export type EnumUpstreamStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamState'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamState[]'
+ */
+export type ListEnumUpstreamStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamState[]'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamLinkedBy'
+ */
+export type EnumUpstreamLinkedByFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamLinkedBy'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamLinkedBy[]'
+ */
+export type ListEnumUpstreamLinkedByFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamLinkedBy[]'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamPurpose'
+ */
+export type EnumUpstreamPurposeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamPurpose'>
+    
+
+
+/**
+ * Reference to a field of type 'UpstreamPurpose[]'
+ */
+export type ListEnumUpstreamPurposeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UpstreamPurpose[]'>
+    
+
+
+/**
  * Reference to a field of type 'WebhookEndpointState'
  */
 export type EnumWebhookEndpointStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WebhookEndpointState'>
@@ -9573,6 +10387,14 @@ export type GlobalOmitConfig = {
   jobRun?: Prisma.JobRunOmit
   apiRequest?: Prisma.ApiRequestOmit
   signOnStep?: Prisma.SignOnStepOmit
+  upstreamConnection?: Prisma.UpstreamConnectionOmit
+  upstreamLink?: Prisma.UpstreamLinkOmit
+  upstreamRefusal?: Prisma.UpstreamRefusalOmit
+  upstreamRoundTrip?: Prisma.UpstreamRoundTripOmit
+  upstreamSession?: Prisma.UpstreamSessionOmit
+  upstreamSetUpLink?: Prisma.UpstreamSetUpLinkOmit
+  upstreamRecentSignIn?: Prisma.UpstreamRecentSignInOmit
+  schoolWayIn?: Prisma.SchoolWayInOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   webhookSecret?: Prisma.WebhookSecretOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit

@@ -140,6 +140,14 @@ export const ModelName = {
   JobRun: 'JobRun',
   ApiRequest: 'ApiRequest',
   SignOnStep: 'SignOnStep',
+  UpstreamConnection: 'UpstreamConnection',
+  UpstreamLink: 'UpstreamLink',
+  UpstreamRefusal: 'UpstreamRefusal',
+  UpstreamRoundTrip: 'UpstreamRoundTrip',
+  UpstreamSession: 'UpstreamSession',
+  UpstreamSetUpLink: 'UpstreamSetUpLink',
+  UpstreamRecentSignIn: 'UpstreamRecentSignIn',
+  SchoolWayIn: 'SchoolWayIn',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
   WebhookDelivery: 'WebhookDelivery',
@@ -1017,6 +1025,7 @@ export const OidcArtifactScalarFieldEnum = {
   personId: 'personId',
   generation: 'generation',
   cardId: 'cardId',
+  upstreamSessionId: 'upstreamSessionId',
   grantId: 'grantId',
   sessionUid: 'sessionUid',
   consumedAt: 'consumedAt',
@@ -1338,6 +1347,135 @@ export const SignOnStepScalarFieldEnum = {
 } as const
 
 export type SignOnStepScalarFieldEnum = (typeof SignOnStepScalarFieldEnum)[keyof typeof SignOnStepScalarFieldEnum]
+
+
+export const UpstreamConnectionScalarFieldEnum = {
+  id: 'id',
+  schoolId: 'schoolId',
+  profile: 'profile',
+  name: 'name',
+  issuer: 'issuer',
+  clientId: 'clientId',
+  clientSecret: 'clientSecret',
+  secretExpiresAt: 'secretExpiresAt',
+  authMethod: 'authMethod',
+  scopes: 'scopes',
+  tenant: 'tenant',
+  subjectClaim: 'subjectClaim',
+  ruleClaim: 'ruleClaim',
+  ruleField: 'ruleField',
+  normalisations: 'normalisations',
+  state: 'state',
+  groupIds: 'groupIds',
+  createsGuests: 'createsGuests',
+  trustedForSecondFactor: 'trustedForSecondFactor',
+  endsUpstreamSession: 'endsUpstreamSession',
+  metadata: 'metadata',
+  metadataReadAt: 'metadataReadAt',
+  keys: 'keys',
+  keysReadAt: 'keysReadAt',
+  refreshAt: 'refreshAt',
+  testedAt: 'testedAt',
+  lastSuccessAt: 'lastSuccessAt',
+  failingSince: 'failingSince',
+  lastFailure: 'lastFailure',
+  lastFailureAt: 'lastFailureAt',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type UpstreamConnectionScalarFieldEnum = (typeof UpstreamConnectionScalarFieldEnum)[keyof typeof UpstreamConnectionScalarFieldEnum]
+
+
+export const UpstreamLinkScalarFieldEnum = {
+  connectionId: 'connectionId',
+  issuer: 'issuer',
+  subject: 'subject',
+  personId: 'personId',
+  linkedAt: 'linkedAt',
+  linkedBy: 'linkedBy',
+  lastSignInAt: 'lastSignInAt'
+} as const
+
+export type UpstreamLinkScalarFieldEnum = (typeof UpstreamLinkScalarFieldEnum)[keyof typeof UpstreamLinkScalarFieldEnum]
+
+
+export const UpstreamRefusalScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  code: 'code',
+  subjectHash: 'subjectHash',
+  details: 'details',
+  firstAt: 'firstAt',
+  lastAt: 'lastAt',
+  tries: 'tries'
+} as const
+
+export type UpstreamRefusalScalarFieldEnum = (typeof UpstreamRefusalScalarFieldEnum)[keyof typeof UpstreamRefusalScalarFieldEnum]
+
+
+export const UpstreamRoundTripScalarFieldEnum = {
+  stateHash: 'stateHash',
+  connectionId: 'connectionId',
+  browserHash: 'browserHash',
+  purpose: 'purpose',
+  details: 'details',
+  expiresAt: 'expiresAt'
+} as const
+
+export type UpstreamRoundTripScalarFieldEnum = (typeof UpstreamRoundTripScalarFieldEnum)[keyof typeof UpstreamRoundTripScalarFieldEnum]
+
+
+export const UpstreamSessionScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  sub: 'sub',
+  sid: 'sid',
+  personId: 'personId',
+  idToken: 'idToken',
+  createdAt: 'createdAt',
+  endedAt: 'endedAt',
+  checkAt: 'checkAt'
+} as const
+
+export type UpstreamSessionScalarFieldEnum = (typeof UpstreamSessionScalarFieldEnum)[keyof typeof UpstreamSessionScalarFieldEnum]
+
+
+export const UpstreamSetUpLinkScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  tokenHash: 'tokenHash',
+  createdAt: 'createdAt',
+  createdByRole: 'createdByRole',
+  expiresAt: 'expiresAt',
+  openedAt: 'openedAt',
+  browserHash: 'browserHash',
+  closedAt: 'closedAt',
+  tested: 'tested'
+} as const
+
+export type UpstreamSetUpLinkScalarFieldEnum = (typeof UpstreamSetUpLinkScalarFieldEnum)[keyof typeof UpstreamSetUpLinkScalarFieldEnum]
+
+
+export const UpstreamRecentSignInScalarFieldEnum = {
+  connectionId: 'connectionId',
+  place: 'place',
+  personId: 'personId',
+  claims: 'claims',
+  at: 'at'
+} as const
+
+export type UpstreamRecentSignInScalarFieldEnum = (typeof UpstreamRecentSignInScalarFieldEnum)[keyof typeof UpstreamRecentSignInScalarFieldEnum]
+
+
+export const SchoolWayInScalarFieldEnum = {
+  schoolId: 'schoolId',
+  linkName: 'linkName',
+  localPasswords: 'localPasswords',
+  emergencyUntil: 'emergencyUntil'
+} as const
+
+export type SchoolWayInScalarFieldEnum = (typeof SchoolWayInScalarFieldEnum)[keyof typeof SchoolWayInScalarFieldEnum]
 
 
 export const WebhookEndpointScalarFieldEnum = {

@@ -41,6 +41,7 @@ export type OidcArtifactMinAggregateOutputType = {
   personId: string | null
   generation: number | null
   cardId: string | null
+  upstreamSessionId: string | null
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
@@ -55,6 +56,7 @@ export type OidcArtifactMaxAggregateOutputType = {
   personId: string | null
   generation: number | null
   cardId: string | null
+  upstreamSessionId: string | null
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
@@ -70,6 +72,7 @@ export type OidcArtifactCountAggregateOutputType = {
   personId: number
   generation: number
   cardId: number
+  upstreamSessionId: number
   grantId: number
   sessionUid: number
   consumedAt: number
@@ -94,6 +97,7 @@ export type OidcArtifactMinAggregateInputType = {
   personId?: true
   generation?: true
   cardId?: true
+  upstreamSessionId?: true
   grantId?: true
   sessionUid?: true
   consumedAt?: true
@@ -108,6 +112,7 @@ export type OidcArtifactMaxAggregateInputType = {
   personId?: true
   generation?: true
   cardId?: true
+  upstreamSessionId?: true
   grantId?: true
   sessionUid?: true
   consumedAt?: true
@@ -123,6 +128,7 @@ export type OidcArtifactCountAggregateInputType = {
   personId?: true
   generation?: true
   cardId?: true
+  upstreamSessionId?: true
   grantId?: true
   sessionUid?: true
   consumedAt?: true
@@ -225,6 +231,7 @@ export type OidcArtifactGroupByOutputType = {
   personId: string | null
   generation: number | null
   cardId: string | null
+  upstreamSessionId: string | null
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
@@ -263,6 +270,7 @@ export type OidcArtifactWhereInput = {
   personId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
   generation?: Prisma.IntNullableFilter<"OidcArtifact"> | number | null
   cardId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
+  upstreamSessionId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
   grantId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
@@ -278,6 +286,7 @@ export type OidcArtifactOrderByWithRelationInput = {
   personId?: Prisma.SortOrderInput | Prisma.SortOrder
   generation?: Prisma.SortOrderInput | Prisma.SortOrder
   cardId?: Prisma.SortOrderInput | Prisma.SortOrder
+  upstreamSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   grantId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionUid?: Prisma.SortOrderInput | Prisma.SortOrder
   consumedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -297,6 +306,7 @@ export type OidcArtifactWhereUniqueInput = Prisma.AtLeast<{
   personId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
   generation?: Prisma.IntNullableFilter<"OidcArtifact"> | number | null
   cardId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
+  upstreamSessionId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
   grantId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
@@ -312,6 +322,7 @@ export type OidcArtifactOrderByWithAggregationInput = {
   personId?: Prisma.SortOrderInput | Prisma.SortOrder
   generation?: Prisma.SortOrderInput | Prisma.SortOrder
   cardId?: Prisma.SortOrderInput | Prisma.SortOrder
+  upstreamSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   grantId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionUid?: Prisma.SortOrderInput | Prisma.SortOrder
   consumedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -335,6 +346,7 @@ export type OidcArtifactScalarWhereWithAggregatesInput = {
   personId?: Prisma.UuidNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   generation?: Prisma.IntNullableWithAggregatesFilter<"OidcArtifact"> | number | null
   cardId?: Prisma.UuidNullableWithAggregatesFilter<"OidcArtifact"> | string | null
+  upstreamSessionId?: Prisma.UuidNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   grantId?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OidcArtifact"> | Date | string | null
@@ -350,6 +362,7 @@ export type OidcArtifactCreateInput = {
   personId?: string | null
   generation?: number | null
   cardId?: string | null
+  upstreamSessionId?: string | null
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
@@ -365,6 +378,7 @@ export type OidcArtifactUncheckedCreateInput = {
   personId?: string | null
   generation?: number | null
   cardId?: string | null
+  upstreamSessionId?: string | null
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
@@ -380,6 +394,7 @@ export type OidcArtifactUpdateInput = {
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   cardId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  upstreamSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -395,6 +410,7 @@ export type OidcArtifactUncheckedUpdateInput = {
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   cardId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  upstreamSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -410,6 +426,7 @@ export type OidcArtifactCreateManyInput = {
   personId?: string | null
   generation?: number | null
   cardId?: string | null
+  upstreamSessionId?: string | null
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
@@ -425,6 +442,7 @@ export type OidcArtifactUpdateManyMutationInput = {
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   cardId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  upstreamSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -440,6 +458,7 @@ export type OidcArtifactUncheckedUpdateManyInput = {
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   cardId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  upstreamSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -460,6 +479,7 @@ export type OidcArtifactCountOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   cardId?: Prisma.SortOrder
+  upstreamSessionId?: Prisma.SortOrder
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
@@ -478,6 +498,7 @@ export type OidcArtifactMaxOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   cardId?: Prisma.SortOrder
+  upstreamSessionId?: Prisma.SortOrder
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
@@ -492,6 +513,7 @@ export type OidcArtifactMinOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   cardId?: Prisma.SortOrder
+  upstreamSessionId?: Prisma.SortOrder
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
@@ -513,6 +535,7 @@ export type OidcArtifactSelect<ExtArgs extends runtime.Types.Extensions.Internal
   personId?: boolean
   generation?: boolean
   cardId?: boolean
+  upstreamSessionId?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -528,6 +551,7 @@ export type OidcArtifactSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   personId?: boolean
   generation?: boolean
   cardId?: boolean
+  upstreamSessionId?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -543,6 +567,7 @@ export type OidcArtifactSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   personId?: boolean
   generation?: boolean
   cardId?: boolean
+  upstreamSessionId?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -558,6 +583,7 @@ export type OidcArtifactSelectScalar = {
   personId?: boolean
   generation?: boolean
   cardId?: boolean
+  upstreamSessionId?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -565,7 +591,7 @@ export type OidcArtifactSelectScalar = {
   expiresAt?: boolean
 }
 
-export type OidcArtifactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"kind" | "idHash" | "payload" | "clientId" | "personId" | "generation" | "cardId" | "grantId" | "sessionUid" | "consumedAt" | "replay" | "expiresAt", ExtArgs["result"]["oidcArtifact"]>
+export type OidcArtifactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"kind" | "idHash" | "payload" | "clientId" | "personId" | "generation" | "cardId" | "upstreamSessionId" | "grantId" | "sessionUid" | "consumedAt" | "replay" | "expiresAt", ExtArgs["result"]["oidcArtifact"]>
 
 export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OidcArtifact"
@@ -578,6 +604,7 @@ export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.Intern
     personId: string | null
     generation: number | null
     cardId: string | null
+    upstreamSessionId: string | null
     grantId: string | null
     sessionUid: string | null
     consumedAt: Date | null
@@ -1013,6 +1040,7 @@ export interface OidcArtifactFieldRefs {
   readonly personId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly generation: Prisma.FieldRef<"OidcArtifact", 'Int'>
   readonly cardId: Prisma.FieldRef<"OidcArtifact", 'String'>
+  readonly upstreamSessionId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly grantId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly sessionUid: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly consumedAt: Prisma.FieldRef<"OidcArtifact", 'DateTime'>

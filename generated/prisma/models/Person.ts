@@ -297,6 +297,9 @@ export type PersonWhereInput = {
   closedDataRequests?: Prisma.DataRequestListRelationFilter
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
   exemption?: Prisma.XOR<Prisma.RetentionExemptionNullableScalarRelationFilter, Prisma.RetentionExemptionWhereInput> | null
+  upstreamLinks?: Prisma.UpstreamLinkListRelationFilter
+  upstreamSessions?: Prisma.UpstreamSessionListRelationFilter
+  upstreamRecent?: Prisma.UpstreamRecentSignInListRelationFilter
 }
 
 export type PersonOrderByWithRelationInput = {
@@ -336,6 +339,9 @@ export type PersonOrderByWithRelationInput = {
   closedDataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
   credentialBatches?: Prisma.CredentialBatchPersonOrderByRelationAggregateInput
   exemption?: Prisma.RetentionExemptionOrderByWithRelationInput
+  upstreamLinks?: Prisma.UpstreamLinkOrderByRelationAggregateInput
+  upstreamSessions?: Prisma.UpstreamSessionOrderByRelationAggregateInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInOrderByRelationAggregateInput
 }
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
@@ -378,6 +384,9 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   closedDataRequests?: Prisma.DataRequestListRelationFilter
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
   exemption?: Prisma.XOR<Prisma.RetentionExemptionNullableScalarRelationFilter, Prisma.RetentionExemptionWhereInput> | null
+  upstreamLinks?: Prisma.UpstreamLinkListRelationFilter
+  upstreamSessions?: Prisma.UpstreamSessionListRelationFilter
+  upstreamRecent?: Prisma.UpstreamRecentSignInListRelationFilter
 }, "id">
 
 export type PersonOrderByWithAggregationInput = {
@@ -461,6 +470,9 @@ export type PersonCreateInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateInput = {
@@ -498,6 +510,9 @@ export type PersonUncheckedCreateInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUpdateInput = {
@@ -535,6 +550,9 @@ export type PersonUpdateInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateInput = {
@@ -572,6 +590,9 @@ export type PersonUncheckedUpdateInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyInput = {
@@ -1052,6 +1073,48 @@ export type PersonUpdateOneWithoutStaffRolesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutStaffRolesInput, Prisma.PersonUpdateWithoutStaffRolesInput>, Prisma.PersonUncheckedUpdateWithoutStaffRolesInput>
 }
 
+export type PersonCreateNestedOneWithoutUpstreamLinksInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamLinksInput, Prisma.PersonUncheckedCreateWithoutUpstreamLinksInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamLinksInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutUpstreamLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamLinksInput, Prisma.PersonUncheckedCreateWithoutUpstreamLinksInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamLinksInput
+  upsert?: Prisma.PersonUpsertWithoutUpstreamLinksInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutUpstreamLinksInput, Prisma.PersonUpdateWithoutUpstreamLinksInput>, Prisma.PersonUncheckedUpdateWithoutUpstreamLinksInput>
+}
+
+export type PersonCreateNestedOneWithoutUpstreamSessionsInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedCreateWithoutUpstreamSessionsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamSessionsInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutUpstreamSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedCreateWithoutUpstreamSessionsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamSessionsInput
+  upsert?: Prisma.PersonUpsertWithoutUpstreamSessionsInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutUpstreamSessionsInput, Prisma.PersonUpdateWithoutUpstreamSessionsInput>, Prisma.PersonUncheckedUpdateWithoutUpstreamSessionsInput>
+}
+
+export type PersonCreateNestedOneWithoutUpstreamRecentInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamRecentInput, Prisma.PersonUncheckedCreateWithoutUpstreamRecentInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamRecentInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutUpstreamRecentNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamRecentInput, Prisma.PersonUncheckedCreateWithoutUpstreamRecentInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUpstreamRecentInput
+  upsert?: Prisma.PersonUpsertWithoutUpstreamRecentInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutUpstreamRecentInput, Prisma.PersonUpdateWithoutUpstreamRecentInput>, Prisma.PersonUncheckedUpdateWithoutUpstreamRecentInput>
+}
+
 export type PersonCreateWithoutSignInsInput = {
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
@@ -1086,6 +1149,9 @@ export type PersonCreateWithoutSignInsInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSignInsInput = {
@@ -1122,6 +1188,9 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSignInsInput = {
@@ -1174,6 +1243,9 @@ export type PersonUpdateWithoutSignInsInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSignInsInput = {
@@ -1210,6 +1282,9 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutHomeSchoolInput = {
@@ -1246,6 +1321,9 @@ export type PersonCreateWithoutHomeSchoolInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeSchoolInput = {
@@ -1282,6 +1360,9 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeSchoolInput = {
@@ -1367,6 +1448,9 @@ export type PersonCreateWithoutAffiliationsInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutAffiliationsInput = {
@@ -1403,6 +1487,9 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutAffiliationsInput = {
@@ -1444,6 +1531,9 @@ export type PersonCreateWithoutHomeInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeInput = {
@@ -1479,6 +1569,9 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeInput = {
@@ -1536,6 +1629,9 @@ export type PersonUpdateWithoutAffiliationsInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutAffiliationsInput = {
@@ -1572,6 +1668,9 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUpsertWithWhereUniqueWithoutHomeInput = {
@@ -1624,6 +1723,9 @@ export type PersonCreateWithoutDataRequestsInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutDataRequestsInput = {
@@ -1660,6 +1762,9 @@ export type PersonUncheckedCreateWithoutDataRequestsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutDataRequestsInput = {
@@ -1701,6 +1806,9 @@ export type PersonCreateWithoutClosedDataRequestsInput = {
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutClosedDataRequestsInput = {
@@ -1737,6 +1845,9 @@ export type PersonUncheckedCreateWithoutClosedDataRequestsInput = {
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutClosedDataRequestsInput = {
@@ -1789,6 +1900,9 @@ export type PersonUpdateWithoutDataRequestsInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutDataRequestsInput = {
@@ -1825,6 +1939,9 @@ export type PersonUncheckedUpdateWithoutDataRequestsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUpsertWithoutClosedDataRequestsInput = {
@@ -1872,6 +1989,9 @@ export type PersonUpdateWithoutClosedDataRequestsInput = {
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutClosedDataRequestsInput = {
@@ -1908,6 +2028,9 @@ export type PersonUncheckedUpdateWithoutClosedDataRequestsInput = {
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutOfferedInInput = {
@@ -1944,6 +2067,9 @@ export type PersonCreateWithoutOfferedInInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutOfferedInInput = {
@@ -1980,6 +2106,9 @@ export type PersonUncheckedCreateWithoutOfferedInInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutOfferedInInput = {
@@ -2032,6 +2161,9 @@ export type PersonUpdateWithoutOfferedInInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutOfferedInInput = {
@@ -2068,6 +2200,9 @@ export type PersonUncheckedUpdateWithoutOfferedInInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutExemptionInput = {
@@ -2104,6 +2239,9 @@ export type PersonCreateWithoutExemptionInput = {
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutExemptionInput = {
@@ -2140,6 +2278,9 @@ export type PersonUncheckedCreateWithoutExemptionInput = {
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutExemptionInput = {
@@ -2192,6 +2333,9 @@ export type PersonUpdateWithoutExemptionInput = {
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutExemptionInput = {
@@ -2228,6 +2372,9 @@ export type PersonUncheckedUpdateWithoutExemptionInput = {
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutImportChangesInput = {
@@ -2264,6 +2411,9 @@ export type PersonCreateWithoutImportChangesInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutImportChangesInput = {
@@ -2300,6 +2450,9 @@ export type PersonUncheckedCreateWithoutImportChangesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutImportChangesInput = {
@@ -2352,6 +2505,9 @@ export type PersonUpdateWithoutImportChangesInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutImportChangesInput = {
@@ -2388,6 +2544,9 @@ export type PersonUncheckedUpdateWithoutImportChangesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutImportsInput = {
@@ -2424,6 +2583,9 @@ export type PersonCreateWithoutImportsInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutImportsInput = {
@@ -2460,6 +2622,9 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutImportsInput = {
@@ -2512,6 +2677,9 @@ export type PersonUpdateWithoutImportsInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutImportsInput = {
@@ -2548,6 +2716,9 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutCredentialInput = {
@@ -2584,6 +2755,9 @@ export type PersonCreateWithoutCredentialInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialInput = {
@@ -2620,6 +2794,9 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialInput = {
@@ -2672,6 +2849,9 @@ export type PersonUpdateWithoutCredentialInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialInput = {
@@ -2708,6 +2888,9 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutUserNamesInput = {
@@ -2744,6 +2927,9 @@ export type PersonCreateWithoutUserNamesInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutUserNamesInput = {
@@ -2780,6 +2966,9 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutUserNamesInput = {
@@ -2832,6 +3021,9 @@ export type PersonUpdateWithoutUserNamesInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutUserNamesInput = {
@@ -2868,6 +3060,9 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutVoidSignInInput = {
@@ -2904,6 +3099,9 @@ export type PersonCreateWithoutVoidSignInInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutVoidSignInInput = {
@@ -2940,6 +3138,9 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutVoidSignInInput = {
@@ -2992,6 +3193,9 @@ export type PersonUpdateWithoutVoidSignInInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutVoidSignInInput = {
@@ -3028,6 +3232,9 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutConsentsInput = {
@@ -3064,6 +3271,9 @@ export type PersonCreateWithoutConsentsInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutConsentsInput = {
@@ -3100,6 +3310,9 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutConsentsInput = {
@@ -3152,6 +3365,9 @@ export type PersonUpdateWithoutConsentsInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutConsentsInput = {
@@ -3188,6 +3404,9 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutKnownDevicesInput = {
@@ -3224,6 +3443,9 @@ export type PersonCreateWithoutKnownDevicesInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutKnownDevicesInput = {
@@ -3260,6 +3482,9 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutKnownDevicesInput = {
@@ -3312,6 +3537,9 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
@@ -3348,6 +3576,9 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutCredentialBatchesInput = {
@@ -3384,6 +3615,9 @@ export type PersonCreateWithoutCredentialBatchesInput = {
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
@@ -3420,6 +3654,9 @@ export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialBatchesInput = {
@@ -3472,6 +3709,9 @@ export type PersonUpdateWithoutCredentialBatchesInput = {
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
@@ -3508,6 +3748,9 @@ export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutSecondFactorsInput = {
@@ -3544,6 +3787,9 @@ export type PersonCreateWithoutSecondFactorsInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSecondFactorsInput = {
@@ -3580,6 +3826,9 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSecondFactorsInput = {
@@ -3632,6 +3881,9 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
@@ -3668,6 +3920,9 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutRecoveryCodesInput = {
@@ -3704,6 +3959,9 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
@@ -3740,6 +3998,9 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutRecoveryCodesInput = {
@@ -3792,6 +4053,9 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
@@ -3828,6 +4092,9 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutStaffRolesInput = {
@@ -3864,6 +4131,9 @@ export type PersonCreateWithoutStaffRolesInput = {
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutStaffRolesInput = {
@@ -3900,6 +4170,9 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutStaffRolesInput = {
@@ -3952,6 +4225,9 @@ export type PersonUpdateWithoutStaffRolesInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutStaffRolesInput = {
@@ -3988,6 +4264,525 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutUpstreamLinksInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutUpstreamLinksInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutUpstreamLinksInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamLinksInput, Prisma.PersonUncheckedCreateWithoutUpstreamLinksInput>
+}
+
+export type PersonUpsertWithoutUpstreamLinksInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamLinksInput, Prisma.PersonUncheckedUpdateWithoutUpstreamLinksInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamLinksInput, Prisma.PersonUncheckedCreateWithoutUpstreamLinksInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutUpstreamLinksInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamLinksInput, Prisma.PersonUncheckedUpdateWithoutUpstreamLinksInput>
+}
+
+export type PersonUpdateWithoutUpstreamLinksInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutUpstreamLinksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutUpstreamSessionsInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutUpstreamSessionsInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutUpstreamSessionsInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedCreateWithoutUpstreamSessionsInput>
+}
+
+export type PersonUpsertWithoutUpstreamSessionsInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedUpdateWithoutUpstreamSessionsInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedCreateWithoutUpstreamSessionsInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutUpstreamSessionsInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamSessionsInput, Prisma.PersonUncheckedUpdateWithoutUpstreamSessionsInput>
+}
+
+export type PersonUpdateWithoutUpstreamSessionsInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutUpstreamSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutUpstreamRecentInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutUpstreamRecentInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutUpstreamRecentInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamRecentInput, Prisma.PersonUncheckedCreateWithoutUpstreamRecentInput>
+}
+
+export type PersonUpsertWithoutUpstreamRecentInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamRecentInput, Prisma.PersonUncheckedUpdateWithoutUpstreamRecentInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUpstreamRecentInput, Prisma.PersonUncheckedCreateWithoutUpstreamRecentInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutUpstreamRecentInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutUpstreamRecentInput, Prisma.PersonUncheckedUpdateWithoutUpstreamRecentInput>
+}
+
+export type PersonUpdateWithoutUpstreamRecentInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutUpstreamRecentInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyHomeSchoolInput = {
@@ -4043,6 +4838,9 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
@@ -4079,6 +4877,9 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
@@ -4152,6 +4953,9 @@ export type PersonUpdateWithoutHomeInput = {
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeInput = {
@@ -4187,6 +4991,9 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeInput = {
@@ -4226,6 +5033,9 @@ export type PersonCountOutputType = {
   dataRequests: number
   closedDataRequests: number
   credentialBatches: number
+  upstreamLinks: number
+  upstreamSessions: number
+  upstreamRecent: number
 }
 
 export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4242,6 +5052,9 @@ export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   dataRequests?: boolean | PersonCountOutputTypeCountDataRequestsArgs
   closedDataRequests?: boolean | PersonCountOutputTypeCountClosedDataRequestsArgs
   credentialBatches?: boolean | PersonCountOutputTypeCountCredentialBatchesArgs
+  upstreamLinks?: boolean | PersonCountOutputTypeCountUpstreamLinksArgs
+  upstreamSessions?: boolean | PersonCountOutputTypeCountUpstreamSessionsArgs
+  upstreamRecent?: boolean | PersonCountOutputTypeCountUpstreamRecentArgs
 }
 
 /**
@@ -4345,6 +5158,27 @@ export type PersonCountOutputTypeCountCredentialBatchesArgs<ExtArgs extends runt
   where?: Prisma.CredentialBatchPersonWhereInput
 }
 
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountUpstreamLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UpstreamLinkWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountUpstreamSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UpstreamSessionWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountUpstreamRecentArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UpstreamRecentSignInWhereInput
+}
+
 
 export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -4383,6 +5217,9 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   closedDataRequests?: boolean | Prisma.Person$closedDataRequestsArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   exemption?: boolean | Prisma.Person$exemptionArgs<ExtArgs>
+  upstreamLinks?: boolean | Prisma.Person$upstreamLinksArgs<ExtArgs>
+  upstreamSessions?: boolean | Prisma.Person$upstreamSessionsArgs<ExtArgs>
+  upstreamRecent?: boolean | Prisma.Person$upstreamRecentArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
@@ -4471,6 +5308,9 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   closedDataRequests?: boolean | Prisma.Person$closedDataRequestsArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   exemption?: boolean | Prisma.Person$exemptionArgs<ExtArgs>
+  upstreamLinks?: boolean | Prisma.Person$upstreamLinksArgs<ExtArgs>
+  upstreamSessions?: boolean | Prisma.Person$upstreamSessionsArgs<ExtArgs>
+  upstreamRecent?: boolean | Prisma.Person$upstreamRecentArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PersonIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4504,6 +5344,9 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     closedDataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
     credentialBatches: Prisma.$CredentialBatchPersonPayload<ExtArgs>[]
     exemption: Prisma.$RetentionExemptionPayload<ExtArgs> | null
+    upstreamLinks: Prisma.$UpstreamLinkPayload<ExtArgs>[]
+    upstreamSessions: Prisma.$UpstreamSessionPayload<ExtArgs>[]
+    upstreamRecent: Prisma.$UpstreamRecentSignInPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -4936,6 +5779,9 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   closedDataRequests<T extends Prisma.Person$closedDataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$closedDataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   credentialBatches<T extends Prisma.Person$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   exemption<T extends Prisma.Person$exemptionArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$exemptionArgs<ExtArgs>>): Prisma.Prisma__RetentionExemptionClient<runtime.Types.Result.GetResult<Prisma.$RetentionExemptionPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  upstreamLinks<T extends Prisma.Person$upstreamLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$upstreamLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  upstreamSessions<T extends Prisma.Person$upstreamSessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$upstreamSessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamSessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  upstreamRecent<T extends Prisma.Person$upstreamRecentArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$upstreamRecentArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamRecentSignInPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5815,6 +6661,78 @@ export type Person$exemptionArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   include?: Prisma.RetentionExemptionInclude<ExtArgs> | null
   where?: Prisma.RetentionExemptionWhereInput
+}
+
+/**
+ * Person.upstreamLinks
+ */
+export type Person$upstreamLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UpstreamLink
+   */
+  select?: Prisma.UpstreamLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UpstreamLink
+   */
+  omit?: Prisma.UpstreamLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UpstreamLinkInclude<ExtArgs> | null
+  where?: Prisma.UpstreamLinkWhereInput
+  orderBy?: Prisma.UpstreamLinkOrderByWithRelationInput | Prisma.UpstreamLinkOrderByWithRelationInput[]
+  cursor?: Prisma.UpstreamLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UpstreamLinkScalarFieldEnum | Prisma.UpstreamLinkScalarFieldEnum[]
+}
+
+/**
+ * Person.upstreamSessions
+ */
+export type Person$upstreamSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UpstreamSession
+   */
+  select?: Prisma.UpstreamSessionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UpstreamSession
+   */
+  omit?: Prisma.UpstreamSessionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UpstreamSessionInclude<ExtArgs> | null
+  where?: Prisma.UpstreamSessionWhereInput
+  orderBy?: Prisma.UpstreamSessionOrderByWithRelationInput | Prisma.UpstreamSessionOrderByWithRelationInput[]
+  cursor?: Prisma.UpstreamSessionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UpstreamSessionScalarFieldEnum | Prisma.UpstreamSessionScalarFieldEnum[]
+}
+
+/**
+ * Person.upstreamRecent
+ */
+export type Person$upstreamRecentArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UpstreamRecentSignIn
+   */
+  select?: Prisma.UpstreamRecentSignInSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UpstreamRecentSignIn
+   */
+  omit?: Prisma.UpstreamRecentSignInOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UpstreamRecentSignInInclude<ExtArgs> | null
+  where?: Prisma.UpstreamRecentSignInWhereInput
+  orderBy?: Prisma.UpstreamRecentSignInOrderByWithRelationInput | Prisma.UpstreamRecentSignInOrderByWithRelationInput[]
+  cursor?: Prisma.UpstreamRecentSignInWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UpstreamRecentSignInScalarFieldEnum | Prisma.UpstreamRecentSignInScalarFieldEnum[]
 }
 
 /**

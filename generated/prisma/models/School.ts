@@ -278,6 +278,8 @@ export type SchoolWhereInput = {
   receives?: Prisma.HandoverListRelationFilter
   retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
   retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
+  upstreamConnections?: Prisma.UpstreamConnectionListRelationFilter
+  wayIn?: Prisma.XOR<Prisma.SchoolWayInNullableScalarRelationFilter, Prisma.SchoolWayInWhereInput> | null
 }
 
 export type SchoolOrderByWithRelationInput = {
@@ -319,6 +321,8 @@ export type SchoolOrderByWithRelationInput = {
   receives?: Prisma.HandoverOrderByRelationAggregateInput
   retention?: Prisma.RetentionPolicyOrderByWithRelationInput
   retentionCheck?: Prisma.RetentionCheckOrderByWithRelationInput
+  upstreamConnections?: Prisma.UpstreamConnectionOrderByRelationAggregateInput
+  wayIn?: Prisma.SchoolWayInOrderByWithRelationInput
 }
 
 export type SchoolWhereUniqueInput = Prisma.AtLeast<{
@@ -363,6 +367,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   receives?: Prisma.HandoverListRelationFilter
   retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
   retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
+  upstreamConnections?: Prisma.UpstreamConnectionListRelationFilter
+  wayIn?: Prisma.XOR<Prisma.SchoolWayInNullableScalarRelationFilter, Prisma.SchoolWayInWhereInput> | null
 }, "id" | "officialId">
 
 export type SchoolOrderByWithAggregationInput = {
@@ -443,6 +449,8 @@ export type SchoolCreateInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateInput = {
@@ -483,6 +491,8 @@ export type SchoolUncheckedCreateInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUpdateInput = {
@@ -523,6 +533,8 @@ export type SchoolUpdateInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateInput = {
@@ -563,6 +575,8 @@ export type SchoolUncheckedUpdateInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManyInput = {
@@ -1054,6 +1068,34 @@ export type SchoolUpdateOneRequiredWithoutStaffRolesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutStaffRolesInput, Prisma.SchoolUpdateWithoutStaffRolesInput>, Prisma.SchoolUncheckedUpdateWithoutStaffRolesInput>
 }
 
+export type SchoolCreateNestedOneWithoutUpstreamConnectionsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedCreateWithoutUpstreamConnectionsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutUpstreamConnectionsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutUpstreamConnectionsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedCreateWithoutUpstreamConnectionsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutUpstreamConnectionsInput
+  upsert?: Prisma.SchoolUpsertWithoutUpstreamConnectionsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutUpstreamConnectionsInput, Prisma.SchoolUpdateWithoutUpstreamConnectionsInput>, Prisma.SchoolUncheckedUpdateWithoutUpstreamConnectionsInput>
+}
+
+export type SchoolCreateNestedOneWithoutWayInInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWayInInput, Prisma.SchoolUncheckedCreateWithoutWayInInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWayInInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutWayInNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWayInInput, Prisma.SchoolUncheckedCreateWithoutWayInInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWayInInput
+  upsert?: Prisma.SchoolUpsertWithoutWayInInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutWayInInput, Prisma.SchoolUpdateWithoutWayInInput>, Prisma.SchoolUncheckedUpdateWithoutWayInInput>
+}
+
 export type SchoolCreateWithoutErasuresInput = {
   id: string
   name: string
@@ -1091,6 +1133,8 @@ export type SchoolCreateWithoutErasuresInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutErasuresInput = {
@@ -1130,6 +1174,8 @@ export type SchoolUncheckedCreateWithoutErasuresInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutErasuresInput = {
@@ -1185,6 +1231,8 @@ export type SchoolUpdateWithoutErasuresInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutErasuresInput = {
@@ -1224,6 +1272,8 @@ export type SchoolUncheckedUpdateWithoutErasuresInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutAgreementsInput = {
@@ -1263,6 +1313,8 @@ export type SchoolCreateWithoutAgreementsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutAgreementsInput = {
@@ -1302,6 +1354,8 @@ export type SchoolUncheckedCreateWithoutAgreementsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutAgreementsInput = {
@@ -1357,6 +1411,8 @@ export type SchoolUpdateWithoutAgreementsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAgreementsInput = {
@@ -1396,6 +1452,8 @@ export type SchoolUncheckedUpdateWithoutAgreementsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutWithheldInput = {
@@ -1435,6 +1493,8 @@ export type SchoolCreateWithoutWithheldInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutWithheldInput = {
@@ -1474,6 +1534,8 @@ export type SchoolUncheckedCreateWithoutWithheldInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutWithheldInput = {
@@ -1529,6 +1591,8 @@ export type SchoolUpdateWithoutWithheldInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutWithheldInput = {
@@ -1568,6 +1632,8 @@ export type SchoolUncheckedUpdateWithoutWithheldInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutGrantsInput = {
@@ -1607,6 +1673,8 @@ export type SchoolCreateWithoutGrantsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGrantsInput = {
@@ -1646,6 +1714,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGrantsInput = {
@@ -1701,6 +1771,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGrantsInput = {
@@ -1740,6 +1812,8 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutWithheldPeriodsInput = {
@@ -1779,6 +1853,8 @@ export type SchoolCreateWithoutWithheldPeriodsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutWithheldPeriodsInput = {
@@ -1818,6 +1894,8 @@ export type SchoolUncheckedCreateWithoutWithheldPeriodsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutWithheldPeriodsInput = {
@@ -1873,6 +1951,8 @@ export type SchoolUpdateWithoutWithheldPeriodsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutWithheldPeriodsInput = {
@@ -1912,6 +1992,8 @@ export type SchoolUncheckedUpdateWithoutWithheldPeriodsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutLastCallsInput = {
@@ -1951,6 +2033,8 @@ export type SchoolCreateWithoutLastCallsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutLastCallsInput = {
@@ -1990,6 +2074,8 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutLastCallsInput = {
@@ -2045,6 +2131,8 @@ export type SchoolUpdateWithoutLastCallsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLastCallsInput = {
@@ -2084,6 +2172,8 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutSandboxInput = {
@@ -2123,6 +2213,8 @@ export type SchoolCreateWithoutSandboxInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutSandboxInput = {
@@ -2162,6 +2254,8 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutSandboxInput = {
@@ -2247,6 +2341,8 @@ export type SchoolCreateWithoutLogoInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutLogoInput = {
@@ -2286,6 +2382,8 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutLogoInput = {
@@ -2341,6 +2439,8 @@ export type SchoolUpdateWithoutLogoInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLogoInput = {
@@ -2380,6 +2480,8 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHomeOfInput = {
@@ -2419,6 +2521,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutHomeOfInput = {
@@ -2458,6 +2562,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutHomeOfInput = {
@@ -2513,6 +2619,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHomeOfInput = {
@@ -2552,6 +2660,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutAffiliationsInput = {
@@ -2591,6 +2701,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutAffiliationsInput = {
@@ -2630,6 +2742,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutAffiliationsInput = {
@@ -2685,6 +2799,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
@@ -2724,6 +2840,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutGroupsInput = {
@@ -2763,6 +2881,8 @@ export type SchoolCreateWithoutGroupsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGroupsInput = {
@@ -2802,6 +2922,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGroupsInput = {
@@ -2857,6 +2979,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGroupsInput = {
@@ -2896,6 +3020,8 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHandsOverInput = {
@@ -2935,6 +3061,8 @@ export type SchoolCreateWithoutHandsOverInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutHandsOverInput = {
@@ -2974,6 +3102,8 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutHandsOverInput = {
@@ -3018,6 +3148,8 @@ export type SchoolCreateWithoutReceivesInput = {
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutReceivesInput = {
@@ -3057,6 +3189,8 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutReceivesInput = {
@@ -3112,6 +3246,8 @@ export type SchoolUpdateWithoutHandsOverInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHandsOverInput = {
@@ -3151,6 +3287,8 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUpsertWithoutReceivesInput = {
@@ -3201,6 +3339,8 @@ export type SchoolUpdateWithoutReceivesInput = {
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutReceivesInput = {
@@ -3240,6 +3380,8 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutDataRequestsInput = {
@@ -3279,6 +3421,8 @@ export type SchoolCreateWithoutDataRequestsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutDataRequestsInput = {
@@ -3318,6 +3462,8 @@ export type SchoolUncheckedCreateWithoutDataRequestsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutDataRequestsInput = {
@@ -3373,6 +3519,8 @@ export type SchoolUpdateWithoutDataRequestsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutDataRequestsInput = {
@@ -3412,6 +3560,8 @@ export type SchoolUncheckedUpdateWithoutDataRequestsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutRetentionInput = {
@@ -3451,6 +3601,8 @@ export type SchoolCreateWithoutRetentionInput = {
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutRetentionInput = {
@@ -3490,6 +3642,8 @@ export type SchoolUncheckedCreateWithoutRetentionInput = {
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutRetentionInput = {
@@ -3545,6 +3699,8 @@ export type SchoolUpdateWithoutRetentionInput = {
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutRetentionInput = {
@@ -3584,6 +3740,8 @@ export type SchoolUncheckedUpdateWithoutRetentionInput = {
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutRetentionCheckInput = {
@@ -3623,6 +3781,8 @@ export type SchoolCreateWithoutRetentionCheckInput = {
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutRetentionCheckInput = {
@@ -3662,6 +3822,8 @@ export type SchoolUncheckedCreateWithoutRetentionCheckInput = {
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutRetentionCheckInput = {
@@ -3717,6 +3879,8 @@ export type SchoolUpdateWithoutRetentionCheckInput = {
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutRetentionCheckInput = {
@@ -3756,6 +3920,8 @@ export type SchoolUncheckedUpdateWithoutRetentionCheckInput = {
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutImportsInput = {
@@ -3795,6 +3961,8 @@ export type SchoolCreateWithoutImportsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutImportsInput = {
@@ -3834,6 +4002,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutImportsInput = {
@@ -3889,6 +4059,8 @@ export type SchoolUpdateWithoutImportsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutImportsInput = {
@@ -3928,6 +4100,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutColumnMappingsInput = {
@@ -3967,6 +4141,8 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
@@ -4006,6 +4182,8 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutColumnMappingsInput = {
@@ -4061,6 +4239,8 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
@@ -4100,6 +4280,8 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCarriedOverInput = {
@@ -4139,6 +4321,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCarriedOverInput = {
@@ -4178,6 +4362,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCarriedOverInput = {
@@ -4233,6 +4419,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
@@ -4272,6 +4460,8 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutSignInInput = {
@@ -4311,6 +4501,8 @@ export type SchoolCreateWithoutSignInInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutSignInInput = {
@@ -4350,6 +4542,8 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutSignInInput = {
@@ -4405,6 +4599,8 @@ export type SchoolUpdateWithoutSignInInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutSignInInput = {
@@ -4444,6 +4640,8 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCardSettingsInput = {
@@ -4483,6 +4681,8 @@ export type SchoolCreateWithoutCardSettingsInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCardSettingsInput = {
@@ -4522,6 +4722,8 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCardSettingsInput = {
@@ -4577,6 +4779,8 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
@@ -4616,6 +4820,8 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutParentLetterInput = {
@@ -4655,6 +4861,8 @@ export type SchoolCreateWithoutParentLetterInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutParentLetterInput = {
@@ -4694,6 +4902,8 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutParentLetterInput = {
@@ -4749,6 +4959,8 @@ export type SchoolUpdateWithoutParentLetterInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutParentLetterInput = {
@@ -4788,6 +5000,8 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCredentialBatchesInput = {
@@ -4827,6 +5041,8 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
@@ -4866,6 +5082,8 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCredentialBatchesInput = {
@@ -4921,6 +5139,8 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
@@ -4960,6 +5180,8 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutStaffRolesInput = {
@@ -4999,6 +5221,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutStaffRolesInput = {
@@ -5038,6 +5262,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutStaffRolesInput = {
@@ -5093,6 +5319,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
@@ -5132,6 +5360,368 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutUpstreamConnectionsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutUpstreamConnectionsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutUpstreamConnectionsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedCreateWithoutUpstreamConnectionsInput>
+}
+
+export type SchoolUpsertWithoutUpstreamConnectionsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedUpdateWithoutUpstreamConnectionsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedCreateWithoutUpstreamConnectionsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutUpstreamConnectionsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutUpstreamConnectionsInput, Prisma.SchoolUncheckedUpdateWithoutUpstreamConnectionsInput>
+}
+
+export type SchoolUpdateWithoutUpstreamConnectionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutUpstreamConnectionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutWayInInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutWayInInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutWayInInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWayInInput, Prisma.SchoolUncheckedCreateWithoutWayInInput>
+}
+
+export type SchoolUpsertWithoutWayInInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutWayInInput, Prisma.SchoolUncheckedUpdateWithoutWayInInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWayInInput, Prisma.SchoolUncheckedCreateWithoutWayInInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutWayInInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutWayInInput, Prisma.SchoolUncheckedUpdateWithoutWayInInput>
+}
+
+export type SchoolUpdateWithoutWayInInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutWayInInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManySandboxInput = {
@@ -5187,6 +5777,8 @@ export type SchoolUpdateWithoutSandboxInput = {
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutSandboxInput = {
@@ -5226,6 +5818,8 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateManyWithoutSandboxInput = {
@@ -5267,6 +5861,7 @@ export type SchoolCountOutputType = {
   credentialBatches: number
   handsOver: number
   receives: number
+  upstreamConnections: number
 }
 
 export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -5287,6 +5882,7 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   credentialBatches?: boolean | SchoolCountOutputTypeCountCredentialBatchesArgs
   handsOver?: boolean | SchoolCountOutputTypeCountHandsOverArgs
   receives?: boolean | SchoolCountOutputTypeCountReceivesArgs
+  upstreamConnections?: boolean | SchoolCountOutputTypeCountUpstreamConnectionsArgs
 }
 
 /**
@@ -5418,6 +6014,13 @@ export type SchoolCountOutputTypeCountReceivesArgs<ExtArgs extends runtime.Types
   where?: Prisma.HandoverWhereInput
 }
 
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountUpstreamConnectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UpstreamConnectionWhereInput
+}
+
 
 export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -5458,6 +6061,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
   retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
   retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
+  upstreamConnections?: boolean | Prisma.School$upstreamConnectionsArgs<ExtArgs>
+  wayIn?: boolean | Prisma.School$wayInArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
 
@@ -5540,6 +6145,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
   retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
   retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
+  upstreamConnections?: boolean | Prisma.School$upstreamConnectionsArgs<ExtArgs>
+  wayIn?: boolean | Prisma.School$wayInArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type SchoolIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -5576,6 +6183,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     receives: Prisma.$HandoverPayload<ExtArgs>[]
     retention: Prisma.$RetentionPolicyPayload<ExtArgs> | null
     retentionCheck: Prisma.$RetentionCheckPayload<ExtArgs> | null
+    upstreamConnections: Prisma.$UpstreamConnectionPayload<ExtArgs>[]
+    wayIn: Prisma.$SchoolWayInPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -6010,6 +6619,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   receives<T extends Prisma.School$receivesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$receivesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandoverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   retention<T extends Prisma.School$retentionArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionArgs<ExtArgs>>): Prisma.Prisma__RetentionPolicyClient<runtime.Types.Result.GetResult<Prisma.$RetentionPolicyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   retentionCheck<T extends Prisma.School$retentionCheckArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionCheckArgs<ExtArgs>>): Prisma.Prisma__RetentionCheckClient<runtime.Types.Result.GetResult<Prisma.$RetentionCheckPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  upstreamConnections<T extends Prisma.School$upstreamConnectionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$upstreamConnectionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamConnectionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  wayIn<T extends Prisma.School$wayInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$wayInArgs<ExtArgs>>): Prisma.Prisma__SchoolWayInClient<runtime.Types.Result.GetResult<Prisma.$SchoolWayInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -7001,6 +7612,49 @@ export type School$retentionCheckArgs<ExtArgs extends runtime.Types.Extensions.I
    */
   include?: Prisma.RetentionCheckInclude<ExtArgs> | null
   where?: Prisma.RetentionCheckWhereInput
+}
+
+/**
+ * School.upstreamConnections
+ */
+export type School$upstreamConnectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UpstreamConnection
+   */
+  select?: Prisma.UpstreamConnectionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UpstreamConnection
+   */
+  omit?: Prisma.UpstreamConnectionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UpstreamConnectionInclude<ExtArgs> | null
+  where?: Prisma.UpstreamConnectionWhereInput
+  orderBy?: Prisma.UpstreamConnectionOrderByWithRelationInput | Prisma.UpstreamConnectionOrderByWithRelationInput[]
+  cursor?: Prisma.UpstreamConnectionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UpstreamConnectionScalarFieldEnum | Prisma.UpstreamConnectionScalarFieldEnum[]
+}
+
+/**
+ * School.wayIn
+ */
+export type School$wayInArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SchoolWayIn
+   */
+  select?: Prisma.SchoolWayInSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SchoolWayIn
+   */
+  omit?: Prisma.SchoolWayInOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolWayInInclude<ExtArgs> | null
+  where?: Prisma.SchoolWayInWhereInput
 }
 
 /**

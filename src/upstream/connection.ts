@@ -1,0 +1,100 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { UpstreamNormalisation, UpstreamRuleField, UpstreamState } from "../../generated/prisma/enums.ts";
+import type { GroupId, SchoolId } from "../directory/index.ts";
+import type { RecordStore } from "../platform/database/db.ts";
+import { AppError } from "../platform/errors.ts";
+import type { FailureCode } from "./failures.ts";
+import type { ConnectionId } from "./ids.ts";
+import type { AuthMethod, Profile } from "./profiles.ts";
+
+export type RuleField = UpstreamRuleField;
+export type Normalisation = UpstreamNormalisation;
+export type ConnectionState = UpstreamState;
+
+/** Which claim must equal which field of the roster. Without a claim, staff link by hand only. */
+export type Rule = {
+  ruleClaim: string | null;
+  ruleField: RuleField;
+  normalisations: Normalisation[];
+};
+
+export type ConnectionSettings = Rule & {
+  name: string;
+  issuer: string | null;
+  clientId: string | null;
+  secretExpiresAt: Date | null;
+  authMethod: AuthMethod;
+  scopes: string[];
+  tenant: string | null;
+  subjectClaim: string;
+  /** Only people of these groups; empty: everybody at home in the school. */
+  groupIds: GroupId[];
+  createsGuests: boolean;
+  trustedForSecondFactor: boolean;
+  endsUpstreamSession: boolean;
+};
+
+export type Connection = ConnectionSettings & {
+  id: ConnectionId;
+  schoolId: SchoolId;
+  profile: Profile;
+  hasSecret: boolean;
+  state: ConnectionState;
+  /** When its discovery document was last read. */
+  metadataReadAt: Date | null;
+  testedAt: Date | null;
+  lastSuccessAt: Date | null;
+  failingSince: Date | null;
+  lastFailure: FailureCode | null;
+  lastFailureAt: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+};
+
+/** What is left out is as the profile says. */
+export type NewConnection = Partial<ConnectionSettings> & {
+  schoolId: SchoolId;
+  profile: Profile;
+  name: string;
+  clientSecret?: string | undefined;
+};
+
+export type ConnectionUpdate = Partial<ConnectionSettings> & {
+  clientSecret?: string | undefined;
+  state?: "ON" | "OFF" | undefined;
+};
+
+export const connectionNotFound = (): AppError =>
+  new AppError("not_found", "upstream_connection_not_found", "The connection does not exist.");
+
+const omitted = { metadata: true, keys: true, keysReadAt: true, refreshAt: true } as const;
+type Row = Omit<Prisma.UpstreamConnectionModel, keyof typeof omitted>;
+
+const present = ({ clientSecret, ...row }: Row): Connection => ({
+  ...row,
+  id: row.id as ConnectionId,
+  schoolId: row.schoolId as SchoolId,
+  authMethod: row.authMethod as AuthMethod,
+  groupIds: row.groupIds as GroupId[],
+  lastFailure: row.lastFailure as FailureCode | null,
+  hasSecret: clientSecret !== null,
+});
+
+export async function findConnection({ prisma }: RecordStore, id: ConnectionId): Promise<Connection | null> {
+  const found = await prisma.upstreamConnection.findUnique({ where: { id }, omit: omitted });
+  return found && present(found);
+}
+
+/** In the order of their ids; `after` is the last of the page before. */
+export async function listConnections(
+  { prisma }: RecordStore,
+  of: { schoolIds?: readonly SchoolId[] | undefined; after?: string | undefined; limit: number },
+): Promise<Connection[]> {
+  const { schoolIds, after, limit } = of;
+  const where = {
+    ...(schoolIds !== undefined && { schoolId: { in: [...schoolIds] } }),
+    ...(after !== undefined && { id: { gt: after } }),
+  };
+  const found = await prisma.upstreamConnection.findMany({ where, orderBy: { id: "asc" }, take: limit, omit: omitted });
+  return found.map(present);
+}

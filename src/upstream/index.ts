@@ -1,0 +1,80 @@
+/*
+ * upstream: signs people in with the login that their school has elsewhere. The service is a relying party there.
+ *
+ * Nouns:      connection (an OpenID Provider that a school registered this service with), profile (what is known of a
+ *             kind of provider), rule (which claim equals which field of the roster), link (the account at the provider
+ *             and its person), refusal (an account that was not let in, for the staff), round trip (a browser that is
+ *             at the provider), upstream session (what a sign-in here is based on), set-up link (lets the IT contact of
+ *             a school set up a connection), way in (how the people of a school reach their login).
+ * Invariants: the roster decides who somebody is: a person is linked by a rule that exactly one active person of the
+ *             school meets, never by an e-mail address; a round trip is good once, for its connection, its browser and
+ *             its destination; no HTTP call inside a transaction, none that follows a redirect, none without a limit
+ *             of time and size; ending an upstream session voids at once what it opened here; secrets and claims are
+ *             stored encrypted.
+ * Never knows: oidc-provider, pages, requests of ours.
+ */
+export { createConnectionIn, deleteConnectionIn, updateConnectionIn } from "./change-connection.ts";
+export { forgetLostUpstreamSecrets, reEncryptUpstreamSecrets } from "./client-secrets.ts";
+export { addressesOf, type ConnectionAddresses } from "./addresses.ts";
+export {
+  connectionNotFound,
+  findConnection,
+  listConnections,
+  type Connection,
+  type ConnectionSettings,
+  type ConnectionState,
+  type ConnectionUpdate,
+  type NewConnection,
+  type Normalisation,
+  type Rule,
+  type RuleField,
+} from "./connection.ts";
+export {
+  accountRefusals,
+  connectionFailures,
+  passingFailures,
+  type AccountRefusal,
+  type ConnectionFailure,
+  type FailureCode,
+  type UpstreamFailure,
+} from "./failures.ts";
+export type { ConnectionId, RefusalId, SetUpLinkId, UpstreamSessionId } from "./ids.ts";
+export { linkByHandIn, listLinks, unlinkIn, type Link } from "./links.ts";
+export { previewRule, type RulePreview } from "./preview.ts";
+export { profiles, type AuthMethod, type Profile, type ProfileFacts } from "./profiles.ts";
+export { dismissRefusalIn, listRefusals, type Refusal } from "./refusals.ts";
+export {
+  closeSetUpLinkIn,
+  createSetUpLinkIn,
+  findSetUpLink,
+  findTestedSignIn,
+  listSetUpLinks,
+  openSetUpLink,
+  type SetUpLink,
+} from "./set-up-links.ts";
+export type { Suggestion, TestedSignIn } from "./test-sign-in.ts";
+export {
+  makeUpstream,
+  type Back,
+  type Begun,
+  type CheckedConnection,
+  type Destination,
+  type Finished,
+  type SignedInUpstream,
+  type Start,
+  type Upstream,
+  type UpstreamDeps,
+} from "./upstream.ts";
+export {
+  allowsLocalPasswords,
+  closeEmergencyIn,
+  findSchoolByLinkName,
+  findSchoolsByWords,
+  findWayInSettings,
+  listWaysIn,
+  openEmergencyIn,
+  putWayInIn,
+  type FoundSchool,
+  type WayIn,
+  type WayInSettings,
+} from "./way-in.ts";
