@@ -361,12 +361,13 @@ function makeNoteAnswer(
 }
 
 /** The first path segments of requests that belong to no operation of a contract, for log and metrics. */
-const places = ["interaction", "sign-in", "card", "docs", "openapi", "assets", "health", "metrics"];
+const places = ["interaction", "sign-in", "card", "upstream", "s", "docs", "openapi", "assets", "health", "metrics"];
 
 /** Paths outside the contracts, for the log. */
 const paths = [
+  ...["callback", "signed-out", "backchannel-logout"].map((step) => `upstream/${step}`),
   ...["health/live", "health/ready", "docs/changelog", "docs/changelog.atom"],
-  ...["login", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
+  ...["login", "upstream", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
   ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [
     `docs/${name}`,
     `openapi/${name}.yaml`,
