@@ -42,9 +42,9 @@ export async function startUpstreamProvider(): Promise<UpstreamProvider> {
     server.closeAllConnections();
     server.close();
   });
-  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const jwk = { ...privateKey.export({ format: "jwk" }), alg: "ES256", use: "sig", kid: "upstream" };
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const jwk = { ...privateKey.export({ format: "jwk" }), alg: "RS256", use: "sig", kid: "upstream" };
   const clients: ClientMetadata[] = [];
   const requests: URL[] = [];
   const accounts = new Map<string, Claims>();
@@ -88,8 +88,8 @@ export async function startUpstreamProvider(): Promise<UpstreamProvider> {
       const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
       const payload = { iss: issuer, aud: clientId, jti: randomUUID(), iat: issuedAt, exp: issuedAt + 120, events };
       return new SignJWT({ ...payload, ...(sub && { sub }), ...(sid && { sid }), ...claims })
-        .setProtectedHeader({ alg: "ES256", kid: "upstream", typ: "logout+jwt" })
-        .sign(await importJWK(jwk as JsonWebKey & { kty: string }, "ES256"));
+        .setProtectedHeader({ alg: "RS256", kid: "upstream", typ: "logout+jwt" })
+        .sign(await importJWK(jwk as JsonWebKey & { kty: string }, "RS256"));
     },
   };
 }
