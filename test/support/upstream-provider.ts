@@ -29,8 +29,8 @@ export type UpstreamProvider = {
   signIn(sub: string, claims?: Claims): void;
   /** Whoever comes cancels. */
   cancel(): void;
-  /** Answers every request so; null for as it is. */
-  answer(how: ((req: IncomingMessage, res: ServerResponse) => void) | null): void;
+  /** Answers requests to a path so; null for as it is. */
+  spoil(how: { path: string; status: number; body: object } | null): void;
   makeLogoutToken(of: { clientId: string; sub?: string; sid?: string; claims?: Claims; now?: Date }): Promise<string>;
 };
 
@@ -49,7 +49,7 @@ export async function startUpstreamProvider(): Promise<UpstreamProvider> {
   const requests: URL[] = [];
   const accounts = new Map<string, Claims>();
   let whoever: string | null = null;
-  let answer: ((req: IncomingMessage, res: ServerResponse) => void) | null = null;
+  let spoiled: Parameters<UpstreamProvider["spoil"]>[0] = null;
   let provider: Provider | null = null;
 
   const goOn = async (of: Provider, req: IncomingMessage, res: ServerResponse) => {
@@ -58,13 +58,17 @@ export async function startUpstreamProvider(): Promise<UpstreamProvider> {
     const grant = new of.Grant({ accountId: whoever, clientId: String(params["client_id"]) });
     grant.addOIDCScope(String(params["scope"]));
     const consent = { grantId: await grant.save() };
-    await of.interactionFinished(req, res, { login: { accountId: whoever }, consent });
+    const amr = accounts.get(whoever)?.["amr"] as string[] | undefined;
+    await of.interactionFinished(req, res, { login: { accountId: whoever, ...(amr && { amr }) }, consent });
   };
 
   server.on("request", (req, res) => {
     const url = new URL(req.url ?? "/", issuer);
     if (url.pathname === "/auth") requests.push(url);
-    if (answer !== null) return answer(req, res);
+    if (spoiled?.path === url.pathname) {
+      res.writeHead(spoiled.status, { "content-type": "application/json" }).end(JSON.stringify(spoiled.body));
+      return;
+    }
     provider ??= makeProvider(issuer, { clients, jwk, accounts });
     if (url.pathname.startsWith("/interaction/")) void goOn(provider, req, res);
     else void provider.callback()(req, res);
@@ -82,7 +86,7 @@ export async function startUpstreamProvider(): Promise<UpstreamProvider> {
       whoever = sub;
     },
     cancel: () => void (whoever = null),
-    answer: (how) => void (answer = how),
+    spoil: (how) => void (spoiled = how),
     async makeLogoutToken({ clientId, sub, sid, claims = {}, now = new Date() }) {
       const issuedAt = Math.floor(now.getTime() / 1000);
       const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
@@ -103,7 +107,7 @@ function makeProvider(
     clients,
     jwks: { keys: [jwk as never] },
     cookies: { keys: ["key of the test"] },
-    claims: { openid: ["sub", "sid", ...names], profile: ["name"] },
+    claims: { openid: ["sub", "sid", "amr", ...names], profile: ["name"] },
     conformIdTokenClaims: false,
     scopes: ["openid", "profile"],
     pkce: { required: () => true },
