@@ -20,7 +20,9 @@ const school = await make.school({ name: "Goethe-Gymnasium" });
 await connectSchool(service, provider, { school, endsUpstreamSession: true });
 const settings = { schoolId: school, linkName: "goethe", localPasswords: false };
 await withPrismaTransaction(service.db, (tx) => putWayInIn(tx, settings, { at: service.clock() }));
-const appServer = await startReceiver(answer(200, { "content-type": "text/html" }, '<link rel="icon" href="data:,">app'));
+const appServer = await startReceiver(
+  answer(200, { "content-type": "text/html" }, '<link rel="icon" href="data:,">app'),
+);
 const bye = `${appServer.url}/bye`;
 const wishes = { redirectUris: [`${appServer.url}/callback`], postLogoutRedirectUris: [bye] };
 const app = await make.app({ name: "Lernapp", scopes: ["openid"], ...wishes });
@@ -50,7 +52,7 @@ test.each([{ javaScript: true }, { javaScript: false }])(
     await press(page, "Goethe-Gymnasium, Town");
     const button = /^Mit IServ von Goethe-Gymnasium anmelden$/;
     await page.getByRole("button", { name: button }).waitFor();
-    expect(await page.locator("#password").count()).toBe(0);
+    await expect.poll(() => page.locator("#password").count()).toBe(0);
     if (javaScript) await expectAccessible(page, "sign-in page");
     await press(page, button);
     await press(page, "Ja, erlauben");
