@@ -95,8 +95,17 @@ export async function makeApp(
   const load = (name: string) => loadDocument(name, config.platform);
   const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
   const checkAnswers = !config.production;
-  const signOn = await makeSignOn({ ...config, shares, clock, log, count, document: contracts.signOn, checkAnswers });
   const upstream = makeUpstream({ ...config, db: shares.signOn, jobsDb: shares.jobs, clock, log });
+  const signOn = await makeSignOn({
+    ...config,
+    shares,
+    clock,
+    log,
+    count,
+    document: contracts.signOn,
+    checkAnswers,
+    upstream,
+  });
   const reading = makeReading(shares.reads, config.lists);
   const views = makeInnerCalls<AccessToken & { requestId: string }>();
   const api = {
@@ -366,12 +375,13 @@ function makeNoteAnswer(
 }
 
 /** The first path segments of requests that belong to no operation of a contract, for log and metrics. */
-const places = ["interaction", "sign-in", "card", "docs", "openapi", "assets", "health", "metrics"];
+const places = ["interaction", "sign-in", "card", "upstream", "s", "docs", "openapi", "assets", "health", "metrics"];
 
 /** Paths outside the contracts, for the log. */
 const paths = [
+  ...["callback", "signed-out", "backchannel-logout"].map((step) => `upstream/${step}`),
   ...["health/live", "health/ready", "docs/changelog", "docs/changelog.atom"],
-  ...["login", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
+  ...["login", "upstream", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
   ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [
     `docs/${name}`,
     `openapi/${name}.yaml`,

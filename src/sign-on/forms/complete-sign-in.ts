@@ -16,7 +16,7 @@ type AuthenticatedPerson = {
   personId: PersonId;
   generation: number;
   cardId?: string;
-  upstreamSessionId?: string;
+  upstreamSessionId?: string | undefined;
   amr: readonly string[];
   isShared?: boolean | undefined;
 };
