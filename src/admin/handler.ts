@@ -62,7 +62,7 @@ export type AdminDeps = {
 export type AdminCaller = AccessToken & {
   /** As the audit log names them. */
   actorId: string;
-  /** Who holds the roles; null for a program on the machine of the service, which acts as an operator, and for `setUp`. */
+  /** Who holds the roles; null for `setUp`, and for a program on the machine of the service, an operator. */
   holder: RoleHolder | null;
   /** The IT contact of a school, who has no roles. */
   setUp?: SetUpCaller;

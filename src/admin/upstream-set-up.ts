@@ -56,7 +56,7 @@ export const getUpstreamSetUp: AdminHandler<"getUpstreamSetUp"> = async ({ db, w
     classes: classes.map(({ id, name }) => present<Schemas["NamedGroup"]>({ id, name })),
     ruleClaims: [...profiles[profile].ruleClaims],
     expiresAt: caller.setUp?.expiresAt ?? null,
-    test: tested == null ? null : presentTest(tested),
+    test: tested ? presentTest(tested) : null,
   });
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
