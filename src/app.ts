@@ -57,6 +57,7 @@ import { makeSignOn, signInPath } from "./sign-on/index.ts";
 import type { Count } from "./sign-on/index.ts";
 import { findBackupAge, makeTraffic, type Traffic } from "./traffic/index.ts";
 import { findRoles } from "./staff/index.ts";
+import { makeUpstream } from "./upstream/index.ts";
 import { makeWebhooks } from "./webhooks/index.ts";
 
 type Surroundings = {
@@ -95,6 +96,7 @@ export async function makeApp(
   const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
   const checkAnswers = !config.production;
   const signOn = await makeSignOn({ ...config, shares, clock, log, count, document: contracts.signOn, checkAnswers });
+  const upstream = makeUpstream({ ...config, db: shares.signOn, jobsDb: shares.jobs, clock, log });
   const reading = makeReading(shares.reads, config.lists);
   const views = makeInnerCalls<AccessToken & { requestId: string }>();
   const api = {
@@ -162,6 +164,7 @@ export async function makeApp(
   const adminKeys = deriveKeys(config.encryptionKeys, "admin");
   const jobs: WorkerJob[] = [
     ...signOn.jobs,
+    ...upstream.jobs,
     makePurgeJob({ db: shares.changes, clock, forget: forgetPerson }),
     makeSandboxSweep({ db: shares.changes, clock }),
     makeAnnouncedSweep({ db: shares.jobs, clock }),
@@ -296,6 +299,7 @@ export async function makeApp(
       await lastCalls.flush().catch((err: unknown) => log.warn({ err }, "the last calls of apps were lost"));
       await imports.close();
       await webhooks.close();
+      await upstream.close();
       await signOn.close();
     },
   };
