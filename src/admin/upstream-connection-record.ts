@@ -49,6 +49,9 @@ export const connectionTag = (connection: PresentedConnection): string => tagOf(
 export const settingsOf = (connection: PresentedConnection): object =>
   Object.fromEntries(Object.entries(connection).filter(([name]) => !(status as readonly string[]).includes(name)));
 
+export const connectionUnknown = () =>
+  new AppError("not_found", "upstream_connection_not_found", "The connection does not exist.");
+
 export type AskedConnection = { connectionId: string; reach: Reach; caller: Pick<AdminCaller, "setUp"> };
 
 /** Errors: not_found upstream_connection_not_found, also if out of reach. */
@@ -58,8 +61,7 @@ export async function getReachedConnection(
 ): Promise<Connection> {
   const found = await findConnection(db, connectionId as ConnectionId);
   const isOthers = setUp !== undefined && setUp.connectionId !== connectionId;
-  if (found === null || isOthers || !isReached(reach, { schools: [found.schoolId] }))
-    throw new AppError("not_found", "upstream_connection_not_found", "The connection does not exist.");
+  if (found === null || isOthers || !isReached(reach, { schools: [found.schoolId] })) throw connectionUnknown();
   return found;
 }
 

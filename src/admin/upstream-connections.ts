@@ -9,6 +9,7 @@ import {
   updateConnectionIn,
   type ConnectionId,
 } from "../upstream/index.ts";
+import { AppError } from "../platform/errors.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
@@ -17,6 +18,7 @@ import { roleForbids } from "./rights.ts";
 import { secretNoticeDays } from "./today-logins.ts";
 import {
   connectionTag,
+  connectionUnknown,
   getReachedConnection,
   lockConnection,
   presentConnections,
@@ -30,14 +32,12 @@ export const listUpstreamConnections: AdminHandler<"listUpstreamConnections"> = 
   const { query, reach, origin } = request;
   const page = readPage(deps, request);
   if (query.school !== undefined) await refuseUnknownSchool(deps.db, reach, query.school);
+  const { school, failing: isFailing, "secret-expiring": isSoon } = query;
   const reached = reach.all ? undefined : [...reach.schoolIds];
   const found = await listConnections(deps.db, {
-    schoolIds: query.school === undefined ? reached : [query.school],
-    isFailing: query.failing,
-    secretExpires:
-      query["secret-expiring"] === undefined
-        ? undefined
-        : { isExpiring: query["secret-expiring"], by: addDays(origin.at, secretNoticeDays) },
+    schoolIds: school === undefined ? reached : [school],
+    isFailing,
+    secretExpires: isSoon === undefined ? undefined : { isSoon, until: addDays(origin.at, secretNoticeDays) },
     ...page.range,
   });
   return page.answer(await presentConnections(deps, deps.db, found));
@@ -48,9 +48,9 @@ export const getUpstreamConnection: AdminHandler<"getUpstreamConnection"> = asyn
   return { status: 200, body, headers: { ETag: connectionTag(body) } };
 };
 
-const contextOf = ({ webhookKeys, allowLoopbackHttp }: AdminDeps, origin: AdminRequest<"getMe">["origin"]) => ({
+const contextOf = ({ webhookKeys, policy }: AdminDeps, origin: AdminRequest<"getMe">["origin"]) => ({
   keys: webhookKeys,
-  allowHttp: allowLoopbackHttp,
+  allowHttp: policy.allowPrivateAddresses,
   origin,
 });
 
@@ -110,8 +110,11 @@ export const deleteUpstreamConnection: AdminHandler<"deleteUpstreamConnection"> 
   });
 
 export const updateUpstreamMetadata: AdminHandler<"updateUpstreamMetadata"> = async (deps, request) => {
-  const { id } = await getReachedConnection(deps.db, request);
+  const { id, issuer, clientId, hasSecret } = await getReachedConnection(deps.db, request);
+  if (issuer === null || clientId === null || !hasSecret)
+    throw new AppError("conflict", "upstream_incomplete", "The issuer, the client id or the client secret is missing.");
   const found = await deps.upstream.checkConnection(id);
+  if (found === null) throw connectionUnknown();
   const endpoints = found.kind === "reached" ? found.endpoints : null;
   const body = present<Schemas["UpstreamCheck"]>({
     isReached: found.kind === "reached",

@@ -80,7 +80,7 @@ async function refuseOthersRefusal(
   where: { id: string; connectionId: string },
 ): Promise<void> {
   if ((await prisma.upstreamRefusal.count({ where })) === 0)
-    throw new AppError("not_found", "upstream_refusal_not_found", "There is no such refusal.");
+    throw new AppError("not_found", "upstream_refusal_not_found", "This refused sign-in is not on the list any more.");
 }
 
 export const withdrawUpstreamRefusal: AdminHandler<"withdrawUpstreamRefusal"> = ({ db }, request) =>

@@ -25,7 +25,7 @@ export const previewUpstreamRule: AdminHandler<"previewUpstreamRule"> = async (d
   const rule = { ruleClaim, ruleField, normalisations };
   const { roster, signIns, refusals } = await previewRule(
     deps.db,
-    { connectionId: id, rule, groupIds },
+    { connectionId: id, rule, groupIds, at: request.origin.at },
     deps.webhookKeys,
   );
   return { status: 200, body: { roster, signIns, refusals } };
@@ -95,7 +95,7 @@ export const revokeSetUpLink: AdminHandler<"revokeSetUpLink"> = ({ db }, request
     const { id: connectionId } = await getReachedConnection(tx, request);
     const id = request.setUpLinkId as SetUpLinkId;
     if ((await tx.prisma.upstreamSetUpLink.count({ where: { id, connectionId } })) === 0)
-      throw new AppError("not_found", "set_up_link_not_found", "There is no such set-up link.");
+      throw new AppError("not_found", "set_up_link_not_found", "The set-up link is not open.");
     await closeSetUpLinkIn(tx, id, request.origin);
     return { status: 204 as const };
   });
