@@ -138,10 +138,9 @@ test("settings that name nobody safely are refused, and groups of another school
 });
 
 test("an operator lists those of all schools, or those that need somebody; a school its own", async () => {
-  const [failing, expiring] = [
-    await create(operator.call, { name: "Failing" }, other),
-    await create(operator.call, { name: "Expiring", secretExpiresAt: "2026-03-01T00:00:00Z" }, other),
-  ];
+  const failing = await create(operator.call, { name: "Failing" }, other);
+  clock.forwardSeconds(1);
+  const expiring = await create(operator.call, { name: "Expiring", secretExpiresAt: "2026-03-01T00:00:00Z" }, other);
   const data = { failingSince: clock(), lastFailure: "SECRET_REFUSED", lastFailureAt: clock() };
   await db.prisma.upstreamConnection.update({ where: { id: failing.id }, data });
   const list = async (query: string, { call } = operator) => idsOf(await call("GET", `${connections}${query}`));
