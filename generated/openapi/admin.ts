@@ -350,6 +350,336 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/upstream-connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List connections to logins of schools
+         * @description The OpenID Providers whose accounts sign people of the schools in, oldest first. Secrets cannot be read.
+         */
+        get: operations["listUpstreamConnections"];
+        put?: never;
+        /**
+         * Connect a login that a school has elsewhere
+         * @description Creates a draft. Properties that are left out are as the profile says; issuer, client id and secret can follow, also from the IT contact
+         *     of the school through a set-up link. Only an operator may trust the provider for the second factor.
+         */
+        post: operations["createUpstreamConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a connection to the login of a school
+         * @description One connection with its state and its last failure. The secret cannot be read.
+         */
+        get: operations["getUpstreamConnection"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a connection to the login of a school
+         * @description Deletes the connection with its links, refusals and set-up links, and ends the sessions that began through it.
+         */
+        delete: operations["deleteUpstreamConnection"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a connection to the login of a school
+         * @description Changes the given properties. `ON` needs issuer, client id, secret and a test sign-in. A new issuer, tenant or subject claim unlinks
+         *     everybody, ends their sessions and makes the connection a draft again. Only an operator may trust the provider for the second factor.
+         */
+        patch: operations["updateUpstreamConnection"];
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the provider of a connection
+         * @description Reads the discovery document and the keys of the provider now. Nobody signs in, so a wrong secret is not noticed.
+         */
+        post: operations["updateUpstreamMetadata"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/rule-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try the rule of a connection
+         * @description Compares the present rule, or a proposed one, with the roster, the latest sign-ins and the waiting refusals. Properties that are left out
+         *     are as in the connection. Nothing changes.
+         */
+        post: operations["previewUpstreamRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/set-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what the set-up of a connection needs
+         * @description The classes of the school, the claims that suit a rule and, only for the IT contact with the set-up link, their last test sign-in.
+         */
+        get: operations["getUpstreamSetUp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the accounts linked through a connection
+         * @description Which account at the provider signs in which person.
+         */
+        get: operations["listUpstreamLinks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the accounts that a connection refused
+         * @description Accounts at the provider that signed nobody in, with the reason. They are kept for 30 days.
+         */
+        get: operations["listUpstreamRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/refusals/{refusalId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Dismiss a refusal
+         * @description Removes it from the list. It returns if the account is refused again.
+         */
+        delete: operations["withdrawUpstreamRefusal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/refusals/{refusalId}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Link a refused account to a person
+         * @description From then on the account signs this person in. The person must be at home in the school of the connection.
+         */
+        post: operations["setUpstreamLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/set-up-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the set-up links of a connection
+         * @description Their addresses cannot be read again.
+         */
+        get: operations["listSetUpLinks"];
+        put?: never;
+        /**
+         * Create a set-up link
+         * @description Lets the IT contact of the school set the connection up without an account. The address is shown only once; the first browser that opens
+         *     it goes on until it expires.
+         */
+        post: operations["createSetUpLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/set-up-links/{setUpLinkId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Close a set-up link
+         * @description Its address no longer opens anything, also in the browser that opened it.
+         */
+        delete: operations["revokeSetUpLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/upstream-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the school logins of a person
+         * @description The connections whose provider signs the person in.
+         */
+        get: operations["listUpstreamLinksOfPerson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/upstream-links/{connectionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Unlink a school login of a person
+         * @description The account no longer signs the person in, and the sessions that it opened end. If a rule matches the person, their next sign-in there
+         *     links them again.
+         */
+        delete: operations["revokeUpstreamLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/way-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get how people reach the login of a school
+         * @description The address of the school’s sign-in page, and whether passwords of this service are accepted.
+         */
+        get: operations["getWayIn"];
+        /**
+         * Change how people reach the login of a school
+         * @description Replaces the settings. Passwords of this service can be switched off only where a connection is on.
+         */
+        put: operations["putWayIn"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/way-in/emergency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept passwords at a school for a day
+         * @description For a school whose own login fails: the people with a password of this service sign in with it until tomorrow. The school’s administrators
+         *     see it under their tasks.
+         */
+        post: operations["setEmergencySignIn"];
+        /**
+         * End the emergency sign-in of a school
+         * @description Passwords are accepted again only where the settings say so.
+         */
+        delete: operations["withdrawEmergencySignIn"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/card-settings": {
         parameters: {
             query?: never;
@@ -4161,6 +4491,755 @@ export interface components {
              * @example Forgotten your password? Ask Ms Sommer in room 12.
              */
             helpText: string | null;
+        };
+        /**
+         * @description What kind of provider it is: `ISERV`, `ENTRA` (Microsoft Entra ID), `GOOGLE` (Google Workspace), or `OIDC` (any other OpenID Provider).
+         * @example ISERV
+         * @enum {string}
+         */
+        UpstreamProfile: "ISERV" | "ENTRA" | "GOOGLE" | "OIDC";
+        /**
+         * @description How the service authenticates at the token endpoint of the provider: with its secret by HTTP Basic, or in the body.
+         * @example client_secret_post
+         * @enum {string}
+         */
+        UpstreamAuthMethod: "client_secret_basic" | "client_secret_post";
+        /**
+         * @description The field of the roster: the id in the source system, the user name, or the id of the person.
+         * @example SOURCE_SYSTEM_IDENTIFIER
+         * @enum {string}
+         */
+        UpstreamRuleField: "SOURCE_SYSTEM_IDENTIFIER" | "USERNAME" | "PERSON_ID";
+        /**
+         * @description What is done to both sides before they are compared exactly. `WITHOUT_DOMAIN` drops everything from the first `@` on.
+         * @example TRIM
+         * @enum {string}
+         */
+        UpstreamNormalisation: "TRIM" | "LOWER_CASE" | "WITHOUT_LEADING_ZEROS" | "WITHOUT_DOMAIN";
+        /**
+         * @description `DRAFT`: not yet set up. `ON`: people sign in. `OFF`: nobody does.
+         * @example ON
+         * @enum {string}
+         */
+        UpstreamState: "DRAFT" | "ON" | "OFF";
+        /**
+         * @description Why a sign-in through the provider failed, as the page in the browser says it; `NONE` if nothing failed. Of the connection:
+         *     `UPSTREAM_DOWN` to `TENANT`; of one account: `CLAIM_MISSING` to `WAITS_FOR_STAFF`.
+         * @example NONE
+         * @enum {string}
+         */
+        UpstreamFailureCode: "NONE" | "UPSTREAM_DOWN" | "SECRET_REFUSED" | "SCOPE_REFUSED" | "CLOCK" | "INVALID_RESPONSE" | "TENANT" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "WAITS_FOR_STAFF" | "CONNECTION_OFF" | "CANCELLED" | "EXPIRED" | "OTHER_BROWSER" | "TOO_MANY" | "LOGIN_REQUIRED";
+        /** @description A connection to the login that a school has elsewhere. */
+        UpstreamConnection: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            schoolName: string;
+            profile: components["schemas"]["UpstreamProfile"];
+            /**
+             * @description What the button of the sign-in page says after “Sign in with”.
+             * @example IServ
+             */
+            name: string;
+            /**
+             * Format: uri
+             * @description The issuer of the provider, exactly as its discovery document says; https.
+             * @example https://goethe.example
+             */
+            issuer: string | null;
+            /**
+             * @description The id that the service has at the provider.
+             * @example 12_3k9x
+             */
+            clientId: string | null;
+            /**
+             * Format: date-time
+             * @description When the secret expires; null if it does not.
+             * @example 2027-02-03T08:00:00.000Z
+             */
+            secretExpiresAt: string | null;
+            authMethod: components["schemas"]["UpstreamAuthMethod"];
+            /** @description What is asked at the provider; `openid` is always among them. */
+            scopes: string[];
+            /**
+             * @description Entra: the tenant (`tid`). Google: the domain (`hd`). A token of another tenant is refused.
+             * @example null
+             */
+            tenant: string | null;
+            /**
+             * @description The claim that names the account for good.
+             * @example uuid
+             */
+            subjectClaim: string;
+            /**
+             * @description The claim that names the person; null if staff link everybody by hand.
+             * @example import_id
+             */
+            ruleClaim: string | null;
+            ruleField: components["schemas"]["UpstreamRuleField"];
+            /** @description Done to both sides before they are compared exactly. */
+            normalisations: components["schemas"]["UpstreamNormalisation"][];
+            /** @description Only people of these groups of the school sign in; empty: everybody at home there. */
+            groupIds: string[];
+            /**
+             * @description Whether an account that nobody matches creates a guest without class, who waits for staff.
+             * @example false
+             */
+            createsGuests: boolean;
+            /**
+             * @description Whether a second factor at the provider counts here. Only an operator changes it.
+             * @example false
+             */
+            trustedForSecondFactor: boolean;
+            /**
+             * @description Whether signing out here ends the session at the provider too.
+             * @example false
+             */
+            endsUpstreamSession: boolean;
+            /**
+             * @description Whether a secret is stored.
+             * @example true
+             */
+            hasSecret: boolean;
+            state: components["schemas"]["UpstreamState"];
+            /**
+             * Format: uri
+             * @description To be registered at the provider.
+             * @example https://login.example.org/upstream/019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20/callback
+             */
+            redirectUri: string;
+            /**
+             * Format: uri
+             * @description To be registered at the provider, if it tells when its sessions end.
+             * @example https://login.example.org/upstream/019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20/backchannel-logout
+             */
+            backchannelLogoutUri: string;
+            /**
+             * Format: uri
+             * @description To be registered at the provider, if signing out here ends its session.
+             * @example https://login.example.org/upstream/019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20/signed-out
+             */
+            postLogoutRedirectUri: string;
+            /**
+             * Format: date-time
+             * @description When the discovery document was last read; null if never.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            metadataReadAt: string | null;
+            /**
+             * Format: date-time
+             * @description When a test sign-in last succeeded; null if none did since the issuer was set.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            testedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When somebody last signed in, to the minute; null if nobody did.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            lastSuccessAt: string | null;
+            /**
+             * Format: date-time
+             * @description Since when sign-ins fail because of the connection; null if they succeed.
+             * @example null
+             */
+            failingSince: string | null;
+            /** @description The last failure of the connection itself. */
+            lastFailure: components["schemas"]["UpstreamFailureCode"];
+            /**
+             * Format: date-time
+             * @description When it was; null if there was none.
+             * @example null
+             */
+            lastFailureAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        /** @description A new connection. Properties that are left out are as the profile says. */
+        UpstreamConnectionInput: {
+            /**
+             * Format: uuid
+             * @description The school.
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            profile: components["schemas"]["UpstreamProfile"];
+            /**
+             * @description What the button of the sign-in page says after “Sign in with”.
+             * @example IServ
+             */
+            name: string;
+            /**
+             * Format: uri
+             * @description The issuer of the provider, exactly as its discovery document says; https.
+             * @example https://goethe.example
+             */
+            issuer?: string | null;
+            /**
+             * @description The id that the service has at the provider.
+             * @example 12_3k9x
+             */
+            clientId?: string | null;
+            /**
+             * @description The secret that the service has at the provider. It cannot be read again.
+             * @example b1946ac92492d2347c6235b4d2611184
+             */
+            clientSecret?: string;
+            /**
+             * Format: date-time
+             * @description When the secret expires; null if it does not.
+             * @example 2027-02-03T08:00:00.000Z
+             */
+            secretExpiresAt?: string | null;
+            authMethod?: components["schemas"]["UpstreamAuthMethod"];
+            /** @description What is asked at the provider; `openid` is always among them. */
+            scopes?: string[];
+            /**
+             * @description Entra: the tenant (`tid`). Google: the domain (`hd`). A token of another tenant is refused.
+             * @example null
+             */
+            tenant?: string | null;
+            /**
+             * @description The claim that names the account for good.
+             * @example uuid
+             */
+            subjectClaim?: string;
+            /**
+             * @description The claim that names the person; null if staff link everybody by hand.
+             * @example import_id
+             */
+            ruleClaim?: string | null;
+            ruleField?: components["schemas"]["UpstreamRuleField"];
+            /** @description Done to both sides before they are compared exactly. */
+            normalisations?: components["schemas"]["UpstreamNormalisation"][];
+            /** @description Only people of these groups of the school sign in; empty: everybody at home there. */
+            groupIds?: string[];
+            /**
+             * @description Whether an account that nobody matches creates a guest without class, who waits for staff.
+             * @example false
+             */
+            createsGuests?: boolean;
+            /**
+             * @description Whether a second factor at the provider counts here. Only an operator changes it.
+             * @example false
+             */
+            trustedForSecondFactor?: boolean;
+            /**
+             * @description Whether signing out here ends the session at the provider too.
+             * @example false
+             */
+            endsUpstreamSession?: boolean;
+        };
+        /**
+         * @description `ON`: people sign in. `OFF`: nobody does.
+         * @example ON
+         * @enum {string}
+         */
+        UpstreamStateChange: "ON" | "OFF";
+        /** @description The changes of a connection; properties that are left out stay unchanged. */
+        UpstreamConnectionUpdate: {
+            /**
+             * @description What the button of the sign-in page says after “Sign in with”.
+             * @example IServ
+             */
+            name?: string;
+            /**
+             * Format: uri
+             * @description The issuer of the provider, exactly as its discovery document says; https.
+             * @example https://goethe.example
+             */
+            issuer?: string | null;
+            /**
+             * @description The id that the service has at the provider.
+             * @example 12_3k9x
+             */
+            clientId?: string | null;
+            /**
+             * @description The secret that the service has at the provider. It cannot be read again.
+             * @example b1946ac92492d2347c6235b4d2611184
+             */
+            clientSecret?: string;
+            /**
+             * Format: date-time
+             * @description When the secret expires; null if it does not.
+             * @example 2027-02-03T08:00:00.000Z
+             */
+            secretExpiresAt?: string | null;
+            authMethod?: components["schemas"]["UpstreamAuthMethod"];
+            /** @description What is asked at the provider; `openid` is always among them. */
+            scopes?: string[];
+            /**
+             * @description Entra: the tenant (`tid`). Google: the domain (`hd`). A token of another tenant is refused.
+             * @example null
+             */
+            tenant?: string | null;
+            /**
+             * @description The claim that names the account for good.
+             * @example uuid
+             */
+            subjectClaim?: string;
+            /**
+             * @description The claim that names the person; null if staff link everybody by hand.
+             * @example import_id
+             */
+            ruleClaim?: string | null;
+            ruleField?: components["schemas"]["UpstreamRuleField"];
+            /** @description Done to both sides before they are compared exactly. */
+            normalisations?: components["schemas"]["UpstreamNormalisation"][];
+            /** @description Only people of these groups of the school sign in; empty: everybody at home there. */
+            groupIds?: string[];
+            /**
+             * @description Whether an account that nobody matches creates a guest without class, who waits for staff.
+             * @example false
+             */
+            createsGuests?: boolean;
+            /**
+             * @description Whether a second factor at the provider counts here. Only an operator changes it.
+             * @example false
+             */
+            trustedForSecondFactor?: boolean;
+            /**
+             * @description Whether signing out here ends the session at the provider too.
+             * @example false
+             */
+            endsUpstreamSession?: boolean;
+            state?: components["schemas"]["UpstreamStateChange"];
+        };
+        /** @description What was read at the provider. */
+        UpstreamCheck: {
+            /**
+             * @description Whether the discovery document and the keys could be read and fit the connection.
+             * @example true
+             */
+            isReached: boolean;
+            /**
+             * Format: uri
+             * @description Where browsers sign in; null if it is not known.
+             * @example https://goethe.example/iserv/oauth/v2/auth
+             */
+            authorizationEndpoint: string | null;
+            /**
+             * Format: uri
+             * @description Where codes are exchanged; null if it is not known.
+             * @example https://goethe.example/iserv/oauth/v2/token
+             */
+            tokenEndpoint: string | null;
+            /**
+             * Format: uri
+             * @description Where further claims are read; null if there is none.
+             * @example https://goethe.example/iserv/public/oauth/userinfo
+             */
+            userinfoEndpoint: string | null;
+            /**
+             * Format: uri
+             * @description Where the keys are; null if it is not known.
+             * @example https://goethe.example/iserv/public/jwk
+             */
+            jwksUri: string | null;
+            /** @description Why it could not be read. */
+            failure: components["schemas"]["UpstreamFailureCode"];
+            /**
+             * @description What was wrong, for the school’s IT; null if nothing was.
+             * @example null
+             */
+            detail: string | null;
+        };
+        /** @description A rule to try; properties that are left out are as in the connection. */
+        UpstreamRuleInput: {
+            /**
+             * @description The claim that names the person; null if staff link everybody by hand.
+             * @example import_id
+             */
+            ruleClaim?: string | null;
+            ruleField?: components["schemas"]["UpstreamRuleField"];
+            /** @description Done to both sides before they are compared exactly. */
+            normalisations?: components["schemas"]["UpstreamNormalisation"][];
+            /** @description Only people of these groups of the school sign in; empty: everybody at home there. */
+            groupIds?: string[];
+        };
+        /** @description How far the roster has what the rule compares. */
+        UpstreamRoster: {
+            /**
+             * Format: int32
+             * @description The active people at home in the school, or in the chosen groups.
+             * @example 600
+             */
+            people: number;
+            /**
+             * Format: int32
+             * @description Those of them who have a value in the field.
+             * @example 584
+             */
+            withKey: number;
+            /**
+             * Format: int32
+             * @description Those of them whose value nobody else at the school has.
+             * @example 584
+             */
+            unique: number;
+        };
+        /**
+         * @description Why the account signs nobody in. `NOBODY_MATCHES` and `SEVERAL_MATCH`: not exactly one active person of the school meets the rule.
+         *     `LINK_CONTRADICTED`: the rule names another person than the link. `WAITS_FOR_STAFF`: a guest was created, whom staff must unblock.
+         * @example NOBODY_MATCHES
+         * @enum {string}
+         */
+        UpstreamRefusalCode: "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "WAITS_FOR_STAFF";
+        /** @description How many would be refused for a reason. */
+        UpstreamRefusalCount: {
+            code: components["schemas"]["UpstreamRefusalCode"];
+            /**
+             * Format: int32
+             * @description The number.
+             * @example 3
+             */
+            count: number;
+        };
+        /** @description What the rule would do with the latest sign-ins of different people, at most 200 and 30 days old. */
+        UpstreamTriedSignIns: {
+            /**
+             * Format: int32
+             * @description The number.
+             * @example 200
+             */
+            tried: number;
+            /**
+             * Format: int32
+             * @description Those that sign the same person in.
+             * @example 197
+             */
+            same: number;
+            /**
+             * Format: int32
+             * @description Those that would be somebody else.
+             * @example 0
+             */
+            another: number;
+            /** @description Those that would be refused, by reason. */
+            refused: components["schemas"]["UpstreamRefusalCount"][];
+        };
+        /** @description What the rule would do with the accounts on the list of refusals. */
+        UpstreamTriedRefusals: {
+            /**
+             * Format: int32
+             * @description The number.
+             * @example 5
+             */
+            tried: number;
+            /**
+             * Format: int32
+             * @description Those that would sign somebody in.
+             * @example 4
+             */
+            letIn: number;
+        };
+        /** @description What a rule would do. */
+        UpstreamRulePreview: {
+            roster: components["schemas"]["UpstreamRoster"];
+            signIns: components["schemas"]["UpstreamTriedSignIns"];
+            refusals: components["schemas"]["UpstreamTriedRefusals"];
+        };
+        /** @description A claim that arrived. */
+        UpstreamClaim: {
+            /** @example import_id */
+            name: string;
+            /** @description Its values as text. */
+            values: string[];
+        };
+        /** @description What a rule with this claim and this field would do with the account. */
+        UpstreamSuggestion: {
+            /** @example import_id */
+            claim: string;
+            field: components["schemas"]["UpstreamRuleField"];
+            /**
+             * Format: int32
+             * @description How many people it matches.
+             * @example 1
+             */
+            matches: number;
+        };
+        /** @description The last test sign-in with the set-up link; null for others, and before the first one. */
+        UpstreamTest: {
+            /**
+             * Format: date-time
+             * @description When it was.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            at: string;
+            /** @example https://goethe.example */
+            issuer: string;
+            /**
+             * @description The account; null if the subject claim is missing.
+             * @example 7b1c2f0e-3d52-4c7e-8f6a-5d0b7c0f9a11
+             */
+            subject: string | null;
+            /** @description What the provider released. */
+            scopes: string[];
+            /** @description Every claim that arrived. */
+            claims: components["schemas"]["UpstreamClaim"][];
+            /** @description Why the rule would refuse the account; `NONE` if it matches one person. */
+            refusal: components["schemas"]["UpstreamFailureCode"];
+            /**
+             * Format: int32
+             * @description How many people the rule matches.
+             * @example 1
+             */
+            matches: number;
+            /** @description Whom it matches, if it is one person. */
+            name: components["schemas"]["PersonName"];
+            /** @description Other rules, best first. */
+            suggestions: components["schemas"]["UpstreamSuggestion"][];
+        } | null;
+        /** @description What the set-up of a connection needs. */
+        UpstreamSetUp: {
+            /** @description The classes of the school, by name. */
+            classes: components["schemas"]["NamedGroup"][];
+            /** @description Claims of the profile that suit a rule, best first. */
+            ruleClaims: string[];
+            /**
+             * Format: date-time
+             * @description When the set-up link expires; null without one.
+             * @example null
+             */
+            expiresAt: string | null;
+            test: components["schemas"]["UpstreamTest"];
+        };
+        /**
+         * @description Whether the rule linked them, or staff by hand.
+         * @example RULE
+         * @enum {string}
+         */
+        UpstreamLinkedBy: "RULE" | "STAFF";
+        /** @description An account at the provider and its person. */
+        UpstreamLink: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string;
+            name: components["schemas"]["PersonName"];
+            /** @example https://goethe.example */
+            issuer: string;
+            /**
+             * @description The account at the provider.
+             * @example 7b1c2f0e-3d52-4c7e-8f6a-5d0b7c0f9a11
+             */
+            subject: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            linkedAt: string;
+            linkedBy: components["schemas"]["UpstreamLinkedBy"];
+            /**
+             * Format: date-time
+             * @description When it last signed the person in; null if it has not.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            lastSignInAt: string | null;
+        };
+        /** @description An account at the provider that was not let in. */
+        UpstreamRefusal: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a21
+             */
+            id: string;
+            code: components["schemas"]["UpstreamRefusalCode"];
+            /**
+             * @description The account; null if the subject claim is missing.
+             * @example 7b1c2f0e-3d52-4c7e-8f6a-5d0b7c0f9a11
+             */
+            subject: string | null;
+            /**
+             * @description What the provider calls the person; null if it does not say.
+             * @example Ada Beispiel
+             */
+            displayName: string | null;
+            /**
+             * @description The claim of the rule at that time; null without a rule.
+             * @example import_id
+             */
+            ruleClaim: string | null;
+            /**
+             * @description Its value; null if it was missing.
+             * @example 4711
+             */
+            ruleValue: string | null;
+            /**
+             * Format: int32
+             * @description How many people it matched.
+             * @example 2
+             */
+            matches: number;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            firstAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:05:00.000Z
+             */
+            lastAt: string;
+            /**
+             * Format: int32
+             * @description How often the account was refused for this reason.
+             * @example 2
+             */
+            tries: number;
+        };
+        /** @description Whom the account signs in from now on. */
+        UpstreamLinkInput: {
+            /**
+             * Format: uuid
+             * @description A person at home in the school.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string;
+        };
+        /** @description A set-up link, without its address. */
+        UpstreamSetUpLink: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a22
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-10T08:00:00.000Z
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When a browser first opened it; null if none did.
+             * @example null
+             */
+            openedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was closed; null if it is open.
+             * @example null
+             */
+            closedAt: string | null;
+        };
+        /** @description A new set-up link. */
+        UpstreamSetUpLinkInput: {
+            /**
+             * Format: int32
+             * @description How many days it can be used.
+             * @example 7
+             */
+            days: number;
+        };
+        /** @description A new set-up link. */
+        CreatedSetUpLink: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a22
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description The address for the IT contact. It is not shown again.
+             * @example https://login.example.org/set-up/AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfG
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-10T08:00:00.000Z
+             */
+            expiresAt: string;
+        };
+        /** @description A school login of a person. */
+        PersonUpstreamLink: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+             */
+            connectionId: string;
+            /** @example IServ */
+            connectionName: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            schoolName: string;
+            /** @example https://goethe.example */
+            issuer: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            linkedAt: string;
+            linkedBy: components["schemas"]["UpstreamLinkedBy"];
+            /**
+             * Format: date-time
+             * @description When it last signed the person in; null if it has not.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            lastSignInAt: string | null;
+        };
+        /** @description How people reach the login of a school. */
+        WayIn: {
+            /**
+             * @description The name in the school’s address `/s/<link name>`; null if it has none.
+             * @example goethe
+             */
+            linkName: string | null;
+            /**
+             * Format: uri
+             * @description The address of the school’s sign-in page; null without a link name.
+             * @example https://login.example.org/s/goethe
+             */
+            url: string | null;
+            /**
+             * @description Whether people at home in the school may sign in with a password of this service.
+             * @example true
+             */
+            localPasswords: boolean;
+            /**
+             * Format: date-time
+             * @description Until when passwords are accepted although they are switched off; null if no emergency is open.
+             * @example null
+             */
+            emergencyUntil: string | null;
+        };
+        /** @description How people reach the login of a school. */
+        WayInInput: {
+            /**
+             * @description The name in the school’s address `/s/<link name>`; null if it has none.
+             * @example goethe
+             */
+            linkName: string | null;
+            /**
+             * @description Whether people at home in the school may sign in with a password of this service.
+             * @example true
+             */
+            localPasswords: boolean;
         };
         /** @description The hours in which cards work, Berlin time; null for always. */
         CardHours: {
@@ -9077,12 +10156,153 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["OverdueErasures"][];
         };
+        /** @description A connection whose sign-ins fail. */
+        FailingConnection: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+             */
+            id: string;
+            /** @example IServ */
+            name: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            schoolName: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            failingSince: string;
+            lastFailure: components["schemas"]["UpstreamFailureCode"];
+        };
+        /** @description Connections whose sign-ins fail, longest first. */
+        SomeFailingConnections: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["FailingConnection"][];
+        };
+        /** @description A connection whose secret expires soon or has expired. */
+        ExpiringSecret: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+             */
+            id: string;
+            /** @example IServ */
+            name: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            schoolName: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-20T08:00:00.000Z
+             */
+            secretExpiresAt: string;
+        };
+        /** @description Connections whose secret expires within 30 days or has expired, soonest first. */
+        SomeExpiringSecrets: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["ExpiringSecret"][];
+        };
+        /** @description A connection that refused accounts. */
+        WaitingRefusals: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+             */
+            id: string;
+            /** @example IServ */
+            name: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            schoolName: string;
+            /**
+             * Format: int32
+             * @description How many wait for staff.
+             * @example 3
+             */
+            refusals: number;
+            /**
+             * Format: date-time
+             * @description When the last one was.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            lastAt: string;
+        };
+        /** @description Connections that refused accounts, latest first; null for the whole service. */
+        SomeWaitingRefusals: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["WaitingRefusals"][];
+        } | null;
+        /** @description A school that accepts passwords for a day. */
+        OpenEmergency: {
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            schoolName: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-04T08:00:00.000Z
+             */
+            emergencyUntil: string;
+        };
+        /** @description Schools that accept passwords for a day, soonest end first. */
+        SomeEmergencies: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["OpenEmergency"][];
+        };
+        /** @description Open tasks about the logins that schools have elsewhere; null for a caller without a school. */
+        TodaySchoolLogins: {
+            failing: components["schemas"]["SomeFailingConnections"];
+            expiringSecrets: components["schemas"]["SomeExpiringSecrets"];
+            refusals: components["schemas"]["SomeWaitingRefusals"];
+            emergencies: components["schemas"]["SomeEmergencies"];
+        } | null;
         /** @description Open tasks. */
         Today: {
             heldImports: components["schemas"]["SomeImports"];
             atSchools: components["schemas"]["TodayAtSchools"];
             failingEndpoints: components["schemas"]["SomeEndpoints"];
             overdueErasures: components["schemas"]["SomeOverdueErasures"];
+            schoolLogins: components["schemas"]["TodaySchoolLogins"];
         };
         /**
          * @description Why the answer takes longer (Art. 12 (3) GDPR), because the request is complex or because there are many requests.
@@ -9759,6 +10979,146 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The request is invalid, or contains a text that is not accepted. */
+        UpstreamConnectionRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A school or group does not exist, or the caller cannot access it. */
+        SchoolOrGroupUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school has such a connection already. */
+        UpstreamConnectionTaken: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection does not exist, or the caller cannot access it. */
+        UpstreamConnectionUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection or a group does not exist, or the caller cannot access it. */
+        UpstreamConnectionOrGroupUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The state of the connection does not allow this. */
+        UpstreamConnectionConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Issuer, client id or secret are missing. */
+        UpstreamConnectionIncomplete: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection or the refusal does not exist, or the caller cannot access it. */
+        UpstreamRefusalUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection, the refusal or the person does not exist, or the caller cannot access it. */
+        UpstreamRefusalOrPersonUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person or the account is linked already. */
+        UpstreamLinkExists: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection has as many open set-up links as are possible. */
+        SetUpLinksOpen: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection or the set-up link does not exist, or the caller cannot access it. */
+        SetUpLinkUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person does not exist, the caller cannot access them, or the connection does not sign them in. */
+        UpstreamLinkUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The settings are not possible. */
+        WayInConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request is invalid, or a network or the hours are invalid. */
         CardSettingsRefused: {
             headers: {
@@ -9874,16 +11234,6 @@ export interface components {
         };
         /** @description Too many people for one request. */
         TooManyPeople: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description A school or group does not exist, or the caller cannot access it. */
-        SchoolOrGroupUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -10895,6 +12245,36 @@ export interface components {
          */
         AdminPersonId: string;
         /**
+         * @description Only entries of the school with this id.
+         * @example a0000000-0000-4000-8000-000000000001
+         */
+        SchoolFilter: string;
+        /**
+         * @description With `true` only connections that fail, with `false` only the others.
+         * @example true
+         */
+        FailingFilter: boolean;
+        /**
+         * @description With `true` only connections whose secret expires within 30 days or has expired, with `false` only the others.
+         * @example true
+         */
+        SecretExpiringFilter: boolean;
+        /**
+         * @description The id of the connection.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+         */
+        UpstreamConnectionId: string;
+        /**
+         * @description The id of the refusal.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a21
+         */
+        UpstreamRefusalId: string;
+        /**
+         * @description The id of the set-up link.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a22
+         */
+        SetUpLinkId: string;
+        /**
          * @description Only entries of the person with this id.
          * @example c0000000-0000-4000-8000-000000000002
          */
@@ -10924,11 +12304,6 @@ export interface components {
          * @example pdf
          */
         CredentialFormat: components["schemas"]["CredentialFormat"];
-        /**
-         * @description Only entries of the school with this id.
-         * @example a0000000-0000-4000-8000-000000000001
-         */
-        SchoolFilter: string;
         /**
          * @description Only members of the group with this id.
          * @example b0000000-0000-4000-8000-000000000001
@@ -12303,6 +13678,898 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listUpstreamConnections: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of the school with this id.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolFilter"];
+                /**
+                 * @description With `true` only connections that fail, with `false` only the others.
+                 * @example true
+                 */
+                failing?: components["parameters"]["FailingFilter"];
+                /**
+                 * @description With `true` only connections whose secret expires within 30 days or has expired, with `false` only the others.
+                 * @example true
+                 */
+                "secret-expiring"?: components["parameters"]["SecretExpiringFilter"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connections, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamConnection"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createUpstreamConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpstreamConnectionInput"];
+            };
+        };
+        responses: {
+            /** @description The connection. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    ETag: components["headers"]["RecordETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamConnection"];
+                };
+            };
+            400: components["responses"]["UpstreamConnectionRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolOrGroupUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["UpstreamConnectionTaken"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getUpstreamConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamConnection"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteUpstreamConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateUpstreamConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpstreamConnectionUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["UpstreamConnectionRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionOrGroupUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["UpstreamConnectionConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateUpstreamMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamCheck"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["UpstreamConnectionIncomplete"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    previewUpstreamRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpstreamRuleInput"];
+            };
+        };
+        responses: {
+            /** @description What the rule would do. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamRulePreview"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getUpstreamSetUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the set-up needs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamSetUp"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listUpstreamLinks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links, by person. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamLink"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listUpstreamRefusals: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The refusals, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamRefusal"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    withdrawUpstreamRefusal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+                /**
+                 * @description The id of the refusal.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a21
+                 */
+                refusalId: components["parameters"]["UpstreamRefusalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamRefusalUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setUpstreamLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+                /**
+                 * @description The id of the refusal.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a21
+                 */
+                refusalId: components["parameters"]["UpstreamRefusalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpstreamLinkInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamRefusalOrPersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["UpstreamLinkExists"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSetUpLinks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The set-up links, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamSetUpLink"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createSetUpLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpstreamSetUpLinkInput"];
+            };
+        };
+        responses: {
+            /** @description The link with its address. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedSetUpLink"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["SetUpLinksOpen"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeSetUpLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+                /**
+                 * @description The id of the set-up link.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a22
+                 */
+                setUpLinkId: components["parameters"]["SetUpLinkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SetUpLinkUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listUpstreamLinksOfPerson: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The school logins, by connection. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonUpstreamLink"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeUpstreamLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamLinkUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWayIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WayIn"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putWayIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WayInInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["TextRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["WayInConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setEmergencySignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    withdrawEmergencySignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
