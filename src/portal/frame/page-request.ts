@@ -42,7 +42,10 @@ type PathName =
   | "sessionId"
   | "credentialBatchId"
   | "columnMappingId"
-  | "agreementReceiptId";
+  | "agreementReceiptId"
+  | "connectionId"
+  | "refusalId"
+  | "setUpLinkId";
 
 export type PageRequest = {
   req: Request;
