@@ -57,6 +57,7 @@ import { makeSignOn, signInPath } from "./sign-on/index.ts";
 import type { Count } from "./sign-on/index.ts";
 import { findBackupAge, makeTraffic, type Traffic } from "./traffic/index.ts";
 import { findRoles } from "./staff/index.ts";
+import { makeUpstream } from "./upstream/index.ts";
 import { makeWebhooks } from "./webhooks/index.ts";
 
 type Surroundings = {
@@ -94,7 +95,17 @@ export async function makeApp(
   const load = (name: string) => loadDocument(name, config.platform);
   const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
   const checkAnswers = !config.production;
-  const signOn = await makeSignOn({ ...config, shares, clock, log, count, document: contracts.signOn, checkAnswers });
+  const upstream = makeUpstream({ ...config, db: shares.signOn, jobsDb: shares.jobs, clock, log });
+  const signOn = await makeSignOn({
+    ...config,
+    shares,
+    clock,
+    log,
+    count,
+    document: contracts.signOn,
+    checkAnswers,
+    upstream,
+  });
   const reading = makeReading(shares.reads, config.lists);
   const views = makeInnerCalls<AccessToken & { requestId: string }>();
   const api = {
@@ -162,6 +173,7 @@ export async function makeApp(
   const adminKeys = deriveKeys(config.encryptionKeys, "admin");
   const jobs: WorkerJob[] = [
     ...signOn.jobs,
+    ...upstream.jobs,
     makePurgeJob({ db: shares.changes, clock, forget: forgetPerson }),
     makeSandboxSweep({ db: shares.changes, clock }),
     makeAnnouncedSweep({ db: shares.jobs, clock }),
@@ -296,6 +308,7 @@ export async function makeApp(
       await lastCalls.flush().catch((err: unknown) => log.warn({ err }, "the last calls of apps were lost"));
       await imports.close();
       await webhooks.close();
+      await upstream.close();
       await signOn.close();
     },
   };
@@ -361,12 +374,13 @@ function makeNoteAnswer(
 }
 
 /** The first path segments of requests that belong to no operation of a contract, for log and metrics. */
-const places = ["interaction", "sign-in", "card", "docs", "openapi", "assets", "health", "metrics"];
+const places = ["interaction", "sign-in", "card", "upstream", "s", "docs", "openapi", "assets", "health", "metrics"];
 
 /** Paths outside the contracts, for the log. */
 const paths = [
+  ...["callback", "signed-out", "backchannel-logout"].map((step) => `upstream/${step}`),
   ...["health/live", "health/ready", "docs/changelog", "docs/changelog.atom"],
-  ...["login", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
+  ...["login", "upstream", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
   ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [
     `docs/${name}`,
     `openapi/${name}.yaml`,

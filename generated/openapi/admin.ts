@@ -6461,6 +6461,8 @@ export interface components {
             secondFactors: components["schemas"]["StoredEntry"][];
             /** @description Their login cards, with revocation times. */
             loginCards: components["schemas"]["StoredEntry"][];
+            /** @description Their accounts at the school's own login, by issuer and id, with the time when each was linked. */
+            upstreamAccounts: components["schemas"]["StoredEntry"][];
             /** @description Which schools asked for a new password, and when. */
             passwordRequests: components["schemas"]["StoredEntry"][];
             /** @description Apps that have not yet been notified of a logout. */

@@ -1081,6 +1081,7 @@ export const tables = {
       metadataReadAt: "metadata_read_at",
       keys: "keys",
       keysReadAt: "keys_read_at",
+      refreshAt: "refresh_at",
       testedAt: "tested_at",
       lastSuccessAt: "last_success_at",
       failingSince: "failing_since",
@@ -1131,8 +1132,7 @@ export const tables = {
     columns: {
       id: "id",
       connectionId: "connection_id",
-      issuer: "issuer",
-      subject: "subject",
+      sub: "sub",
       sid: "sid",
       personId: "person_id",
       idToken: "id_token",
@@ -2063,6 +2063,7 @@ export type Rows = {
     metadataReadAt: Date | null;
     keys: unknown | null;
     keysReadAt: Date | null;
+    refreshAt: Date | null;
     testedAt: Date | null;
     lastSuccessAt: Date | null;
     failingSince: Date | null;
@@ -2101,8 +2102,7 @@ export type Rows = {
   upstreamSession: {
     id: string;
     connectionId: string;
-    issuer: string;
-    subject: string;
+    sub: string;
     sid: string | null;
     personId: string;
     idToken: Buffer | null;
@@ -2283,7 +2283,7 @@ export type Required = {
   upstreamLink: "connectionId" | "issuer" | "subject" | "personId" | "linkedAt" | "linkedBy";
   upstreamRefusal: "id" | "connectionId" | "code" | "subjectHash" | "details" | "firstAt" | "lastAt" | "tries";
   upstreamRoundTrip: "stateHash" | "connectionId" | "browserHash" | "purpose" | "details" | "expiresAt";
-  upstreamSession: "id" | "connectionId" | "issuer" | "subject" | "personId" | "createdAt" | "checkAt";
+  upstreamSession: "id" | "connectionId" | "sub" | "personId" | "createdAt" | "checkAt";
   upstreamSetUpLink: "id" | "connectionId" | "tokenHash" | "createdAt" | "expiresAt";
   upstreamRecentSignIn: "connectionId" | "place" | "personId" | "claims" | "at";
   schoolWayIn: "schoolId";

@@ -78,7 +78,15 @@ export { makePseudonym } from "./pseudonym/index.ts";
 export { recordAtHome } from "./record-at-home.ts";
 export { checkCode, limitedTry } from "./second-factor/check.ts";
 export type { SecondFactorCheck } from "./second-factor/check.ts";
-export { hasPassword, hasSecondFactor, passwordAlone, passwordAnd } from "./second-factor/methods.ts";
+export {
+  hasPassword,
+  hasSecondFactor,
+  hasStaffFactor,
+  isUpstream,
+  passwordAlone,
+  passwordAnd,
+  withSecondFactor,
+} from "./second-factor/methods.ts";
 export type { SecondMethod } from "./second-factor/methods.ts";
 export { askForNewPasskey, askForPasskey, checkPasskey, readNewPasskey } from "./second-factor/passkeys.ts";
 export type { BoundPerson, PasskeyQuestion } from "./second-factor/passkeys.ts";

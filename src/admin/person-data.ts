@@ -86,6 +86,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     failedTries: entries(lists.failedTries),
     secondFactors: entries(lists.secondFactors),
     loginCards: entries(lists.loginCards),
+    upstreamAccounts: entries(lists.upstreamAccounts),
     // The home school is who is asked, also by schools that it does not reach.
     passwordRequests: lists.passwordRequests.map(presentEntry),
     logoutNotices: entries(lists.logoutNotices),

@@ -13,10 +13,11 @@ const replacedColumns: Columns<ReplacedSecret> = {
   secret: ({ secret }) => secret,
 };
 
-const replacedKeys = (lost: LostSecrets, endpoints: readonly ReplacedSecret[]): Result => ({
+const replacedKeys = (lost: LostSecrets & { connections: number }, endpoints: readonly ReplacedSecret[]): Result => ({
   table: tableOf(endpoints, replacedColumns),
   lines: [
     `Authenticator apps removed: ${lost.authenticators}. Cards revoked: ${lost.cards}. Everybody signs in again.`,
+    `Connections to schools' own logins that need their secret again: ${lost.connections}.`,
     "Signing keys are made at the next start. Secrets of webhooks are not shown again.",
   ],
   quiet: endpoints.map(({ secret }) => secret),
@@ -45,12 +46,14 @@ export const serviceCommands = {
     run: async ({ config, clock, withDatabase }) => {
       const { withTransaction } = await import("../platform/database/db.ts");
       const { reEncryptSecrets } = await import("../sign-on/index.ts");
+      const { reEncryptUpstreamSecrets } = await import("../upstream/index.ts");
       const { reEncryptWebhookSecrets } = await import("../webhooks/index.ts");
       return withDatabase(async ({ db }) => {
         const keys = config.encryptionKeys;
         const values =
           (await reEncryptSecrets({ db, keys, now: clock() })) +
-          (await withTransaction(db, (tx) => reEncryptWebhookSecrets(tx, keys)));
+          (await withTransaction(db, (tx) => reEncryptWebhookSecrets(tx, keys))) +
+          (await withTransaction(db, (tx) => reEncryptUpstreamSecrets(tx, keys)));
         return { lines: [`Values encrypted with the first key: ${values}.`], data: { values } };
       });
     },
@@ -63,11 +66,13 @@ export const serviceCommands = {
     run: async ({ config, origin, withDatabase }) => {
       const { withPrismaTransaction } = await import("../platform/database/db.ts");
       const { forgetLostSecrets } = await import("../sign-on/index.ts");
+      const { forgetLostUpstreamSecrets } = await import("../upstream/index.ts");
       const { replaceLostSecrets } = await import("../webhooks/index.ts");
       const keys = config.encryptionKeys;
       return withDatabase(({ db }) =>
         withPrismaTransaction(db, async (tx) => {
-          const lost = await forgetLostSecrets(tx, keys, origin());
+          const signOn = await forgetLostSecrets(tx, keys, origin());
+          const lost = { ...signOn, connections: await forgetLostUpstreamSecrets(tx) };
           return replacedKeys(lost, await replaceLostSecrets(tx, { keys, now: origin().at }));
         }),
       );

@@ -32,7 +32,7 @@ export const activities = {
       en: "Recognize people who sign in, and protect their logins against misuse.",
     },
     people: everybody,
-    data: ["login", "secondFactors", "loginCards", "sessions", "devices", "signIns"],
+    data: ["login", "secondFactors", "loginCards", "upstreamAccounts", "sessions", "devices", "signIns"],
   },
   IMPORTS: {
     name: { de: "Importe der Schullisten", en: "Imports of rosters" },

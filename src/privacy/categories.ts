@@ -34,6 +34,10 @@ export const dataCategories = {
   login: { de: "Benutzername und Prüfwert des Passworts", en: "User name and hash of the password" },
   secondFactors: { de: "Zweite Faktoren und Wiederherstellungscodes", en: "Second factors and recovery codes" },
   loginCards: { de: "Anmeldekarten mit QR-Code", en: "Login cards with a QR code" },
+  upstreamAccounts: {
+    de: "Konto bei der eigenen Anmeldung der Schule (etwa IServ): Kennung, übermittelte Angaben",
+    en: "Account at the school's own login (such as IServ): its id, what it sent",
+  },
   sessions: {
     de: "Sitzungen, Zugriffstoken, Zustimmungen, gewählte Schule",
     en: "Sessions, tokens, consents, chosen school",

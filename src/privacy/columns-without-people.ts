@@ -36,12 +36,19 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
     "updated_at sandbox_id",
   school_logo: "school_id type hash bytes",
   school_sign_in: "school_id user_name_rule password_kind must_change_password own_password_from_grade help_text",
+  school_way_in: "school_id link_name local_passwords emergency_until",
   scope_request: "id client_id scopes reason state requested_at decided_at note",
   shared_secret: "name encrypted created_at",
   sign_on_step: "id client_id request_id short_code at attempt step outcome code description reason sent",
   signing_key: "kid algorithm state public_jwk encrypted_private created_at activated_at retired_at",
   staged_group: "import_id row line column source_id school_id name sort_key type previous_source_id is_deleted",
   synced_group: "client_id school_id group_id",
+  upstream_connection:
+    "id school_id profile name issuer client_id client_secret secret_expires_at token_endpoint_auth_method scopes tenant " +
+    "subject_claim rule_claim rule_field normalisations state group_ids creates_guests trusted_for_second_factor " +
+    "ends_upstream_session metadata metadata_read_at keys keys_read_at refresh_at tested_at last_success_at failing_since " +
+    "last_failure last_failure_at created_at updated_at",
+  upstream_round_trip: "state_hash connection_id browser_hash purpose details expires_at",
   user_name_key: "id key",
   view_version: "subject change version changed_at source_read_at",
   webhook_endpoint:

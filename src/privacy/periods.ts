@@ -161,6 +161,11 @@ export const periods = {
     text: { de: "30 Tage nach Ablauf des Angebots", en: "30 days after the offer would expire" },
     growth: "30 days",
   },
+  MONTH: {
+    text: { de: "nach 30 Tagen, spätestens mit der Person", en: "after 30 days, with the person at the latest" },
+    growth: "30 days",
+  },
+  MINUTES: { text: { de: "nach zehn Minuten", en: "after ten minutes" }, growth: "ten minutes" },
   MOVE: {
     text: { de: "mit dem Wechsel der Kennungen einer App", en: "with the move of an app to ids of its own" },
     growth: "called off",

@@ -49,7 +49,32 @@ export const storedColumns = {
   oidc_artifact: {
     until: "WITH_SIGN_IN",
     sessions:
-      "kind id_hash payload client_id person_id generation card_id grant_id session_uid consumed_at replay expires_at",
+      "kind id_hash payload client_id person_id generation card_id upstream_session_id grant_id session_uid " +
+      "consumed_at replay expires_at",
+  },
+  upstream_link: {
+    until: "WITH_PERSON",
+    upstreamAccounts: "connection_id issuer subject person_id linked_at linked_by last_sign_in_at",
+  },
+  upstream_session: {
+    until: "WITH_SIGN_IN",
+    upstreamAccounts: "id connection_id sub sid person_id id_token created_at ended_at",
+    none: "check_at",
+  },
+  upstream_recent_sign_in: {
+    until: "MONTH",
+    upstreamAccounts: "connection_id person_id claims at",
+    none: "place",
+  },
+  upstream_refusal: {
+    until: "MONTH",
+    upstreamAccounts: "connection_id code subject_hash details first_at last_at tries",
+    none: "id",
+  },
+  upstream_set_up_link: {
+    until: "MONTH",
+    upstreamAccounts: "tested",
+    none: "id connection_id token_hash created_at created_by_role expires_at opened_at browser_hash closed_at",
   },
   consent: { until: "WITH_PERSON", sessions: "person_id client_id scopes granted_at" },
   school_choice: { until: "WITH_PERSON", sessions: "person_id client_id school_id" },

@@ -42,6 +42,10 @@ import type { WithoutPkce } from "./protocol/provider/without-pkce.ts";
 import { makeFindClientKeys } from "./protocol/provider/client-keys.ts";
 import { makeProvider } from "./protocol/provider/make-provider.ts";
 import { makeShowPages } from "./forms/provider-pages.ts";
+import { makeUpstreamSteps } from "./forms/upstream/library-steps.ts";
+import { makeUpstreamRouter } from "./forms/upstream/router.ts";
+import { nameBrowser } from "./forms/platform-session.ts";
+import type { Upstream } from "../upstream/index.ts";
 import { needsSecondFactor } from "./protocol/admin-scopes.ts";
 import { makeConfirmRouter } from "./forms/second-factor/confirm.ts";
 import { makeSetUpRouter } from "./forms/second-factor/set-up.ts";
@@ -70,6 +74,7 @@ export type SignOnOptions = {
   /** Development only: apps on this machine are notified of logouts, and their key sets are read. */
   allowPrivateAddresses: boolean;
   count?: Count;
+  upstream: Upstream;
   /** Their `X-Forwarded-For` decides which address a limit counts. */
   trustedProxies: string[];
 };
@@ -83,6 +88,8 @@ export type SignOn = {
   findSignedInPerson(req: Request, res: Response): Promise<PersonId | null>;
   /** Whether the admin API accepts a token of the person only with a second factor. */
   needsSecondFactor(personId: PersonId): Promise<boolean>;
+  /** The secret of this browser that a round trip to the login of a school is bound to. */
+  nameBrowser(req: Request, res: Response): string;
   /** For pages; null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
@@ -105,7 +112,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const keySets = makeGuardedSender({ allowPrivateAddresses: options.allowPrivateAddresses, timeoutMs: 3000 });
   const findClientKeys = makeFindClientKeys(keySets.get, clock);
   const findPersonName = makeFindPersonName(db);
-  const pages = makeShowPages(findPersonName);
+  const pages = { ...makeShowPages(findPersonName), ...makeUpstreamSteps(() => deps) };
   const readPublishedKeys = await makeReadPublishedKeys({ db, clock, idTokenSeconds: lifetimes.idTokenSeconds });
   let signingKeys: readonly SigningKey[];
   let provider: Provider;
@@ -157,6 +164,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     findPersonName,
     sessionSeconds: lifetimes.sessionSeconds,
     staffSecondFactor: options.staffSecondFactor,
+    upstream: options.upstream,
     provider: () => provider,
   };
   const sender = makeSender(options);
@@ -174,6 +182,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     needsSecondFactor: (personId) => needsSecondFactor(deps, personId),
     findSignedIn: (req, res) => findSignedIn(deps, req, res),
     findSignedInPerson: async (req, res) => (await findSignedIn(deps, req, res))?.personId ?? null,
+    nameBrowser: (req, res) => nameBrowser({ deps, req, res }),
     findPersonName,
     makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
     makePseudonym: (pair) => makePseudonym(secrets.pseudonyms, pair),
@@ -209,6 +218,7 @@ const makePlatformPages = (deps: InteractionDeps): Router[] => [
   makeConfirmRouter(deps),
   makeOwnPasswordRouter(deps),
   makeSetUpRouter(deps),
+  makeUpstreamRouter(deps),
 ];
 
 function makeFindPersonName({ prisma }: Pick<PrismaDb, "prisma">) {

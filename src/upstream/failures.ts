@@ -44,12 +44,19 @@ export type UpstreamFailure = {
   schoolId: SchoolId | null;
 };
 
-/** Ends a round trip. `detail` is for the log: no names, no tokens. */
+/** Ends a round trip. `detail` is for the staff and the log: no names, no tokens. */
 export class UpstreamError extends Error {
   readonly code: FailureCode;
+  readonly detail: string;
   constructor(code: FailureCode, detail = "", options?: ErrorOptions) {
     super(detail === "" ? code : `${code}: ${detail}`, options);
     this.name = "UpstreamError";
     this.code = code;
+    this.detail = detail;
   }
 }
+
+export const isConnectionFailure = (code: FailureCode): code is ConnectionFailure =>
+  (connectionFailures as readonly string[]).includes(code);
+export const isAccountRefusal = (code: FailureCode): code is AccountRefusal =>
+  (accountRefusals as readonly string[]).includes(code);

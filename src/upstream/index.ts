@@ -13,11 +13,15 @@
  *             stored encrypted.
  * Never knows: oidc-provider, pages, requests of ours.
  */
+export { addressesOf, type ConnectionAddresses } from "./addresses.ts";
 export {
+  connectionNotFound,
   createConnectionIn,
   deleteConnectionIn,
   findConnection,
+  forgetLostUpstreamSecrets,
   listConnections,
+  reEncryptUpstreamSecrets,
   updateConnectionIn,
   type Connection,
   type ConnectionSettings,
@@ -53,11 +57,10 @@ export {
 } from "./set-up-links.ts";
 export type { Suggestion, TestedSignIn } from "./test-sign-in.ts";
 export {
-  addressesOf,
   makeUpstream,
+  type Back,
   type Begun,
   type CheckedConnection,
-  type ConnectionAddresses,
   type Destination,
   type Finished,
   type SignedInUpstream,

@@ -1,21 +1,88 @@
-import type { PrismaDb } from "../platform/database/db.ts";
+import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
+import { storeOf, type PrismaDb, type Store } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import type { GroupId } from "../directory/index.ts";
-import type { Rule } from "./connection.ts";
+import { readText, type Claims } from "./claims.ts";
+import { connectionNotFound, type Rule } from "./connection.ts";
 import type { AccountRefusal } from "./failures.ts";
+import { refusalOf } from "./find-link.ts";
 import type { ConnectionId } from "./ids.ts";
+import { recentPurpose, type Recent } from "./record-sign-in.ts";
+import { openDetails } from "./refusals.ts";
+import { countKeys, findMatches, findPersonFacts, toRuleParameters, type KeyCounts } from "./roster.ts";
+import { openJson } from "./sealed-json.ts";
 
 export type RulePreview = {
-  /** The people at home in the school (and in the classes, if some are chosen). */
-  roster: { people: number; withKey: number; unique: number };
-  /** The latest sign-ins of different people, at most 200 and 30 days old. */
+  /** The people at home in the school, and in the classes if some are chosen. */
+  roster: KeyCounts;
+  /** The latest sign-ins of different people, at most 200 and 30 days old, as if nobody were linked. */
   signIns: { tried: number; same: number; another: number; refused: { code: AccountRefusal; count: number }[] };
   /** Those who are on the list of refusals now. */
   refusals: { tried: number; letIn: number };
 };
 
-export declare function previewRule(
-  db: PrismaDb,
-  asked: { connectionId: ConnectionId; rule: Rule; groupIds: readonly GroupId[] },
-  keys: EncryptionKeys,
-): Promise<RulePreview>;
+type Asked = { connectionId: ConnectionId; rule: Rule; groupIds: readonly GroupId[]; at: Date };
+type Tried = { claims: Claims; personId: PersonId | null };
+
+/** What a rule would do with the roster and with the sign-ins that are remembered. Errors: not_found. */
+export async function previewRule(db: PrismaDb, asked: Asked, keys: EncryptionKeys): Promise<RulePreview> {
+  const store = storeOf(db);
+  const { connectionId, rule, groupIds } = asked;
+  const found = await db.prisma.upstreamConnection.findUnique({
+    where: { id: connectionId },
+    select: { schoolId: true, recent: true, refusals: { orderBy: { lastAt: "desc" }, take: 200 } },
+  });
+  if (found === null) throw connectionNotFound();
+  const schoolId = found.schoolId as SchoolId;
+  const recent = found.recent.flatMap((row): Tried[] => {
+    const opened = openJson<Recent>(keys, recentPurpose(connectionId, row.place), row.claims);
+    return opened === null ? [] : [{ claims: opened.claims, personId: row.personId as PersonId }];
+  });
+  const refused = found.refusals.flatMap((row): Tried[] => {
+    const opened = openDetails(keys, row);
+    return opened === null ? [] : [{ claims: opened.claims, personId: null }];
+  });
+  const signIns = await tryRule(store, { ...asked, schoolId }, recent);
+  const others = await tryRule(store, { ...asked, schoolId }, refused);
+  return {
+    roster: await countKeys(store, { schoolId, groupIds, rule }),
+    signIns: {
+      tried: signIns.length,
+      same: signIns.filter((one, index) => one === recent[index]!.personId).length,
+      another: signIns.filter((one, index) => isPerson(one) && one !== recent[index]!.personId).length,
+      refused: countCodes(signIns),
+    },
+    refusals: { tried: others.length, letIn: others.filter(isPerson).length },
+  };
+}
+
+type Outcome = { code: AccountRefusal } | PersonId;
+const isPerson = (outcome: Outcome): outcome is PersonId => typeof outcome === "string";
+
+function countCodes(outcomes: readonly Outcome[]): { code: AccountRefusal; count: number }[] {
+  const codes = outcomes.flatMap((one) => (isPerson(one) ? [] : [one.code]));
+  return [...Map.groupBy(codes, (code) => code)].map(([code, { length: count }]) => ({ code, count }));
+}
+
+async function tryRule(
+  db: Store,
+  { schoolId, rule, groupIds, at: now }: Asked & { schoolId: SchoolId },
+  tried: readonly Tried[],
+): Promise<Outcome[]> {
+  const { ruleClaim } = rule;
+  const values = tried.map(({ claims }) => (ruleClaim === null ? null : readText(claims, ruleClaim)));
+  // A value that is empty matches nobody, as a claim that is absent.
+  const matches = await findMatches(db, { schoolId, values: values.map((value) => value ?? ""), rule });
+  const asked = { ...toRuleParameters(rule), schoolId, groupIds, value: null, now };
+  const outcomes: Outcome[] = [];
+  for (const [index, { count, personIds }] of matches.entries()) {
+    const value = values[index];
+    if (value === null) outcomes.push({ code: ruleClaim === null ? "NOBODY_MATCHES" : "CLAIM_MISSING" });
+    else if (count !== 1) outcomes.push({ code: count === 0 ? "NOBODY_MATCHES" : "SEVERAL_MATCH" });
+    else {
+      const facts = await findPersonFacts(db, { ...asked, personId: personIds[0]! });
+      const code = facts === null ? "NOBODY_MATCHES" : refusalOf(facts);
+      outcomes.push(code === null ? personIds[0]! : { code });
+    }
+  }
+  return outcomes;
+}

@@ -1,8 +1,15 @@
-import type { Origin } from "../events/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import type { Transaction, RecordStore } from "../platform/database/db.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { columnNames, insert, run, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import { AppError } from "../platform/errors.ts";
+import { keepClaims, readDisplayName, type Claims } from "./claims.ts";
 import type { AccountRefusal } from "./failures.ts";
+import type { Account } from "./find-link.ts";
 import type { ConnectionId, RefusalId } from "./ids.ts";
+import type { ReadyConnection } from "./ready-connection.ts";
+import { hashOf, openJson, sealJson } from "./sealed-json.ts";
 
 export type Refusal = {
   id: RefusalId;
@@ -21,13 +28,115 @@ export type Refusal = {
   matches: number;
 };
 
-export declare function listRefusals(
-  db: RecordStore,
+type Details = Pick<Refusal, "subject" | "ruleClaim" | "ruleValue" | "displayName" | "matches"> & {
+  issuer: string;
+  claims: Claims;
+};
+
+export const refusalDays = 30;
+const mostOfConnection = 500;
+
+const refusal = table("upstreamRefusal", "refusal");
+const purposeOf = (connectionId: string, subjectHash: Buffer): string =>
+  `refusal:${connectionId}:${subjectHash.toString("hex")}`;
+
+type New = { id: string; connectionId: ConnectionId; code: string; subjectHash: Buffer; details: Buffer; now: Date };
+
+const recordStatement = statement<New>(
+  ({ id, connectionId, code, subjectHash, details, now }) => sql`
+    ${insert("upstreamRefusal", { id, connectionId, code, subjectHash, details, firstAt: now, lastAt: now, tries: 1 })}
+    ON CONFLICT (${columnNames("upstreamRefusal", "connectionId", "subjectHash", "code")})
+    DO UPDATE SET details = excluded.details, last_at = greatest(upstream_refusal.last_at, excluded.last_at),
+      tries = upstream_refusal.tries + 1`,
+  "upstream.recordRefusal",
+);
+
+const deleteSurplus = statement<{ connectionId: ConnectionId }>(
+  ({ connectionId }) => sql`
+    DELETE FROM ${refusal} WHERE ${refusal.id} IN (
+      SELECT ${refusal.id} FROM ${refusal} WHERE ${refusal.connectionId} = ${connectionId}
+      ORDER BY ${refusal.lastAt} DESC OFFSET ${mostOfConnection})`,
+  "upstream.deleteSurplusRefusals",
+);
+
+type Recorded = {
+  connection: Pick<ReadyConnection, "id" | "ruleClaim">;
+  account: Account;
+  code: AccountRefusal;
+  matches: number;
+  value: string | null;
+  now: Date;
+};
+
+/** Puts an account on the list of the school, which keeps the latest. */
+export async function recordRefusal(db: Queryable, refused: Recorded, keys: EncryptionKeys): Promise<void> {
+  const { connection, account, code, matches, value, now } = refused;
+  const { issuer, subject, claims } = account;
+  const subjectHash = hashOf(keys, connection.id, issuer, subject);
+  const details: Details = {
+    issuer,
+    subject,
+    claims: keepClaims(claims),
+    displayName: readDisplayName(claims),
+    ruleClaim: connection.ruleClaim,
+    ruleValue: value,
+    matches,
+  };
+  const sealed = sealJson(keys, purposeOf(connection.id, subjectHash), details);
+  const { id: connectionId } = connection;
+  await run(db, recordStatement, { id: makeUuid(now), connectionId, code, subjectHash, details: sealed, now });
+  await run(db, deleteSurplus, { connectionId });
+}
+
+type Row = { connectionId: string; subjectHash: Uint8Array; details: Uint8Array };
+
+/** Null if no key opens it. */
+export const openDetails = (keys: EncryptionKeys, { connectionId, subjectHash, details }: Row): Details | null =>
+  openJson<Details>(keys, purposeOf(connectionId, Buffer.from(subjectHash)), details);
+
+/** Latest first; `after` is the last of the page before. */
+export async function listRefusals(
+  { prisma }: RecordStore,
   of: { connectionId: ConnectionId; after?: RefusalId | undefined; limit: number },
   keys: EncryptionKeys,
-): Promise<Refusal[]>;
-export declare function dismissRefusalIn(
-  tx: Transaction,
-  refusal: { connectionId: ConnectionId; id: RefusalId },
+): Promise<Refusal[]> {
+  const { connectionId, after, limit } = of;
+  const found = await prisma.upstreamRefusal.findMany({
+    where: { connectionId },
+    orderBy: [{ lastAt: "desc" }, { id: "desc" }],
+    take: limit,
+    ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
+  });
+  return found.map((row) => {
+    const { subject, ruleClaim, ruleValue, displayName, matches } = openDetails(keys, row) ?? unreadable;
+    const { id, code, firstAt, lastAt, tries } = row;
+    const shown = { subject, ruleClaim, ruleValue, displayName, matches };
+    return { id: id as RefusalId, connectionId, code: code as AccountRefusal, firstAt, lastAt, tries, ...shown };
+  });
+}
+
+const unreadable = { subject: null, ruleClaim: null, ruleValue: null, displayName: null, matches: 0 };
+
+export const refusalNotFound = (): AppError =>
+  new AppError("not_found", "upstream_refusal_not_found", "This refused sign-in is not on the list any more.");
+
+/** Takes an account off the list, until it is refused again. Errors: not_found. */
+export async function dismissRefusalIn(
+  { prisma }: Transaction,
+  { connectionId, id }: { connectionId: ConnectionId; id: RefusalId },
   origin: Origin,
-): Promise<void>;
+): Promise<void> {
+  const where = { id, connectionId };
+  const found = await prisma.upstreamRefusal.findFirst({
+    where,
+    select: { code: true, connection: { select: { schoolId: true } } },
+  });
+  if (found === null) throw refusalNotFound();
+  await prisma.upstreamRefusal.deleteMany({ where });
+  const { code, connection } = found;
+  const detail = { connectionId, code };
+  await recordAudit(
+    { prisma },
+    { ...origin, action: "upstream_refusal_dismissed", schoolId: connection.schoolId, detail },
+  );
+}

@@ -1,8 +1,15 @@
+import { randomBytes } from "node:crypto";
+import type { Prisma } from "../../generated/prisma/client.ts";
 import type { SchoolId } from "../directory/index.ts";
-import type { Origin } from "../events/index.ts";
-import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { connectionNotFound } from "./connection.ts";
 import type { ConnectionId, SetUpLinkId } from "./ids.ts";
+import { hashSecret } from "./round-trip.ts";
+import { openJson, sealJson } from "./sealed-json.ts";
 import type { TestedSignIn } from "./test-sign-in.ts";
 
 export type SetUpLink = {
@@ -15,26 +22,124 @@ export type SetUpLink = {
   closedAt: Date | null;
 };
 
-export declare function createSetUpLinkIn(
+const mostDays = 30;
+const mostOpen = 5;
+
+/** The token is shown once. Errors: invalid for the days; not_found; conflict set_up_links_open. */
+export async function createSetUpLinkIn(
   tx: Transaction,
-  link: { connectionId: ConnectionId; days: number },
+  { connectionId, days }: { connectionId: ConnectionId; days: number },
   origin: Origin,
-): Promise<{ id: SetUpLinkId; token: string; expiresAt: Date }>;
-export declare function listSetUpLinks(db: RecordStore, connectionId: ConnectionId): Promise<SetUpLink[]>;
-/** Null for one that is unknown, closed, expired or opened in another browser. */
-export declare function openSetUpLink(
-  db: PrismaDb,
-  opened: { token: string; browser: string; at: Date },
-): Promise<SetUpLink | null>;
+): Promise<{ id: SetUpLinkId; token: string; expiresAt: Date }> {
+  if (!Number.isInteger(days) || days < 1 || days > mostDays)
+    throw new AppError("invalid", "number_out_of_range", `days must be between 1 and ${mostDays}.`);
+  const { prisma } = tx;
+  const connection = await prisma.upstreamConnection.findUnique({
+    where: { id: connectionId },
+    select: { schoolId: true },
+  });
+  if (connection === null) throw connectionNotFound();
+  const open = { connectionId, closedAt: null, expiresAt: { gt: origin.at } };
+  if ((await prisma.upstreamSetUpLink.count({ where: open })) >= mostOpen)
+    throw new AppError("conflict", "set_up_links_open", `Close a set-up link first: ${mostOpen} are open.`);
+  const [id, token] = [makeUuid(origin.at) as SetUpLinkId, randomBytes(32).toString("base64url")];
+  const expiresAt = new Date(origin.at.getTime() + days * 86_400_000);
+  const createdByRole = origin.actorRole ?? null;
+  const data = { id, connectionId, tokenHash: hashSecret(token), createdAt: origin.at, createdByRole, expiresAt };
+  await prisma.upstreamSetUpLink.create({ data });
+  const detail = { connectionId, setUpLinkId: id };
+  await recordAudit(tx, { ...origin, action: "set_up_link_created", schoolId: connection.schoolId, detail });
+  return { id, token, expiresAt };
+}
+
+const shown = {
+  id: true,
+  connectionId: true,
+  createdAt: true,
+  expiresAt: true,
+  openedAt: true,
+  closedAt: true,
+  connection: { select: { schoolId: true } },
+} satisfies Prisma.UpstreamSetUpLinkSelect;
+
+const present = ({ connection, ...row }: Prisma.UpstreamSetUpLinkGetPayload<{ select: typeof shown }>): SetUpLink => ({
+  ...row,
+  id: row.id as SetUpLinkId,
+  connectionId: row.connectionId as ConnectionId,
+  schoolId: connection.schoolId as SchoolId,
+});
+
+/** Those that have not expired, latest first. */
+export async function listSetUpLinks(
+  { prisma }: RecordStore,
+  connectionId: ConnectionId,
+  at: Date,
+): Promise<SetUpLink[]> {
+  const where = { connectionId, expiresAt: { gt: at } };
+  return (await prisma.upstreamSetUpLink.findMany({ where, select: shown, orderBy: { id: "desc" } })).map(present);
+}
+
+const usableAt = (at: Date) => ({ closedAt: null, expiresAt: { gt: at } });
+
+/** Binds the link to the first browser. Null for a link that is unknown, closed, expired or another browser's. */
+export async function openSetUpLink(
+  db: RecordStore,
+  { token, browser, at }: { token: string; browser: string; at: Date },
+): Promise<SetUpLink | null> {
+  const [tokenHash, browserHash] = [hashSecret(token), hashSecret(browser)];
+  const unopened = { tokenHash, openedAt: null, ...usableAt(at) };
+  await db.prisma.upstreamSetUpLink.updateMany({ where: unopened, data: { openedAt: at, browserHash } });
+  const where = { tokenHash, browserHash, ...usableAt(at) };
+  const found = await db.prisma.upstreamSetUpLink.findFirst({ where, select: shown });
+  return found && present(found);
+}
+
 /** As `openSetUpLink`, for the pages after the first. */
-export declare function findSetUpLink(
-  db: RecordStore,
-  opened: { id: SetUpLinkId; browser: string; at: Date },
-): Promise<SetUpLink | null>;
-export declare function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin: Origin): Promise<void>;
+export async function findSetUpLink(
+  { prisma }: RecordStore,
+  { id, browser, at }: { id: SetUpLinkId; browser: string; at: Date },
+): Promise<SetUpLink | null> {
+  const where = { id, browserHash: hashSecret(browser), ...usableAt(at) };
+  const found = await prisma.upstreamSetUpLink.findFirst({ where, select: shown });
+  return found && present(found);
+}
+
+/** Errors: not_found set_up_link_not_found. */
+export async function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin: Origin): Promise<void> {
+  const found = await tx.prisma.upstreamSetUpLink.findFirst({ where: { id, closedAt: null }, select: shown });
+  if (found === null) throw new AppError("not_found", "set_up_link_not_found", "The set-up link is not open.");
+  await tx.prisma.upstreamSetUpLink.update({ where: { id }, data: { closedAt: origin.at, tested: null } });
+  const { connectionId, schoolId } = present(found);
+  const detail = { connectionId, setUpLinkId: id };
+  await recordAudit(tx, { ...origin, action: "set_up_link_closed", schoolId, detail });
+}
+
+const purposeOf = (id: SetUpLinkId): string => `tested:${id}`;
+
+/** Marks the connection as tested, and keeps what arrived for the browser of the link. */
+export async function keepTestedSignIn(
+  { prisma }: RecordStore,
+  { id, tested }: { id: SetUpLinkId; tested: TestedSignIn },
+  keys: EncryptionKeys,
+): Promise<void> {
+  await prisma.upstreamSetUpLink.update({
+    where: { id },
+    data: {
+      tested: sealJson(keys, purposeOf(id), tested),
+      connection: {
+        update: { testedAt: tested.at, scopes: tested.scopes, lastSuccessAt: tested.at, failingSince: null },
+      },
+    },
+  });
+}
+
 /** What arrived at the last test sign-in of this link. */
-export declare function findTestedSignIn(
-  db: RecordStore,
+export async function findTestedSignIn(
+  { prisma }: RecordStore,
   id: SetUpLinkId,
   keys: EncryptionKeys,
-): Promise<TestedSignIn | null>;
+): Promise<TestedSignIn | null> {
+  const found = await prisma.upstreamSetUpLink.findFirst({ where: { id, closedAt: null }, select: { tested: true } });
+  const tested = found?.tested == null ? null : openJson<TestedSignIn>(keys, purposeOf(id), found.tested);
+  return tested && { ...tested, at: new Date(tested.at) };
+}

@@ -1,13 +1,19 @@
-import type { PersonId, PersonName } from "../directory/index.ts";
+import { personNameOf, type PersonId, type PersonName } from "../directory/index.ts";
+import type { Store } from "../platform/database/db.ts";
+import { keepClaims, readText, textsOf, type Claims } from "./claims.ts";
 import type { RuleField } from "./connection.ts";
 import type { AccountRefusal } from "./failures.ts";
+import { findPersonOf, type Account } from "./find-link.ts";
+import type { ReadyConnection } from "./ready-connection.ts";
+import { findMatches } from "./roster.ts";
 
-/** What one claim and one field of the roster would do with the account that signed in. */
+/** A claim and a field of the roster, and how many people the account would be. */
 export type Suggestion = { claim: string; field: RuleField; matches: number };
 
 export type TestedSignIn = {
   at: Date;
   issuer: string;
+  /** Null where the claim that names the account did not arrive. */
   subject: string | null;
   scopes: string[];
   /** Each claim that arrived, with its values as text. */
@@ -16,5 +22,67 @@ export type TestedSignIn = {
   match:
     | { kind: "one"; personId: PersonId; name: PersonName | null }
     | { kind: "refused"; code: AccountRefusal; matches: number };
+  /** Rules that would match somebody, those that match exactly one first. */
   suggestions: Suggestion[];
 };
+
+export type Arrived = { issuer: string; subject: string | null; claims: Claims; scopes: readonly string[] };
+
+/** Says what arrived at a test sign-in, and what rules would do with it. Signs nobody in and links nobody. */
+export async function reportTest(
+  db: Store,
+  connection: ReadyConnection,
+  { issuer, subject, claims, scopes, now: at }: Arrived & { now: Date },
+): Promise<TestedSignIn> {
+  return {
+    at,
+    issuer,
+    subject,
+    scopes: [...scopes],
+    claims: Object.entries(claims).map(([name, value]) => ({ name, values: shownOf(value) })),
+    match: await matchOf(db, { connection, account: subject === null ? null : { issuer, subject, claims }, now: at }),
+    suggestions: await suggestRules(db, connection, claims),
+  };
+}
+
+const longestValue = 300;
+
+function shownOf(value: unknown): string[] {
+  const texts = textsOf(value);
+  const shown = texts.length > 0 || Array.isArray(value) ? texts : [JSON.stringify(value)];
+  return shown.slice(0, 50).map((text) => text.slice(0, longestValue));
+}
+
+async function matchOf(
+  db: Store,
+  { connection, account, now }: { connection: ReadyConnection; account: Account | null; now: Date },
+): Promise<TestedSignIn["match"]> {
+  if (account === null) return { kind: "refused", code: "CLAIM_MISSING", matches: 0 };
+  const found = await findPersonOf(db, { connection, account, now });
+  if (found.kind === "refused") return { kind: "refused", code: found.code, matches: found.matches };
+  const { personId } = found.facts;
+  const select = { firstFull: true, firstCall: true, last: true };
+  const person = await db.prisma.person.findUnique({ where: { id: personId }, select });
+  return { kind: "one", personId, name: person && personNameOf(person) };
+}
+
+const ruleFields: readonly RuleField[] = ["SOURCE_SYSTEM_IDENTIFIER", "USERNAME", "PERSON_ID"];
+
+async function suggestRules(
+  db: Store,
+  { schoolId, normalisations }: ReadyConnection,
+  claims: Claims,
+): Promise<Suggestion[]> {
+  const named = Object.keys(keepClaims(claims)).filter((name) => name !== "email" && readText(claims, name) !== null);
+  const values = named.map((name) => readText(claims, name)!);
+  const found = await Promise.all(
+    ruleFields.map(async (field) => {
+      const matches = await findMatches(db, { schoolId, values, rule: { ruleField: field, normalisations } });
+      return matches.map(({ count }, index) => ({ claim: named[index]!, field, matches: count }));
+    }),
+  );
+  return found
+    .flat()
+    .filter(({ matches }) => matches > 0)
+    .sort((a, b) => a.matches - b.matches);
+}

@@ -3,10 +3,23 @@ import type { Clock } from "../platform/clock.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { makeGuardedSender } from "../platform/outbound/guarded-request.ts";
 import type { Log } from "../platform/telemetry/log.ts";
-import type { UpstreamFailure } from "./failures.ts";
+import { addressesOf } from "./addresses.ts";
+import { goUpstream, refuseOff } from "./begin.ts";
+import { makeContact, type Contact } from "./contact.ts";
+import { isConnectionFailure, UpstreamError, type UpstreamFailure } from "./failures.ts";
+import { finishRoundTrip, type Progress } from "./finish.ts";
+import { callTimeoutMs, makeCallGate, makeGuardedFetch } from "./guarded-fetch.ts";
 import type { ConnectionId, SetUpLinkId, UpstreamSessionId } from "./ids.ts";
+import { makeUpstreamJobs } from "./jobs.ts";
+import { noteFailure, noteSuccess } from "./note-outcome.ts";
+import { endSessionUrl, verifyToken } from "./provider.ts";
+import { readyOf } from "./ready-connection.ts";
+import { endByToken, findIdToken, readLogoutToken } from "./sessions.ts";
+import { findSetUpLink } from "./set-up-links.ts";
 import type { TestedSignIn } from "./test-sign-in.ts";
+import type { CustomFetch } from "openid-client";
 
 export type UpstreamDeps = {
   db: PrismaDb;
@@ -40,6 +53,16 @@ export type Start = {
 
 export type Begun = { redirectTo: URL } | { failure: UpstreamFailure };
 
+/** What the browser brought back. */
+export type Back = {
+  connectionId: ConnectionId;
+  browser: string;
+  address: string;
+  params: URLSearchParams;
+  at: Date;
+  requestId?: string | undefined;
+};
+
 export type SignedInUpstream = {
   kind: "signed_in";
   personId: PersonId;
@@ -64,26 +87,123 @@ export type CheckedConnection =
 
 export type Upstream = {
   begin(start: Start): Promise<Begun>;
-  finish(back: {
-    connectionId: ConnectionId;
-    browser: string;
-    address: string;
-    params: URLSearchParams;
-    at: Date;
-    requestId?: string | undefined;
-  }): Promise<Finished>;
+  finish(back: Back): Promise<Finished>;
   /** Ends the sessions that a logout token of the provider names, and what they opened here. */
   endByLogoutToken(connectionId: ConnectionId, token: string): Promise<"ended" | "invalid">;
   /** Where the browser ends its session at the provider; null where the school does not want that, or it cannot. */
   logoutUrlOf(sessionId: UpstreamSessionId, back: { state?: string | undefined }): Promise<URL | null>;
-  /** Reads the discovery document and the keys now. */
-  checkConnection(connectionId: ConnectionId): Promise<CheckedConnection>;
+  /** Reads the discovery document and the keys now. Null for a connection that does not exist. */
+  checkConnection(connectionId: ConnectionId): Promise<CheckedConnection | null>;
   jobs: WorkerJob[];
   close(): Promise<void>;
 };
 
-/** What is typed at the provider. */
-export type ConnectionAddresses = { redirectUri: string; backchannelLogoutUri: string; postLogoutRedirectUri: string };
+export type RoundTripDeps = Pick<UpstreamDeps, "db" | "clock" | "encryptionKeys" | "issuerUrl"> & {
+  contact: Contact;
+  callsTo(connectionId: ConnectionId): { fetch: CustomFetch; clock: Clock; allowHttp: boolean };
+  findSetUpLink: typeof findSetUpLink;
+};
 
-export declare function makeUpstream(deps: UpstreamDeps): Upstream;
-export declare function addressesOf(issuerUrl: string, connectionId: ConnectionId): ConnectionAddresses;
+export function makeUpstream(given: UpstreamDeps): Upstream {
+  const { db, clock, log, encryptionKeys, issuerUrl, allowPrivateAddresses } = given;
+  const allowHttp = allowPrivateAddresses;
+  const sender = makeGuardedSender({ allowPrivateAddresses, timeoutMs: callTimeoutMs });
+  const gate = makeCallGate();
+  const fetchFor = (connectionId: ConnectionId) => makeGuardedFetch({ sender, gate }, connectionId);
+  const contact = makeContact({ db, clock, encryptionKeys, allowHttp, fetchFor });
+  const callsTo = (connectionId: ConnectionId) => ({ fetch: fetchFor(connectionId), clock, allowHttp });
+  const deps: RoundTripDeps = { db, clock, encryptionKeys, issuerUrl, contact, callsTo, findSetUpLink };
+
+  /** Notes a failure for the school's IT. Errors that are none of the provider's or the person's go on. */
+  const note = async (error: unknown, connectionId: ConnectionId, progress: Omit<Progress, "to">) => {
+    if (!(error instanceof UpstreamError)) throw error;
+    const { code, message } = error;
+    const { schoolId, isProven } = progress;
+    if (schoolId !== null && isConnectionFailure(code)) {
+      log.info({ err: error, connectionId, code }, "a sign-in through a school's own login failed");
+      await noteFailure(db.pool, { id: connectionId, code, isProven, now: clock() });
+    } else log.debug({ connectionId, code, message }, "a round trip ended without a sign-in");
+    return { code, connectionId, schoolId };
+  };
+
+  return {
+    async begin(start) {
+      const { connectionId } = start;
+      const progress: Omit<Progress, "to"> = { schoolId: null, isProven: true };
+      try {
+        const row = await contact.find(connectionId);
+        if (row === null) throw new UpstreamError("CONNECTION_OFF");
+        progress.schoolId = row.schoolId;
+        await refuseOff(deps, row, start, findSetUpLink);
+        const connection = await contact.know(row);
+        return { redirectTo: await goUpstream(deps, { connection, start, scopes: connection.scopes }) };
+      } catch (error) {
+        return { failure: await note(error, connectionId, progress) };
+      }
+    },
+    async finish(back) {
+      const progress: Progress = { to: null, schoolId: null, isProven: false };
+      try {
+        return await finishRoundTrip(deps, back, progress);
+      } catch (error) {
+        return { kind: "failed", failure: await note(error, back.connectionId, progress), to: progress.to };
+      }
+    },
+    async endByLogoutToken(connectionId, token) {
+      try {
+        const row = await contact.find(connectionId);
+        if (row === null || row.state === "DRAFT") return "invalid";
+        const known = await contact.know(row);
+        const now = clock();
+        const requiredClaims = ["iat", "exp", "jti", "events"];
+        const claims = await verifyToken(known, { token, findKeys: contact.keysOf(known), now, requiredClaims });
+        const named = { connectionId, ...readLogoutToken(claims) };
+        return (await endByToken(db, named, { keys: encryptionKeys, now })) ? "ended" : "invalid";
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error;
+        log.info({ err: error, connectionId }, "a logout token was refused");
+        return "invalid";
+      }
+    },
+    async logoutUrlOf(sessionId, { state }) {
+      const found = await findIdToken(db, sessionId, encryptionKeys);
+      const row = found && (await contact.find(found.connectionId));
+      if (
+        found === null ||
+        row === null ||
+        !row.endsUpstreamSession ||
+        row.metadata?.end_session_endpoint === undefined
+      )
+        return null;
+      const connection = await contact.know(row);
+      return endSessionUrl(connection, callsTo(connection.id), {
+        id_token_hint: found.idToken,
+        post_logout_redirect_uri: addressesOf(issuerUrl, connection.id).postLogoutRedirectUri,
+        ...(state !== undefined && { state }),
+      });
+    },
+    async checkConnection(connectionId) {
+      const row = await contact.find(connectionId);
+      if (row === null) return null;
+      try {
+        const connection = await contact.refresh(readyOf(row, encryptionKeys));
+        const { metadata } = connection;
+        if (row.failingSince !== null) await noteSuccess(db.pool, row, clock());
+        return {
+          kind: "reached",
+          endpoints: {
+            authorization: metadata.authorization_endpoint,
+            token: metadata.token_endpoint,
+            userinfo: metadata.userinfo_endpoint ?? null,
+            jwks: metadata.jwks_uri,
+          },
+        };
+      } catch (error) {
+        const failure = await note(error, connectionId, { schoolId: row.schoolId, isProven: true });
+        return { kind: "failed", failure, detail: (error as UpstreamError).detail };
+      }
+    },
+    jobs: makeUpstreamJobs({ db: given.jobsDb, clock, contact, encryptionKeys }),
+    close: () => sender.close(),
+  };
+}

@@ -1,6 +1,8 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Origin } from "../events/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
 import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
+import { fields, findRows, makeRowLock, sql, statement, table } from "../platform/database/sql.ts";
+import { AppError } from "../platform/errors.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { Profile } from "./profiles.ts";
 
@@ -17,18 +19,130 @@ export type WayInSettings = { linkName: string | null; localPasswords: boolean; 
 export type FoundSchool = { schoolId: SchoolId; name: string; city: string | null; linkName: string | null };
 
 /** The connections of a school that are on. */
-export declare function listWaysIn(db: RecordStore, schoolId: SchoolId): Promise<WayIn[]>;
-export declare function findWayInSettings(db: RecordStore, schoolId: SchoolId): Promise<WayInSettings>;
+export async function listWaysIn({ prisma }: RecordStore, schoolId: SchoolId): Promise<WayIn[]> {
+  const found = await prisma.upstreamConnection.findMany({
+    where: { schoolId, state: "ON" },
+    select: { id: true, profile: true, name: true, school: { select: { name: true } } },
+    orderBy: { id: "asc" },
+  });
+  return found.map(({ id, school, ...row }) => ({
+    ...row,
+    connectionId: id as ConnectionId,
+    schoolId,
+    schoolName: school.name,
+  }));
+}
+
+const defaults: WayInSettings = { linkName: null, localPasswords: true, emergencyUntil: null };
+
+export async function findWayInSettings({ prisma }: RecordStore, schoolId: SchoolId): Promise<WayInSettings> {
+  const found = await prisma.schoolWayIn.findUnique({ where: { schoolId }, omit: { schoolId: true } });
+  return found ?? defaults;
+}
+
 /** Whether the people at home in the school may sign in with a password now. */
-export declare function allowsLocalPasswords(settings: WayInSettings, at: Date): boolean;
-export declare function putWayInIn(
+export const allowsLocalPasswords = ({ localPasswords, emergencyUntil }: WayInSettings, at: Date): boolean =>
+  localPasswords || (emergencyUntil !== null && emergencyUntil > at);
+
+const lockSchool = makeRowLock("school", "id", "upstream.lockSchool");
+const linkNames = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/**
+ * Errors: not_found school_not_found; invalid for a link name; conflict link_name_taken; conflict
+ * school_has_no_connection, for a school that would have neither passwords nor a connection that is on.
+ */
+export async function putWayInIn(
   tx: Transaction,
-  settings: { schoolId: SchoolId; linkName: string | null; localPasswords: boolean },
+  { schoolId, linkName, localPasswords }: { schoolId: SchoolId } & Omit<WayInSettings, "emergencyUntil">,
   origin: Origin,
-): Promise<void>;
-/** Local passwords for a day. */
-export declare function openEmergencyIn(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<void>;
-export declare function closeEmergencyIn(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<void>;
-/** Schools with a way in, by words of name and place; few, best first. */
-export declare function findSchoolsByWords(db: PrismaDb, words: string): Promise<FoundSchool[]>;
-export declare function findSchoolByLinkName(db: RecordStore, linkName: string): Promise<FoundSchool | null>;
+): Promise<void> {
+  await refuseUnknown(tx, schoolId);
+  if (linkName !== null && (!linkNames.test(linkName) || linkName.length < 3 || linkName.length > 60))
+    throw new AppError(
+      "invalid",
+      "text_malformed",
+      "linkName must look like goethe-gymnasium, with 3 to 60 characters.",
+    );
+  if (!localPasswords && (await listWaysIn(tx, schoolId)).length === 0)
+    throw new AppError(
+      "conflict",
+      "school_has_no_connection",
+      "Switch a connection on before passwords are switched off.",
+    );
+  if (linkName !== null && (await tx.prisma.schoolWayIn.count({ where: { linkName, NOT: { schoolId } } })) > 0)
+    throw new AppError("conflict", "link_name_taken", "Another school has this link name.");
+  const data = { linkName, localPasswords };
+  await tx.prisma.schoolWayIn.upsert({ where: { schoolId }, create: { schoolId, ...data }, update: data });
+  await recordAudit(tx, { ...origin, action: "way_in_changed", schoolId, detail: { localPasswords } });
+}
+
+async function refuseUnknown(tx: Transaction, schoolId: SchoolId): Promise<void> {
+  await lockSchool(tx, schoolId);
+  if ((await tx.prisma.school.count({ where: { id: schoolId } })) === 0)
+    throw new AppError("not_found", "school_not_found", "The school does not exist.");
+}
+
+const dayMs = 86_400_000;
+
+/** Local passwords for a day. Errors: not_found school_not_found. */
+export async function openEmergencyIn(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<Date> {
+  await refuseUnknown(tx, schoolId);
+  const emergencyUntil = new Date(origin.at.getTime() + dayMs);
+  await tx.prisma.schoolWayIn.upsert({
+    where: { schoolId },
+    create: { schoolId, emergencyUntil },
+    update: { emergencyUntil },
+  });
+  await recordAudit(tx, { ...origin, action: "upstream_emergency_opened", schoolId });
+  return emergencyUntil;
+}
+
+export async function closeEmergencyIn(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<void> {
+  const where = { schoolId, emergencyUntil: { gt: origin.at } };
+  const { count } = await tx.prisma.schoolWayIn.updateMany({ where, data: { emergencyUntil: null } });
+  if (count > 0) await recordAudit(tx, { ...origin, action: "upstream_emergency_closed", schoolId });
+}
+
+const school = table("school", "school");
+const connection = table("upstreamConnection", "connection");
+const wayIn = table("schoolWayIn", "way_in");
+const mostFound = 20;
+const mostWords = 5;
+
+// Each word is somewhere in the name, the place or the post code; those whose name begins with the first come first.
+const searchStatement = statement<{ words: string[] }>(
+  ({ words }) => sql`
+    SELECT ${fields<FoundSchool>({
+      schoolId: school.id,
+      name: school.name,
+      city: school.city,
+      linkName: wayIn.linkName,
+    })}
+    FROM ${school} LEFT JOIN ${wayIn} ON ${wayIn.schoolId} = ${school.id}
+    WHERE ${school.sandboxId} IS NULL
+      AND EXISTS (SELECT FROM ${connection} WHERE ${connection.schoolId} = ${school.id} AND ${connection.state} = 'ON')
+      AND NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE
+        strpos(lower(concat_ws(' ', ${school.name}, ${school.city}, ${school.zipCode})), lower(word)) = 0)
+    ORDER BY strpos(lower(${school.name}), lower((${words}::text[])[1])) = 1 DESC, ${school.sortKey}, ${school.id}
+    LIMIT ${mostFound}`,
+  "upstream.searchSchools",
+);
+
+/** Schools with a connection that is on, by words of name and place; twenty at most, none for less than two letters. */
+export async function findSchoolsByWords({ pool }: Pick<PrismaDb, "pool">, text: string): Promise<FoundSchool[]> {
+  const words = text
+    .normalize("NFC")
+    .slice(0, 200)
+    .split(/[\s,]+/)
+    .filter((word) => word !== "");
+  if (words.join("").length < 2) return [];
+  return findRows<FoundSchool>(pool, searchStatement, { words: words.slice(0, mostWords) });
+}
+
+export async function findSchoolByLinkName({ prisma }: RecordStore, linkName: string): Promise<FoundSchool | null> {
+  const found = await prisma.schoolWayIn.findUnique({
+    where: { linkName },
+    select: { schoolId: true, school: { select: { name: true, city: true } } },
+  });
+  return found && { schoolId: found.schoolId as SchoolId, ...found.school, linkName };
+}

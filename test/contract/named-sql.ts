@@ -218,6 +218,14 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "ends all sessions and tokens of a person at once; notices are leased",
   ],
   [
+    ["src/upstream/{round-trip,ready-connection,find-link,roster,record-sign-in,contact,note-outcome}.ts"],
+    "the sign-in through a school's own login: a state that is good once, its connection, the person and what is written in few prepared statements; a rule that is compared in the database",
+  ],
+  [["src/upstream/refusals.ts"], "one conditional upsert, and the oldest beyond the limit"],
+  [["src/upstream/way-in.ts"], "the search of schools by words; a row lock"],
+  [["src/upstream/jobs.ts"], "removal in batches by index; connections that are due are leased"],
+  [["src/upstream/connection.ts"], "row lock; secrets that are encrypted anew in one pass"],
+  [
     ["src/sign-on/protocol/keys/{signing-keys,published-keys,rotation,shared-secrets}.ts"],
     "an advisory lock around rotation; of several processes that start, one makes a secret; all keys in one read",
   ],

@@ -64,6 +64,31 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
       SELECT ${id()}, ${id()}, ${id()}, ${hash}, 'NONE', ${old}, ${old} FROM ${numbers}`,
     areOld: `revoked_at = ${old}`,
   },
+  upstream_round_trip: {
+    insert: `INSERT INTO upstream_round_trip (state_hash, connection_id, browser_hash, purpose, details, expires_at)
+      SELECT ${hash}, ${id()}, ${hash}, 'SIGN_IN', '', ${old} FROM ${numbers}`,
+    areOld: `expires_at = ${old}`,
+  },
+  upstream_set_up_link: {
+    insert: `INSERT INTO upstream_set_up_link (id, connection_id, token_hash, created_at, expires_at)
+      SELECT ${id()}, ${id()}, ${hash}, ${old}, ${old} FROM ${numbers}`,
+    areOld: `expires_at = ${old}`,
+  },
+  upstream_refusal: {
+    insert: `INSERT INTO upstream_refusal (id, connection_id, code, subject_hash, details, first_at, last_at, tries)
+      SELECT ${id()}, ${id()}, 'NOBODY_MATCHES', ${hash}, '', ${old}, ${old}, 1 FROM ${numbers}`,
+    areOld: `last_at = ${old}`,
+  },
+  upstream_recent_sign_in: {
+    insert: `INSERT INTO upstream_recent_sign_in (connection_id, place, person_id, claims, at)
+      SELECT ${id()}, 1, ${id()}, '', ${old} FROM ${numbers}`,
+    areOld: `at = ${old}`,
+  },
+  upstream_session: {
+    insert: `INSERT INTO upstream_session (id, connection_id, sub, person_id, created_at, check_at)
+      SELECT ${id()}, ${id()}, 'a', ${id()}, ${old}, ${old} FROM ${numbers}`,
+    areOld: `check_at = ${old}`,
+  },
   audit: {
     insert: `INSERT INTO audit (id, at, action) SELECT ${id()}, ${old}, 'signed_in' FROM ${numbers}`,
     areOld: `at = ${old}`,

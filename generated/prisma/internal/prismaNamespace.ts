@@ -9127,6 +9127,7 @@ export const UpstreamConnectionScalarFieldEnum = {
   metadataReadAt: 'metadataReadAt',
   keys: 'keys',
   keysReadAt: 'keysReadAt',
+  refreshAt: 'refreshAt',
   testedAt: 'testedAt',
   lastSuccessAt: 'lastSuccessAt',
   failingSince: 'failingSince',
@@ -9181,8 +9182,7 @@ export type UpstreamRoundTripScalarFieldEnum = (typeof UpstreamRoundTripScalarFi
 export const UpstreamSessionScalarFieldEnum = {
   id: 'id',
   connectionId: 'connectionId',
-  issuer: 'issuer',
-  subject: 'subject',
+  sub: 'sub',
   sid: 'sid',
   personId: 'personId',
   idToken: 'idToken',

@@ -1341,6 +1341,7 @@ export const UpstreamConnectionScalarFieldEnum = {
   metadataReadAt: 'metadataReadAt',
   keys: 'keys',
   keysReadAt: 'keysReadAt',
+  refreshAt: 'refreshAt',
   testedAt: 'testedAt',
   lastSuccessAt: 'lastSuccessAt',
   failingSince: 'failingSince',
@@ -1395,8 +1396,7 @@ export type UpstreamRoundTripScalarFieldEnum = (typeof UpstreamRoundTripScalarFi
 export const UpstreamSessionScalarFieldEnum = {
   id: 'id',
   connectionId: 'connectionId',
-  issuer: 'issuer',
-  subject: 'subject',
+  sub: 'sub',
   sid: 'sid',
   personId: 'personId',
   idToken: 'idToken',

@@ -44,6 +44,7 @@ export type UpstreamConnectionMinAggregateOutputType = {
   endsUpstreamSession: boolean | null
   metadataReadAt: Date | null
   keysReadAt: Date | null
+  refreshAt: Date | null
   testedAt: Date | null
   lastSuccessAt: Date | null
   failingSince: Date | null
@@ -73,6 +74,7 @@ export type UpstreamConnectionMaxAggregateOutputType = {
   endsUpstreamSession: boolean | null
   metadataReadAt: Date | null
   keysReadAt: Date | null
+  refreshAt: Date | null
   testedAt: Date | null
   lastSuccessAt: Date | null
   failingSince: Date | null
@@ -107,6 +109,7 @@ export type UpstreamConnectionCountAggregateOutputType = {
   metadataReadAt: number
   keys: number
   keysReadAt: number
+  refreshAt: number
   testedAt: number
   lastSuccessAt: number
   failingSince: number
@@ -138,6 +141,7 @@ export type UpstreamConnectionMinAggregateInputType = {
   endsUpstreamSession?: true
   metadataReadAt?: true
   keysReadAt?: true
+  refreshAt?: true
   testedAt?: true
   lastSuccessAt?: true
   failingSince?: true
@@ -167,6 +171,7 @@ export type UpstreamConnectionMaxAggregateInputType = {
   endsUpstreamSession?: true
   metadataReadAt?: true
   keysReadAt?: true
+  refreshAt?: true
   testedAt?: true
   lastSuccessAt?: true
   failingSince?: true
@@ -201,6 +206,7 @@ export type UpstreamConnectionCountAggregateInputType = {
   metadataReadAt?: true
   keys?: true
   keysReadAt?: true
+  refreshAt?: true
   testedAt?: true
   lastSuccessAt?: true
   failingSince?: true
@@ -308,6 +314,7 @@ export type UpstreamConnectionGroupByOutputType = {
   metadataReadAt: Date | null
   keys: runtime.JsonValue | null
   keysReadAt: Date | null
+  refreshAt: Date | null
   testedAt: Date | null
   lastSuccessAt: Date | null
   failingSince: Date | null
@@ -363,6 +370,7 @@ export type UpstreamConnectionWhereInput = {
   metadataReadAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   keys?: Prisma.JsonNullableFilter<"UpstreamConnection">
   keysReadAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
+  refreshAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   testedAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   failingSince?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
@@ -404,6 +412,7 @@ export type UpstreamConnectionOrderByWithRelationInput = {
   metadataReadAt?: Prisma.SortOrderInput | Prisma.SortOrder
   keys?: Prisma.SortOrderInput | Prisma.SortOrder
   keysReadAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  refreshAt?: Prisma.SortOrderInput | Prisma.SortOrder
   testedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -449,6 +458,7 @@ export type UpstreamConnectionWhereUniqueInput = Prisma.AtLeast<{
   metadataReadAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   keys?: Prisma.JsonNullableFilter<"UpstreamConnection">
   keysReadAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
+  refreshAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   testedAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   failingSince?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
@@ -490,6 +500,7 @@ export type UpstreamConnectionOrderByWithAggregationInput = {
   metadataReadAt?: Prisma.SortOrderInput | Prisma.SortOrder
   keys?: Prisma.SortOrderInput | Prisma.SortOrder
   keysReadAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  refreshAt?: Prisma.SortOrderInput | Prisma.SortOrder
   testedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -530,6 +541,7 @@ export type UpstreamConnectionScalarWhereWithAggregatesInput = {
   metadataReadAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamConnection"> | Date | string | null
   keys?: Prisma.JsonNullableWithAggregatesFilter<"UpstreamConnection">
   keysReadAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamConnection"> | Date | string | null
+  refreshAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamConnection"> | Date | string | null
   testedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamConnection"> | Date | string | null
   lastSuccessAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamConnection"> | Date | string | null
   failingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamConnection"> | Date | string | null
@@ -563,6 +575,7 @@ export type UpstreamConnectionCreateInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -604,6 +617,7 @@ export type UpstreamConnectionUncheckedCreateInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -643,6 +657,7 @@ export type UpstreamConnectionUpdateInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -684,6 +699,7 @@ export type UpstreamConnectionUncheckedUpdateInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -724,6 +740,7 @@ export type UpstreamConnectionCreateManyInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -757,6 +774,7 @@ export type UpstreamConnectionUpdateManyMutationInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -791,6 +809,7 @@ export type UpstreamConnectionUncheckedUpdateManyInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -849,6 +868,7 @@ export type UpstreamConnectionCountOrderByAggregateInput = {
   metadataReadAt?: Prisma.SortOrder
   keys?: Prisma.SortOrder
   keysReadAt?: Prisma.SortOrder
+  refreshAt?: Prisma.SortOrder
   testedAt?: Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
@@ -878,6 +898,7 @@ export type UpstreamConnectionMaxOrderByAggregateInput = {
   endsUpstreamSession?: Prisma.SortOrder
   metadataReadAt?: Prisma.SortOrder
   keysReadAt?: Prisma.SortOrder
+  refreshAt?: Prisma.SortOrder
   testedAt?: Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
@@ -907,6 +928,7 @@ export type UpstreamConnectionMinOrderByAggregateInput = {
   endsUpstreamSession?: Prisma.SortOrder
   metadataReadAt?: Prisma.SortOrder
   keysReadAt?: Prisma.SortOrder
+  refreshAt?: Prisma.SortOrder
   testedAt?: Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
@@ -1110,6 +1132,7 @@ export type UpstreamConnectionCreateWithoutSchoolInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1149,6 +1172,7 @@ export type UpstreamConnectionUncheckedCreateWithoutSchoolInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1218,6 +1242,7 @@ export type UpstreamConnectionScalarWhereInput = {
   metadataReadAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   keys?: Prisma.JsonNullableFilter<"UpstreamConnection">
   keysReadAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
+  refreshAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   testedAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
   failingSince?: Prisma.DateTimeNullableFilter<"UpstreamConnection"> | Date | string | null
@@ -1251,6 +1276,7 @@ export type UpstreamConnectionCreateWithoutLinksInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1291,6 +1317,7 @@ export type UpstreamConnectionUncheckedCreateWithoutLinksInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1345,6 +1372,7 @@ export type UpstreamConnectionUpdateWithoutLinksInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1385,6 +1413,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutLinksInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1423,6 +1452,7 @@ export type UpstreamConnectionCreateWithoutRefusalsInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1463,6 +1493,7 @@ export type UpstreamConnectionUncheckedCreateWithoutRefusalsInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1517,6 +1548,7 @@ export type UpstreamConnectionUpdateWithoutRefusalsInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1557,6 +1589,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutRefusalsInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1595,6 +1628,7 @@ export type UpstreamConnectionCreateWithoutRoundTripsInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1635,6 +1669,7 @@ export type UpstreamConnectionUncheckedCreateWithoutRoundTripsInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1689,6 +1724,7 @@ export type UpstreamConnectionUpdateWithoutRoundTripsInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1729,6 +1765,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutRoundTripsInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1767,6 +1804,7 @@ export type UpstreamConnectionCreateWithoutSessionsInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1807,6 +1845,7 @@ export type UpstreamConnectionUncheckedCreateWithoutSessionsInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1861,6 +1900,7 @@ export type UpstreamConnectionUpdateWithoutSessionsInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1901,6 +1941,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutSessionsInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1939,6 +1980,7 @@ export type UpstreamConnectionCreateWithoutSetUpLinksInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -1979,6 +2021,7 @@ export type UpstreamConnectionUncheckedCreateWithoutSetUpLinksInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -2033,6 +2076,7 @@ export type UpstreamConnectionUpdateWithoutSetUpLinksInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2073,6 +2117,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutSetUpLinksInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2111,6 +2156,7 @@ export type UpstreamConnectionCreateWithoutRecentInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -2151,6 +2197,7 @@ export type UpstreamConnectionUncheckedCreateWithoutRecentInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -2205,6 +2252,7 @@ export type UpstreamConnectionUpdateWithoutRecentInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2245,6 +2293,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutRecentInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2283,6 +2332,7 @@ export type UpstreamConnectionCreateManySchoolInput = {
   metadataReadAt?: Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
   testedAt?: Date | string | null
   lastSuccessAt?: Date | string | null
   failingSince?: Date | string | null
@@ -2316,6 +2366,7 @@ export type UpstreamConnectionUpdateWithoutSchoolInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2355,6 +2406,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutSchoolInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2394,6 +2446,7 @@ export type UpstreamConnectionUncheckedUpdateManyWithoutSchoolInput = {
   metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2504,6 +2557,7 @@ export type UpstreamConnectionSelect<ExtArgs extends runtime.Types.Extensions.In
   metadataReadAt?: boolean
   keys?: boolean
   keysReadAt?: boolean
+  refreshAt?: boolean
   testedAt?: boolean
   lastSuccessAt?: boolean
   failingSince?: boolean
@@ -2546,6 +2600,7 @@ export type UpstreamConnectionSelectCreateManyAndReturn<ExtArgs extends runtime.
   metadataReadAt?: boolean
   keys?: boolean
   keysReadAt?: boolean
+  refreshAt?: boolean
   testedAt?: boolean
   lastSuccessAt?: boolean
   failingSince?: boolean
@@ -2581,6 +2636,7 @@ export type UpstreamConnectionSelectUpdateManyAndReturn<ExtArgs extends runtime.
   metadataReadAt?: boolean
   keys?: boolean
   keysReadAt?: boolean
+  refreshAt?: boolean
   testedAt?: boolean
   lastSuccessAt?: boolean
   failingSince?: boolean
@@ -2616,6 +2672,7 @@ export type UpstreamConnectionSelectScalar = {
   metadataReadAt?: boolean
   keys?: boolean
   keysReadAt?: boolean
+  refreshAt?: boolean
   testedAt?: boolean
   lastSuccessAt?: boolean
   failingSince?: boolean
@@ -2625,7 +2682,7 @@ export type UpstreamConnectionSelectScalar = {
   updatedAt?: boolean
 }
 
-export type UpstreamConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "profile" | "name" | "issuer" | "clientId" | "clientSecret" | "secretExpiresAt" | "authMethod" | "scopes" | "tenant" | "subjectClaim" | "ruleClaim" | "ruleField" | "normalisations" | "state" | "groupIds" | "createsGuests" | "trustedForSecondFactor" | "endsUpstreamSession" | "metadata" | "metadataReadAt" | "keys" | "keysReadAt" | "testedAt" | "lastSuccessAt" | "failingSince" | "lastFailure" | "lastFailureAt" | "createdAt" | "updatedAt", ExtArgs["result"]["upstreamConnection"]>
+export type UpstreamConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "profile" | "name" | "issuer" | "clientId" | "clientSecret" | "secretExpiresAt" | "authMethod" | "scopes" | "tenant" | "subjectClaim" | "ruleClaim" | "ruleField" | "normalisations" | "state" | "groupIds" | "createsGuests" | "trustedForSecondFactor" | "endsUpstreamSession" | "metadata" | "metadataReadAt" | "keys" | "keysReadAt" | "refreshAt" | "testedAt" | "lastSuccessAt" | "failingSince" | "lastFailure" | "lastFailureAt" | "createdAt" | "updatedAt", ExtArgs["result"]["upstreamConnection"]>
 export type UpstreamConnectionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   links?: boolean | Prisma.UpstreamConnection$linksArgs<ExtArgs>
@@ -2679,6 +2736,7 @@ export type $UpstreamConnectionPayload<ExtArgs extends runtime.Types.Extensions.
     metadataReadAt: Date | null
     keys: runtime.JsonValue | null
     keysReadAt: Date | null
+    refreshAt: Date | null
     testedAt: Date | null
     lastSuccessAt: Date | null
     failingSince: Date | null
@@ -3140,6 +3198,7 @@ export interface UpstreamConnectionFieldRefs {
   readonly metadataReadAt: Prisma.FieldRef<"UpstreamConnection", 'DateTime'>
   readonly keys: Prisma.FieldRef<"UpstreamConnection", 'Json'>
   readonly keysReadAt: Prisma.FieldRef<"UpstreamConnection", 'DateTime'>
+  readonly refreshAt: Prisma.FieldRef<"UpstreamConnection", 'DateTime'>
   readonly testedAt: Prisma.FieldRef<"UpstreamConnection", 'DateTime'>
   readonly lastSuccessAt: Prisma.FieldRef<"UpstreamConnection", 'DateTime'>
   readonly failingSince: Prisma.FieldRef<"UpstreamConnection", 'DateTime'>

@@ -27,8 +27,7 @@ export type AggregateUpstreamSession = {
 export type UpstreamSessionMinAggregateOutputType = {
   id: string | null
   connectionId: string | null
-  issuer: string | null
-  subject: string | null
+  sub: string | null
   sid: string | null
   personId: string | null
   idToken: runtime.Bytes | null
@@ -40,8 +39,7 @@ export type UpstreamSessionMinAggregateOutputType = {
 export type UpstreamSessionMaxAggregateOutputType = {
   id: string | null
   connectionId: string | null
-  issuer: string | null
-  subject: string | null
+  sub: string | null
   sid: string | null
   personId: string | null
   idToken: runtime.Bytes | null
@@ -53,8 +51,7 @@ export type UpstreamSessionMaxAggregateOutputType = {
 export type UpstreamSessionCountAggregateOutputType = {
   id: number
   connectionId: number
-  issuer: number
-  subject: number
+  sub: number
   sid: number
   personId: number
   idToken: number
@@ -68,8 +65,7 @@ export type UpstreamSessionCountAggregateOutputType = {
 export type UpstreamSessionMinAggregateInputType = {
   id?: true
   connectionId?: true
-  issuer?: true
-  subject?: true
+  sub?: true
   sid?: true
   personId?: true
   idToken?: true
@@ -81,8 +77,7 @@ export type UpstreamSessionMinAggregateInputType = {
 export type UpstreamSessionMaxAggregateInputType = {
   id?: true
   connectionId?: true
-  issuer?: true
-  subject?: true
+  sub?: true
   sid?: true
   personId?: true
   idToken?: true
@@ -94,8 +89,7 @@ export type UpstreamSessionMaxAggregateInputType = {
 export type UpstreamSessionCountAggregateInputType = {
   id?: true
   connectionId?: true
-  issuer?: true
-  subject?: true
+  sub?: true
   sid?: true
   personId?: true
   idToken?: true
@@ -180,8 +174,7 @@ export type UpstreamSessionGroupByArgs<ExtArgs extends runtime.Types.Extensions.
 export type UpstreamSessionGroupByOutputType = {
   id: string
   connectionId: string
-  issuer: string
-  subject: string
+  sub: string
   sid: string | null
   personId: string
   idToken: runtime.Bytes | null
@@ -214,8 +207,7 @@ export type UpstreamSessionWhereInput = {
   NOT?: Prisma.UpstreamSessionWhereInput | Prisma.UpstreamSessionWhereInput[]
   id?: Prisma.UuidFilter<"UpstreamSession"> | string
   connectionId?: Prisma.UuidFilter<"UpstreamSession"> | string
-  issuer?: Prisma.StringFilter<"UpstreamSession"> | string
-  subject?: Prisma.StringFilter<"UpstreamSession"> | string
+  sub?: Prisma.StringFilter<"UpstreamSession"> | string
   sid?: Prisma.StringNullableFilter<"UpstreamSession"> | string | null
   personId?: Prisma.UuidFilter<"UpstreamSession"> | string
   idToken?: Prisma.BytesNullableFilter<"UpstreamSession"> | runtime.Bytes | null
@@ -229,8 +221,7 @@ export type UpstreamSessionWhereInput = {
 export type UpstreamSessionOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
-  issuer?: Prisma.SortOrder
-  subject?: Prisma.SortOrder
+  sub?: Prisma.SortOrder
   sid?: Prisma.SortOrderInput | Prisma.SortOrder
   personId?: Prisma.SortOrder
   idToken?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -247,8 +238,7 @@ export type UpstreamSessionWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.UpstreamSessionWhereInput[]
   NOT?: Prisma.UpstreamSessionWhereInput | Prisma.UpstreamSessionWhereInput[]
   connectionId?: Prisma.UuidFilter<"UpstreamSession"> | string
-  issuer?: Prisma.StringFilter<"UpstreamSession"> | string
-  subject?: Prisma.StringFilter<"UpstreamSession"> | string
+  sub?: Prisma.StringFilter<"UpstreamSession"> | string
   sid?: Prisma.StringNullableFilter<"UpstreamSession"> | string | null
   personId?: Prisma.UuidFilter<"UpstreamSession"> | string
   idToken?: Prisma.BytesNullableFilter<"UpstreamSession"> | runtime.Bytes | null
@@ -262,8 +252,7 @@ export type UpstreamSessionWhereUniqueInput = Prisma.AtLeast<{
 export type UpstreamSessionOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
-  issuer?: Prisma.SortOrder
-  subject?: Prisma.SortOrder
+  sub?: Prisma.SortOrder
   sid?: Prisma.SortOrderInput | Prisma.SortOrder
   personId?: Prisma.SortOrder
   idToken?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -281,8 +270,7 @@ export type UpstreamSessionScalarWhereWithAggregatesInput = {
   NOT?: Prisma.UpstreamSessionScalarWhereWithAggregatesInput | Prisma.UpstreamSessionScalarWhereWithAggregatesInput[]
   id?: Prisma.UuidWithAggregatesFilter<"UpstreamSession"> | string
   connectionId?: Prisma.UuidWithAggregatesFilter<"UpstreamSession"> | string
-  issuer?: Prisma.StringWithAggregatesFilter<"UpstreamSession"> | string
-  subject?: Prisma.StringWithAggregatesFilter<"UpstreamSession"> | string
+  sub?: Prisma.StringWithAggregatesFilter<"UpstreamSession"> | string
   sid?: Prisma.StringNullableWithAggregatesFilter<"UpstreamSession"> | string | null
   personId?: Prisma.UuidWithAggregatesFilter<"UpstreamSession"> | string
   idToken?: Prisma.BytesNullableWithAggregatesFilter<"UpstreamSession"> | runtime.Bytes | null
@@ -293,8 +281,7 @@ export type UpstreamSessionScalarWhereWithAggregatesInput = {
 
 export type UpstreamSessionCreateInput = {
   id: string
-  issuer: string
-  subject: string
+  sub: string
   sid?: string | null
   idToken?: runtime.Bytes | null
   createdAt: Date | string
@@ -307,8 +294,7 @@ export type UpstreamSessionCreateInput = {
 export type UpstreamSessionUncheckedCreateInput = {
   id: string
   connectionId: string
-  issuer: string
-  subject: string
+  sub: string
   sid?: string | null
   personId: string
   idToken?: runtime.Bytes | null
@@ -319,8 +305,7 @@ export type UpstreamSessionUncheckedCreateInput = {
 
 export type UpstreamSessionUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -333,8 +318,7 @@ export type UpstreamSessionUpdateInput = {
 export type UpstreamSessionUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   connectionId?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -346,8 +330,7 @@ export type UpstreamSessionUncheckedUpdateInput = {
 export type UpstreamSessionCreateManyInput = {
   id: string
   connectionId: string
-  issuer: string
-  subject: string
+  sub: string
   sid?: string | null
   personId: string
   idToken?: runtime.Bytes | null
@@ -358,8 +341,7 @@ export type UpstreamSessionCreateManyInput = {
 
 export type UpstreamSessionUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -370,8 +352,7 @@ export type UpstreamSessionUpdateManyMutationInput = {
 export type UpstreamSessionUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   connectionId?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -393,8 +374,7 @@ export type UpstreamSessionOrderByRelationAggregateInput = {
 export type UpstreamSessionCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
-  issuer?: Prisma.SortOrder
-  subject?: Prisma.SortOrder
+  sub?: Prisma.SortOrder
   sid?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   idToken?: Prisma.SortOrder
@@ -406,8 +386,7 @@ export type UpstreamSessionCountOrderByAggregateInput = {
 export type UpstreamSessionMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
-  issuer?: Prisma.SortOrder
-  subject?: Prisma.SortOrder
+  sub?: Prisma.SortOrder
   sid?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   idToken?: Prisma.SortOrder
@@ -419,8 +398,7 @@ export type UpstreamSessionMaxOrderByAggregateInput = {
 export type UpstreamSessionMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
-  issuer?: Prisma.SortOrder
-  subject?: Prisma.SortOrder
+  sub?: Prisma.SortOrder
   sid?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   idToken?: Prisma.SortOrder
@@ -515,8 +493,7 @@ export type UpstreamSessionUncheckedUpdateManyWithoutConnectionNestedInput = {
 
 export type UpstreamSessionCreateWithoutPersonInput = {
   id: string
-  issuer: string
-  subject: string
+  sub: string
   sid?: string | null
   idToken?: runtime.Bytes | null
   createdAt: Date | string
@@ -528,8 +505,7 @@ export type UpstreamSessionCreateWithoutPersonInput = {
 export type UpstreamSessionUncheckedCreateWithoutPersonInput = {
   id: string
   connectionId: string
-  issuer: string
-  subject: string
+  sub: string
   sid?: string | null
   idToken?: runtime.Bytes | null
   createdAt: Date | string
@@ -569,8 +545,7 @@ export type UpstreamSessionScalarWhereInput = {
   NOT?: Prisma.UpstreamSessionScalarWhereInput | Prisma.UpstreamSessionScalarWhereInput[]
   id?: Prisma.UuidFilter<"UpstreamSession"> | string
   connectionId?: Prisma.UuidFilter<"UpstreamSession"> | string
-  issuer?: Prisma.StringFilter<"UpstreamSession"> | string
-  subject?: Prisma.StringFilter<"UpstreamSession"> | string
+  sub?: Prisma.StringFilter<"UpstreamSession"> | string
   sid?: Prisma.StringNullableFilter<"UpstreamSession"> | string | null
   personId?: Prisma.UuidFilter<"UpstreamSession"> | string
   idToken?: Prisma.BytesNullableFilter<"UpstreamSession"> | runtime.Bytes | null
@@ -581,8 +556,7 @@ export type UpstreamSessionScalarWhereInput = {
 
 export type UpstreamSessionCreateWithoutConnectionInput = {
   id: string
-  issuer: string
-  subject: string
+  sub: string
   sid?: string | null
   idToken?: runtime.Bytes | null
   createdAt: Date | string
@@ -593,8 +567,7 @@ export type UpstreamSessionCreateWithoutConnectionInput = {
 
 export type UpstreamSessionUncheckedCreateWithoutConnectionInput = {
   id: string
-  issuer: string
-  subject: string
+  sub: string
   sid?: string | null
   personId: string
   idToken?: runtime.Bytes | null
@@ -632,8 +605,7 @@ export type UpstreamSessionUpdateManyWithWhereWithoutConnectionInput = {
 export type UpstreamSessionCreateManyPersonInput = {
   id: string
   connectionId: string
-  issuer: string
-  subject: string
+  sub: string
   sid?: string | null
   idToken?: runtime.Bytes | null
   createdAt: Date | string
@@ -643,8 +615,7 @@ export type UpstreamSessionCreateManyPersonInput = {
 
 export type UpstreamSessionUpdateWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -656,8 +627,7 @@ export type UpstreamSessionUpdateWithoutPersonInput = {
 export type UpstreamSessionUncheckedUpdateWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   connectionId?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -668,8 +638,7 @@ export type UpstreamSessionUncheckedUpdateWithoutPersonInput = {
 export type UpstreamSessionUncheckedUpdateManyWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   connectionId?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -679,8 +648,7 @@ export type UpstreamSessionUncheckedUpdateManyWithoutPersonInput = {
 
 export type UpstreamSessionCreateManyConnectionInput = {
   id: string
-  issuer: string
-  subject: string
+  sub: string
   sid?: string | null
   personId: string
   idToken?: runtime.Bytes | null
@@ -691,8 +659,7 @@ export type UpstreamSessionCreateManyConnectionInput = {
 
 export type UpstreamSessionUpdateWithoutConnectionInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -703,8 +670,7 @@ export type UpstreamSessionUpdateWithoutConnectionInput = {
 
 export type UpstreamSessionUncheckedUpdateWithoutConnectionInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -715,8 +681,7 @@ export type UpstreamSessionUncheckedUpdateWithoutConnectionInput = {
 
 export type UpstreamSessionUncheckedUpdateManyWithoutConnectionInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.StringFieldUpdateOperationsInput | string
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  sub?: Prisma.StringFieldUpdateOperationsInput | string
   sid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   idToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -730,8 +695,7 @@ export type UpstreamSessionUncheckedUpdateManyWithoutConnectionInput = {
 export type UpstreamSessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   connectionId?: boolean
-  issuer?: boolean
-  subject?: boolean
+  sub?: boolean
   sid?: boolean
   personId?: boolean
   idToken?: boolean
@@ -745,8 +709,7 @@ export type UpstreamSessionSelect<ExtArgs extends runtime.Types.Extensions.Inter
 export type UpstreamSessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   connectionId?: boolean
-  issuer?: boolean
-  subject?: boolean
+  sub?: boolean
   sid?: boolean
   personId?: boolean
   idToken?: boolean
@@ -760,8 +723,7 @@ export type UpstreamSessionSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
 export type UpstreamSessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   connectionId?: boolean
-  issuer?: boolean
-  subject?: boolean
+  sub?: boolean
   sid?: boolean
   personId?: boolean
   idToken?: boolean
@@ -775,8 +737,7 @@ export type UpstreamSessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
 export type UpstreamSessionSelectScalar = {
   id?: boolean
   connectionId?: boolean
-  issuer?: boolean
-  subject?: boolean
+  sub?: boolean
   sid?: boolean
   personId?: boolean
   idToken?: boolean
@@ -785,7 +746,7 @@ export type UpstreamSessionSelectScalar = {
   checkAt?: boolean
 }
 
-export type UpstreamSessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "issuer" | "subject" | "sid" | "personId" | "idToken" | "createdAt" | "endedAt" | "checkAt", ExtArgs["result"]["upstreamSession"]>
+export type UpstreamSessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "sub" | "sid" | "personId" | "idToken" | "createdAt" | "endedAt" | "checkAt", ExtArgs["result"]["upstreamSession"]>
 export type UpstreamSessionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
@@ -808,8 +769,7 @@ export type $UpstreamSessionPayload<ExtArgs extends runtime.Types.Extensions.Int
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     connectionId: string
-    issuer: string
-    subject: string
+    sub: string
     sid: string | null
     personId: string
     idToken: runtime.Bytes | null
@@ -1243,8 +1203,7 @@ export interface Prisma__UpstreamSessionClient<T, Null = never, ExtArgs extends 
 export interface UpstreamSessionFieldRefs {
   readonly id: Prisma.FieldRef<"UpstreamSession", 'String'>
   readonly connectionId: Prisma.FieldRef<"UpstreamSession", 'String'>
-  readonly issuer: Prisma.FieldRef<"UpstreamSession", 'String'>
-  readonly subject: Prisma.FieldRef<"UpstreamSession", 'String'>
+  readonly sub: Prisma.FieldRef<"UpstreamSession", 'String'>
   readonly sid: Prisma.FieldRef<"UpstreamSession", 'String'>
   readonly personId: Prisma.FieldRef<"UpstreamSession", 'String'>
   readonly idToken: Prisma.FieldRef<"UpstreamSession", 'Bytes'>

@@ -45,6 +45,7 @@ CREATE TABLE "upstream_connection" (
     "metadata_read_at" TIMESTAMPTZ(3),
     "keys" JSONB,
     "keys_read_at" TIMESTAMPTZ(3),
+    "refresh_at" TIMESTAMPTZ(3),
     "tested_at" TIMESTAMPTZ(3),
     "last_success_at" TIMESTAMPTZ(3),
     "failing_since" TIMESTAMPTZ(3),
@@ -99,8 +100,7 @@ CREATE TABLE "upstream_round_trip" (
 CREATE TABLE "upstream_session" (
     "id" UUID NOT NULL,
     "connection_id" UUID NOT NULL,
-    "issuer" TEXT NOT NULL,
-    "subject" TEXT NOT NULL,
+    "sub" TEXT NOT NULL,
     "sid" TEXT,
     "person_id" UUID NOT NULL,
     "id_token" BYTEA,
@@ -149,7 +149,10 @@ CREATE TABLE "school_way_in" (
 );
 
 -- CreateIndex
-CREATE INDEX "upstream_connection_metadata_read_at_idx" ON "upstream_connection"("metadata_read_at");
+CREATE INDEX "upstream_connection_refresh_at_idx" ON "upstream_connection"("refresh_at");
+
+-- CreateIndex
+CREATE INDEX "upstream_connection_state_school_id_idx" ON "upstream_connection"("state", "school_id");
 
 -- CreateIndex
 CREATE INDEX "upstream_connection_secret_expires_at_idx" ON "upstream_connection"("secret_expires_at");
@@ -182,7 +185,7 @@ CREATE INDEX "upstream_round_trip_connection_id_idx" ON "upstream_round_trip"("c
 CREATE INDEX "upstream_round_trip_expires_at_idx" ON "upstream_round_trip"("expires_at");
 
 -- CreateIndex
-CREATE INDEX "upstream_session_connection_id_subject_idx" ON "upstream_session"("connection_id", "subject");
+CREATE INDEX "upstream_session_connection_id_sub_idx" ON "upstream_session"("connection_id", "sub");
 
 -- CreateIndex
 CREATE INDEX "upstream_session_connection_id_sid_idx" ON "upstream_session"("connection_id", "sid");

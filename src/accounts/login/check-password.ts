@@ -7,13 +7,14 @@ import { secondsUntil } from "../../platform/database/token-bucket.ts";
 import { makeBoundedByKey } from "./bounded.ts";
 import { hashAside } from "./hash-aside.ts";
 import { chooseLimits, giveLimitsBack, type Limits, recordSuccess, type Taken, takeLimits } from "./limits.ts";
+import { mayUsePassword } from "./local-passwords.ts";
 import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.ts";
 import { PasswordQueue } from "./password-queue.ts";
 import { countedAddress, isAddressOf, makeKeyMaker } from "./known-devices.ts";
 import { foldUsername } from "./username.ts";
 import { recordWrongPassword } from "./wrong-passwords.ts";
 
-/** `refused`: an unknown user name or a wrong password. `device` goes into a cookie. `turnAt`: when to come again. */
+/** `refused`: an unknown user name, a wrong password, or one that the school does not use. `device` goes into a cookie. `turnAt`: when to come again. */
 export type PasswordCheck =
   | {
       kind: "ok";
@@ -68,7 +69,7 @@ export function makeCheckPassword(deps: {
       device: makeKey("device", device ?? ""),
       address: makeKey("address", countedAddress(attempt.address)),
     };
-    const found = await findCredential(db, username, devices.device);
+    const found = await findCredential(db, { username, device: devices.device, now: attempt.now });
     const limits = chooseLimits({ username, address: attempt.address, device, ...found }, makeKey);
     const wrongKey = makeKey("wrong password", username);
     const result = await oneByOne(limits.origin.key.toString("hex"), () =>
@@ -100,7 +101,7 @@ export function makeCheckPassword(deps: {
       await giveLimitsBack(db.pool, taken);
       return busy(attempt);
     }
-    const maySignIn = credential !== null && isRight && password.length <= longestPassword;
+    const maySignIn = credential?.isAllowed === true && isRight && password.length <= longestPassword;
     const isHeld =
       taken.heldUntil !== null &&
       !(maySignIn && (await isAddressOf(db.pool, credential.personId, found.devices.address)));
@@ -138,6 +139,7 @@ type Credential = {
   passwordHash: string;
   generation: number;
   mustChange: boolean;
+  isAllowed: boolean;
 };
 type Found = { personId: PersonId | null; credential: Credential | null; isOwnDevice: boolean; isKnownDevice: boolean };
 
@@ -152,14 +154,15 @@ const person = table("person");
 const known = table("signInPlace", "known");
 
 // One row whether or not the user name exists, so that both take the same time.
-const findByUsername = statement<{ username: string | null; device: Buffer }>(
-  ({ username, device }) => sql`
+const findByUsername = statement<{ username: string | null; device: Buffer; now: Date }>(
+  ({ username, device, now }) => sql`
     SELECT ${fields<FoundRow>({
       personId: credential.personId,
       homeSchoolId: person.homeSchoolId,
       passwordHash: credential.passwordHash,
       generation: credential.generation,
       mustChange: credential.mustChange,
+      isAllowed: mayUsePassword(person, now),
       isOwnDevice: sql`EXISTS (SELECT FROM ${known}
         WHERE ${known.personId} = ${credential.personId} AND ${known.device} = ${device})`,
       isKnownDevice: sql`EXISTS (SELECT FROM ${known} WHERE ${known.device} = ${device})`,
@@ -169,12 +172,16 @@ const findByUsername = statement<{ username: string | null; device: Buffer }>(
   "find-credential",
 );
 
-async function findCredential(db: Db, username: string, device: Buffer): Promise<Found> {
+type Asked = { username: string; device: Buffer; now: Date };
+
+async function findCredential(db: Db, { username, ...rest }: Asked): Promise<Found> {
   // PostgreSQL accepts no NUL character, and no user name has one.
-  const given = { username: username.includes("\0") ? null : username, device };
+  const given = { username: username.includes("\0") ? null : username, ...rest };
   const [row] = await findRows<FoundRow>(db.pool, findByUsername, given);
-  const { personId, homeSchoolId, passwordHash, generation, mustChange, ...devices } = row!;
+  const { personId, homeSchoolId, passwordHash, generation, mustChange, isAllowed, ...devices } = row!;
   const isFound = personId !== null && passwordHash !== null && generation !== null && mustChange !== null;
-  const credential = isFound ? { personId, homeSchoolId, passwordHash, generation, mustChange } : null;
+  const credential = isFound
+    ? { personId, homeSchoolId, passwordHash, generation, mustChange, isAllowed: isAllowed === true }
+    : null;
   return { ...devices, personId, credential };
 }

@@ -142,6 +142,15 @@ export const encryptedColumns: readonly Unreadable[] = [
   { column: "second_factor.secret", holds: "secrets of authenticator apps of other people" },
   { column: "shared_secret.encrypted", holds: "keys of the service" },
   { column: "signing_key.encrypted_private", holds: "keys of the service" },
+  { column: "upstream_connection.client_secret", holds: "secrets of schools at their own logins" },
+  {
+    column: "upstream_recent_sign_in.claims",
+    holds: "what the logins of schools sent of other people, deleted after 30 days",
+  },
+  { column: "upstream_refusal.details", holds: "accounts that were not let in, deleted after 30 days" },
+  { column: "upstream_round_trip.details", holds: "what a browser brings back, deleted after ten minutes" },
+  { column: "upstream_session.id_token", holds: "ID tokens of other people, deleted with their sessions" },
+  { column: "upstream_set_up_link.tested", holds: "a test sign-in of an IT contact, deleted with the set-up link" },
   { column: "webhook_secret.sealed", holds: "secrets of webhooks" },
 ];
 
@@ -151,6 +160,8 @@ export const hashColumns: readonly string[] = [
   ...["login_card.second_step_hash", "oidc_artifact.id_hash", "rate_limit.key", "recovery_code.hash"],
   ...["second_factor.public_key", "sign_in_brake.key", "sign_in_place.place", "user_name.hash", "user_name_key.key"],
   ...["user_name_number.hash", "wrong_password.key"],
+  ...["upstream_refusal.subject_hash", "upstream_round_trip.browser_hash", "upstream_round_trip.state_hash"],
+  ...["upstream_set_up_link.browser_hash", "upstream_set_up_link.token_hash"],
 ];
 
 /** The other binary columns, which are searched as text and for ids. */

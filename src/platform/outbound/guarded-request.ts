@@ -22,11 +22,14 @@ type Message = { headers: Record<string, string>; body: string };
 export type Answer = {
   status: number;
   retryAfter: string | null;
-  /** The first bytes of the body; of the answer to a POST at most 4 KiB. */ start: Buffer;
+  contentType: string | null;
+  /** The first bytes of the body. */
+  start: Buffer;
 };
 
 export type GuardedSender = {
-  post(url: URL, message: Message): Promise<Answer>;
+  /** Without `mostBytes`, 4 KiB of the answer are kept. */
+  post(url: URL, message: Message & { mostBytes?: number }): Promise<Answer>;
   get(url: URL, message: Omit<Message, "body"> & { mostBytes: number }): Promise<Answer>;
   close(): Promise<void>;
 };
@@ -38,7 +41,7 @@ export class RefusedTarget extends Error {
 const keptBytes = 4096;
 
 /**
- * Sends webhooks and logout tokens, and reads key sets of apps. A name is resolved once per connection, all its
+ * Sends webhooks and logout tokens, reads key sets of apps, and calls the providers of schools. A name is resolved once per connection, all its
  * addresses are checked, and only these are connected to; redirects are not followed, and a response is cut.
  *
  * Units: `timeoutMs` covers the whole exchange.
@@ -63,7 +66,7 @@ export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { t
     return dispatch(await (agent ??= makeAgent()), url, { ...sent, timeoutMs });
   };
   return {
-    post: (url, { headers, body }) => send(url, { method: "POST", headers, body, mostBytes: keptBytes }),
+    post: (url, { headers, body, mostBytes = keptBytes }) => send(url, { method: "POST", headers, body, mostBytes }),
     get: (url, { headers, mostBytes }) => send(url, { method: "GET", headers, body: null, mostBytes }),
     close: async () => (await agent)?.destroy(),
   };
@@ -144,8 +147,9 @@ function dispatch(agent: Dispatcher, url: URL, sent: Sent): Promise<Answer> {
           else running = controller;
         },
         onResponseStart(_controller, status, received) {
-          const retryAfter = received["retry-after"];
-          answer = { status, retryAfter: typeof retryAfter === "string" ? retryAfter : null, start: nothing };
+          const read = (name: string) => (typeof received[name] === "string" ? received[name] : null);
+          const [retryAfter, contentType] = [read("retry-after"), read("content-type")];
+          answer = { status, retryAfter, contentType, start: nothing };
         },
         onResponseData(controller, chunk) {
           chunks.push(chunk);

@@ -111,6 +111,8 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
       return t("data.factor", { kind: t(`factors.${kind}`), label, at: times.time(at) });
     }),
   loginCards: (entries, words) => entries.map((entry) => describeCard(entry, words)),
+  upstreamAccounts: (entries, { t, times }) =>
+    entries.map(({ what, at }) => t("data.linkedAt", { account: what ?? "", at: times.time(at) })),
   passwordRequests: (entries, words) =>
     entries.map((entry) => `${words.times.time(entry.at)}: ${nameSchool(entry, words)}`),
   logoutNotices: (entries, words) => entries.map((entry) => `${words.times.time(entry.at)}: ${nameApp(entry, words)}`),

@@ -16,6 +16,7 @@ type AuthenticatedPerson = {
   personId: PersonId;
   generation: number;
   cardId?: string;
+  upstreamSessionId?: string | undefined;
   amr: readonly string[];
   isShared?: boolean | undefined;
 };
@@ -26,11 +27,18 @@ type AuthenticatedPerson = {
  */
 export async function signIn(
   request: PageRequest,
-  { personId, generation, cardId, amr, isShared = readLastSignIn(request).isShared }: AuthenticatedPerson,
+  {
+    personId,
+    generation,
+    cardId,
+    upstreamSessionId,
+    amr,
+    isShared = readLastSignIn(request).isShared,
+  }: AuthenticatedPerson,
   to: Interaction | string,
 ): Promise<void> {
   const { deps } = request;
-  const standing = { generation, cardId: cardId ?? null };
+  const standing = { generation, cardId: cardId ?? null, upstreamSessionId: upstreamSessionId ?? null };
   const acr = isShared ? sharedDevice : undefined;
   if (typeof to !== "string") {
     await leaveSession(request, { unlessOf: personId, interaction: to });

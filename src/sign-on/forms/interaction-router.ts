@@ -10,6 +10,7 @@ import { fieldOf, onPage, type PageRequest, readForm, sendPage } from "./page-re
 
 const stepsByPath: Record<string, steps.Step> = {
   login: steps.logIn,
+  upstream: steps.useUpstream,
   consent: steps.allow,
   "new-password": steps.chooseNewPassword,
   "second-factor": steps.proveSecondFactor,

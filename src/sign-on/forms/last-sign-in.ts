@@ -1,17 +1,26 @@
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { makeSealed } from "../../platform/crypto/sealed.ts";
+import type { ConnectionId } from "../../upstream/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { type PageRequest, readCookie, setCookie } from "./page-request.ts";
 import type { LoginModel } from "./pages/index.ts";
+import { findWaysIn, type WaysOfSchool } from "./upstream/ways-in.ts";
 
 const name = "_last_sign_in";
 const keptSeconds = 180 * 24 * 3600;
 
 /**
  * What this browser stores, encrypted, of the sign-in before. `personId` is null on a shared device; `hasSeveral`: two
- * people signed in one after the other, and neither said that the device is shared.
+ * people signed in one after the other, and neither said that the device is shared. `connectionId`: the person used this
+ * login of the school, and has not signed out since.
  */
-type LastSignIn = { isShared: boolean; hasSeveral: boolean; personId: PersonId | null; schoolId: SchoolId | null };
+type LastSignIn = {
+  isShared: boolean;
+  hasSeveral: boolean;
+  personId: PersonId | null;
+  schoolId: SchoolId | null;
+  connectionId?: ConnectionId | null;
+};
 
 const none: LastSignIn = { isShared: false, hasSeveral: false, personId: null, schoolId: null };
 const sealed = ({ secrets }: InteractionDeps) =>
@@ -31,24 +40,53 @@ function write(request: PageRequest, last: LastSignIn): void {
 /** Stores who signed in; on a shared device only the school. */
 export function keepLastSignIn(
   request: PageRequest,
-  { personId, homeSchoolId, isShared }: { personId: PersonId; homeSchoolId: SchoolId | null; isShared: boolean },
+  { personId, homeSchoolId, isShared, connectionId }: SignedInHere,
 ): void {
   const before = readLastSignIn(request);
   const isAnother = before.personId !== null && before.personId !== personId;
   // The form of a shared device has the tick set, so its removal is deliberate.
   const hasSeveral = !isShared && isAnother;
   const keeps = !isShared && !hasSeveral;
-  write(request, { isShared, hasSeveral, personId: keeps ? personId : null, schoolId: homeSchoolId });
+  const kept = keeps ? { personId, connectionId: connectionId ?? null } : { personId: null };
+  write(request, { isShared, hasSeveral, ...kept, schoolId: homeSchoolId });
 }
 
-export const forgetLastPerson = (request: PageRequest): void =>
-  write(request, { ...readLastSignIn(request), personId: null });
+type SignedInHere = {
+  personId: PersonId;
+  homeSchoolId: SchoolId | null;
+  isShared: boolean;
+  connectionId?: ConnectionId | undefined;
+};
 
-/** The person whom the sign-in page greets, and the help text of the school. */
+export const forgetLastPerson = (request: PageRequest): void =>
+  write(request, { ...readLastSignIn(request), personId: null, connectionId: null });
+
+/** After signing out, nobody is signed in again unasked. */
+export function forgetLastConnection(request: PageRequest): void {
+  const last = readLastSignIn(request);
+  if (last.connectionId) write(request, { ...last, connectionId: null });
+}
+
+/** Stores that the device is shared, or no longer, before the person is somewhere else for a while. */
+export function keepSharing(request: PageRequest, isShared: boolean): void {
+  const last = readLastSignIn(request);
+  write(request, isShared ? { ...none, isShared, schoolId: last.schoolId } : { ...last, isShared });
+}
+
+/** Stores the school that somebody chose; the person of another school is forgotten. */
+export function keepSchool(request: PageRequest, schoolId: SchoolId): void {
+  const last = readLastSignIn(request);
+  if (last.schoolId !== schoolId) write(request, { ...last, schoolId, personId: null, connectionId: null });
+}
+
+/** The person whom the sign-in page greets, the help text of the school, and its own logins. */
 type KnownBrowser = {
   isShared: boolean;
   person: { firstName: string; username: string } | null;
   help: { school: string; text: string } | null;
+  ways: WaysOfSchool | null;
+  /** Whether the last sign-in was with one of these logins. */
+  usesWays: boolean;
 };
 
 /**
@@ -58,28 +96,52 @@ type KnownBrowser = {
 export async function readKnownBrowser(request: PageRequest, schoolId: SchoolId | null = null): Promise<KnownBrowser> {
   const last = readLastSignIn(request);
   const isShared = last.isShared || last.hasSeveral;
-  const [person, help] = await Promise.all([
+  const school = schoolId ?? last.schoolId;
+  const [person, help, ways] = await Promise.all([
     isShared || last.personId === null ? null : findPerson(request.deps, last.personId),
-    findHelp(request.deps, schoolId ?? last.schoolId),
+    findHelp(request.deps, school),
+    school === null ? null : findWaysIn(request.deps, school),
   ]);
-  return { isShared, person, help };
+  return { isShared, person, help, ways, usesWays: Boolean(last.connectionId) };
 }
 
 export type TypedLogin = { username: string; isShared: boolean };
 
+type Shown = {
+  typed: TypedLogin | undefined;
+  /** The address of the page that shows all ways, and asks for any user name. */
+  other: string;
+  /** The address that the buttons of the school's own logins are posted to. */
+  upstream: string;
+  hasProblem: boolean;
+};
+
+type OfBrowser = "username" | "known" | "isShared" | "help" | "ways" | "passwordForm";
+
 /**
- * The fields of the login form that depend on the browser. The last person is greeted unless another user name was
- * typed; `other` is the address of the form that asks for any user name.
+ * What the login page shows because of the browser. The last person is greeted unless another user name was typed. The
+ * password form is folded up behind the logins of the school, and left out where the school uses no passwords, until
+ * somebody asks for other ways: those who are at no school, and who repair the login of a school, need it everywhere.
  */
 export function describeBrowser(
   { req }: PageRequest,
-  { person, isShared, help }: KnownBrowser,
-  { typed, other }: { typed: TypedLogin | undefined; other: string },
-): Pick<LoginModel, "username" | "known" | "isShared" | "help"> {
+  { person, isShared, help, ways, usesWays }: KnownBrowser,
+  { typed, other, upstream, hasProblem }: Shown,
+): Pick<LoginModel, OfBrowser> {
   const username = typed?.username ?? "";
-  const isGreeted = req.query["other"] === undefined && (username === "" || username === person?.username);
+  const isOther = req.query["other"] !== undefined;
+  const isGreeted = !isOther && (username === "" || username === person?.username) && !(ways !== null && usesWays);
   const known = person !== null && isGreeted ? { ...person, other } : null;
-  return { username, known, isShared: typed?.isShared ?? isShared, help };
+  const isOpen = ways === null || isOther || hasProblem || username !== "";
+  const otherwise = ways?.allowsPasswords === false ? "none" : known === null ? "folded" : "open";
+  return {
+    username,
+    known: ways?.allowsPasswords === false ? null : known,
+    isShared: typed?.isShared ?? isShared,
+    help,
+    ways: ways && { ...ways, action: upstream, other },
+    passwordForm: isOpen ? "open" : otherwise,
+  };
 }
 
 async function findPerson({ db: { prisma } }: InteractionDeps, id: PersonId): Promise<KnownBrowser["person"]> {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { PersonId } from "../../directory/index.ts";
+import { type SecondMethod, withSecondFactor } from "../../accounts/index.ts";
 import { raiseSession } from "../protocol/storage/raise-session.ts";
 import { fieldOf, type PageRequest, readCookie, sessionOf, setCookie } from "./page-request.ts";
 import { checkCsrfToken, makeCsrfToken } from "./pages/index.ts";
@@ -7,10 +8,10 @@ import { checkCsrfToken, makeCsrfToken } from "./pages/index.ts";
 const browserCookie = "_sign_in";
 const cookie = { signed: true, path: "/" };
 
-/** Identifies this browser on the pages below `signInPath`; null before the first of them. */
+/** Identifies this browser on the pages below `signInPath` and at the logins of schools; null before the first of them. */
 export const readBrowser = (request: PageRequest): string | null => readCookie(request, browserCookie, cookie);
 
-function nameBrowser(request: PageRequest): string {
+export function nameBrowser(request: PageRequest): string {
   const present = readBrowser(request);
   if (present !== null) return present;
   const browser = randomBytes(16).toString("base64url");
@@ -33,16 +34,17 @@ export function isOwnForm(request: PageRequest, form: string): boolean {
 }
 
 /**
- * Records in the session of this browser how the person has authenticated, under a new id. Returns false if the session
- * has ended or is another person's.
+ * Records the second factor in the session of this browser, under a new id. Returns false if the session has ended or
+ * is another person's.
  */
 export async function strengthenSession(
   request: PageRequest,
-  person: { personId: PersonId; amr: readonly string[] },
+  { personId, method }: { personId: PersonId; method: SecondMethod },
 ): Promise<boolean> {
   const session = await sessionOf(request);
-  if (session.accountId !== person.personId) return false;
-  const id = await raiseSession(request.deps.db.pool, { id: session.jti, ...person });
+  if (session.accountId !== personId) return false;
+  const amr = withSecondFactor(session.amr, method);
+  const id = await raiseSession(request.deps.db.pool, { id: session.jti, personId, amr });
   if (id !== null) setSessionCookie(request, id);
   return id !== null;
 }

@@ -3,8 +3,8 @@ import { passwordAnd } from "../../accounts/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { findNextStep, findRefusal, findSignedIn } from "../protocol/signed-in.ts";
 import { asksToForget, checkLogin, type LoginProblem, type WaitingLogin } from "./check-login.ts";
-import { signIn } from "./complete-sign-in.ts";
 import { rememberDevice } from "./device.ts";
+import { enterPlatform } from "./enter-platform.ts";
 import {
   describeBrowser,
   forgetLastPerson,
@@ -16,9 +16,11 @@ import type { PendingPassword } from "./new-password/pending.ts";
 import { askNewPassword, makeNewPasswordRouter } from "./new-password/platform.ts";
 import { onPage, type PageRequest, readForm, redirect, sendPage } from "./page-request.ts";
 import { renderLoginPage, renderWaitingPage } from "./pages/index.ts";
-import { addressOf, confirmPath, contextOf, returnPathOf, setUpPath, signInPath } from "./platform-page.ts";
+import { addressOf, addressWith, contextOf, returnPathOf, setUpPath, signInPath } from "./platform-page.ts";
 import { isOwnForm, makeFormToken, readBrowser } from "./platform-session.ts";
-import { keepConfirmed, keepPending } from "./second-factor/confirm.ts";
+import { keepConfirmed } from "./second-factor/confirm.ts";
+import { beginPath, schoolSearchPath } from "./upstream/paths.ts";
+import { withUpstreamTargets } from "./upstream/ways-in.ts";
 
 /** Serves the sign-in to the platform itself, without an app. */
 export function makePlatformSignIn(deps: InteractionDeps): Router {
@@ -61,15 +63,10 @@ async function logIn(request: PageRequest): Promise<void> {
 
 /** Continues after a right password that need not be replaced. */
 async function goOn(request: PageRequest, check: RightPassword): Promise<void> {
-  const { personId, generation, isShared, method } = check;
-  const next = method === undefined ? await findNextStep(request.deps, personId) : "none";
-  if (next === "confirm") {
-    keepPending(request, check);
-    return redirect(request, addressOf(request, confirmPath));
-  }
+  const { personId, generation, isShared, mustChange, method } = check;
   if (method !== undefined) keepConfirmed(request, personId);
-  const to = next === "set_up" ? addressOf(request, setUpPath) : returnPathOf(request);
-  await signIn(request, { personId, generation, amr: passwordAnd(method), isShared }, to);
+  const person = { personId, generation, amr: passwordAnd(method), mustChange, isShared };
+  await enterPlatform(request, person, returnPathOf(request));
 }
 
 const stepsOf = (request: PageRequest) => ({
@@ -80,10 +77,22 @@ const stepsOf = (request: PageRequest) => ({
 
 async function showLogin(request: PageRequest, problem: LoginProblem, typed?: TypedLogin): Promise<void> {
   const steps = stepsOf(request);
-  const again = request.req.query["again"] === undefined ? {} : { again: "" };
-  const other = addressOf(request, signInPath, { ...again, other: "" });
-  const model = describeBrowser(request, await readKnownBrowser(request), { typed, other });
-  sendPage(request, renderLoginPage({ app: null, steps, problem, ...model }, contextOf(request, signInPath)));
+  const { again, other } = request.req.query;
+  const kept = again === undefined ? {} : { again: "" };
+  const page = {
+    app: null,
+    steps,
+    problem,
+    schoolSearch: addressWith(schoolSearchPath, addressOf(request, signInPath)),
+  };
+  const model = describeBrowser(request, await readKnownBrowser(request), {
+    typed,
+    other: addressOf(request, signInPath, { ...kept, other: "" }),
+    upstream: addressOf(request, beginPath, { ...kept, ...(other !== undefined && { other: "" }) }),
+    hasProblem: problem !== null,
+  });
+  const context = withUpstreamTargets(contextOf(request, signInPath), model.ways, request.deps.issuerUrl);
+  sendPage(request, renderLoginPage({ ...page, ...model }, context));
 }
 
 function showWaiting(request: PageRequest, { waiting, retryAfterSeconds }: WaitingLogin): void {

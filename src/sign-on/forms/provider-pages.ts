@@ -11,6 +11,7 @@ import {
   type WayToApp,
 } from "./pages/index.ts";
 import { requestIdOf } from "../protocol/provider/account.ts";
+import { findUpstreamSession } from "../protocol/provider/upstream-steps.ts";
 import type { ShowPages } from "../protocol/provider/show-pages.ts";
 import { presentError } from "../protocol/provider/answers.ts";
 
@@ -38,7 +39,10 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
       const { session } = ctx.oidc;
       const backUri = ctx.oidc.params?.["post_logout_redirect_uri"];
       const personName = session?.accountId ? await findPersonName(session.accountId as PersonId) : null;
-      const formTargets = typeof backUri === "string" ? [formTarget(backUri)] : [];
+      const back = typeof backUri === "string" ? [formTarget(backUri)] : [];
+      // Signing out may lead over the login of the school, which may redirect to others of its own.
+      const formTargets =
+        findUpstreamSession() === null ? back : ["https:", new URL(ctx.oidc.issuer).protocol, ...back];
       send(ctx, renderLogoutConfirmPage({ app: appOf(ctx), personName, form }, { ...contextOf(ctx), formTargets }));
     },
 

@@ -1,26 +1,44 @@
 import { scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import type { RecordStore } from "../../platform/database/db.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Db, RecordStore } from "../../platform/database/db.ts";
+import { findRows, sql, statement } from "../../platform/database/sql.ts";
+import { holdsServiceWideRole } from "../../staff/index.ts";
 import type { StaffSecondFactor } from "./deps.ts";
-import { hasPassword, hasSecondFactor, hasSecondFactors } from "../../accounts/index.ts";
+import { hasPassword, hasSecondFactor, hasSecondFactors, hasStaffFactor } from "../../accounts/index.ts";
 
 type Deps = { db: RecordStore; staffSecondFactor: StaffSecondFactor };
 
 const asksForAdmin = (scopes: Iterable<string>): boolean =>
   [...scopes].some((scope) => scopeFromWire(scope)?.startsWith("admin:"));
 
-type Asked = { scopes: Iterable<string>; amr: readonly string[] | undefined };
+type Asked = { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined };
 
-/** Whether scopes of the admin API are requested in a session without a password, such as one by login card. */
-export const lacksPassword = ({ scopes, amr }: Asked): boolean => !hasPassword(amr) && asksForAdmin(scopes);
+/**
+ * Whether scopes of the admin API are requested in a session that does not open them: one by login card, or one by the
+ * login of a school if the person has a role beyond schools.
+ */
+export async function lacksStaffFactor(
+  { db, clock }: { db: Db; clock: Clock },
+  { personId, scopes, amr }: Asked,
+): Promise<boolean> {
+  if (hasPassword(amr) || !asksForAdmin(scopes)) return false;
+  if (!hasStaffFactor(amr)) return true;
+  const [found] = await findRows<{ isHeld: boolean }, Held>(db.pool, selectServiceWide, { personId, now: clock() });
+  return found?.isHeld === true;
+}
+
+type Held = { personId: PersonId; now: Date };
+
+const selectServiceWide = statement<Held>(
+  ({ personId, now }) => sql`SELECT ${holdsServiceWideRole(sql`${personId}::uuid`, now)} AS "isHeld"`,
+  "sign-on.holdsServiceWideRole",
+);
 
 export const needsSecondFactor = async ({ db, staffSecondFactor }: Deps, personId: PersonId): Promise<boolean> =>
   staffSecondFactor === "required" || hasSecondFactors(db, personId);
 
-export async function lacksSecondFactor(
-  deps: Deps,
-  { personId, scopes, amr }: Asked & { personId: PersonId },
-): Promise<boolean> {
+export async function lacksSecondFactor(deps: Deps, { personId, scopes, amr }: Asked): Promise<boolean> {
   if (hasSecondFactor(amr) || !asksForAdmin(scopes)) return false;
   return needsSecondFactor(deps, personId);
 }

@@ -4,6 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { FindInteraction } from "./find-interaction.ts";
+import type { Upstream } from "../../upstream/index.ts";
 import type { SharedSecrets } from "./keys/shared-secrets.ts";
 import type { makeCheckPassword } from "../../accounts/index.ts";
 
@@ -21,6 +22,7 @@ export type InteractionDeps = {
   sessionSeconds: number;
   staffSecondFactor: StaffSecondFactor;
   checkPassword: ReturnType<typeof makeCheckPassword>;
+  upstream: Pick<Upstream, "begin" | "finish" | "endByLogoutToken" | "logoutUrlOf">;
   findInteraction: FindInteraction;
   findPersonName(personId: PersonId): Promise<string | null>;
   /** The current provider; it is replaced when signing keys change. */

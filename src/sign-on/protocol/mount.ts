@@ -25,7 +25,7 @@ const libraryPaths = [
 
 // Two tests for a page, instead of 40 path patterns.
 const isOfLibrary = /^\/(oauth2|\.well-known)\//i;
-const isOfSignOn = /^\/(oauth2|\.well-known|interaction|sign-in|card)(?![^/?])/i;
+const isOfSignOn = /^\/(oauth2|\.well-known|interaction|sign-in|card|upstream|s)(?![^/?])/i;
 
 // The most frequent requests, which need none of the earlier steps.
 const busyPaths = new Set(["GET /oauth2/auth", "POST /oauth2/token"]);

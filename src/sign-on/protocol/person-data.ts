@@ -24,6 +24,11 @@ export async function readSignOnData({ prisma }: RecordStore, personId: PersonId
   const wrong = await prisma.wrongPassword.findMany({ where, orderBy: { hour: "asc" } });
   const factors = await prisma.secondFactor.findMany({ where, ...byTime });
   const cards = await prisma.loginCard.findMany({ where, ...byTime });
+  const links = await prisma.upstreamLink.findMany({
+    where,
+    select: { issuer: true, subject: true, linkedAt: true, connection: { select: { schoolId: true } } },
+    orderBy: { linkedAt: "asc" },
+  });
   const requests = await prisma.passwordRequest.findMany({ where, orderBy: { requestedAt: "asc" } });
   const notices = await prisma.logoutNotice.findMany({ where, ...byTime });
   return {
@@ -40,6 +45,9 @@ export async function readSignOnData({ prisma }: RecordStore, personId: PersonId
     secondFactors: factors.map(({ kind, label, createdAt }) => entry({ what: `${kind} ${label}`, at: createdAt })),
     loginCards: cards.map(({ createdAt, revokedAt, schoolId }) =>
       entry({ at: createdAt, until: revokedAt, schoolId: schoolId as SchoolId }),
+    ),
+    upstreamAccounts: links.map(({ issuer, subject, linkedAt, connection }) =>
+      entry({ what: `${issuer} ${subject}`, at: linkedAt, schoolId: connection.schoolId as SchoolId }),
     ),
     passwordRequests: requests.map(({ requestedAt, schoolId }) =>
       entry({ at: requestedAt, schoolId: schoolId as SchoolId }),

@@ -3,14 +3,16 @@ import type { PersonId } from "../../directory/index.ts";
 import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./deps.ts";
 import { sharedDevice } from "./shared-device.ts";
-import { hasPassword, hasSecondFactor } from "../../accounts/index.ts";
+import { hasPassword, hasSecondFactor, hasStaffFactor, isUpstream } from "../../accounts/index.ts";
+import { holdsServiceWideRole } from "../../staff/index.ts";
 
 /** `hasSecondFactor`: the session was made with one. `needsSecondFactor`: staff roles need one first. */
 export type SignedIn = {
   personId: PersonId;
   sessionUid: string;
-  /** Whether they typed their password within the last ten minutes. */
-  hasPassword: boolean;
+  /** Whether staff may work in the session: it was not made with a card. */
+  hasStaffFactor: boolean;
+  /** Whether they signed in so within the last ten minutes. */
   isFresh: boolean;
   hasSecondFactor: boolean;
   needsSecondFactor: boolean;
@@ -26,24 +28,26 @@ export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Re
   if (!session.accountId) return null;
   const status = await findStatus(deps.db.pool, { personId: session.accountId, now: deps.clock() });
   if (!status?.isActive || status.isBlocked) return null;
-  const has = hasSecondFactor(session.amr);
-  const typedPassword = hasPassword(session.amr);
-  // A card alone gives no access to staff pages.
-  if (status.isStaff && !typedPassword) return null;
+  const { amr } = session;
+  const has = hasSecondFactor(amr);
+  const isOfStaff = hasStaffFactor(amr);
+  // A card alone gives no access to staff pages; the login of a school none to roles beyond schools.
+  if (status.isStaff && !isOfStaff) return null;
+  if (status.isServiceWide && !hasPassword(amr)) return null;
   return {
     personId: session.accountId as PersonId,
     sessionUid: session.uid,
-    hasPassword: typedPassword,
-    isFresh: typedPassword && !session.past(freshSeconds),
+    hasStaffFactor: isOfStaff,
+    isFresh: isOfStaff && !session.past(freshSeconds),
     hasSecondFactor: has,
     isOnSharedDevice: session.acr === sharedDevice,
-    needsSecondFactor: isNeeded(deps.staffSecondFactor, status) && !(has && status.hasFactor),
+    needsSecondFactor: isNeeded(deps.staffSecondFactor, status) && !(has && (status.hasFactor || isUpstream(amr))),
   };
 }
 
 const freshSeconds = 600;
 
-type Status = { isActive: boolean; isBlocked: boolean; isStaff: boolean; hasFactor: boolean };
+type Status = { isActive: boolean; isBlocked: boolean; isStaff: boolean; isServiceWide: boolean; hasFactor: boolean };
 
 const person = table("person");
 const role = table("staffRole", "role");
@@ -56,6 +60,7 @@ const selectStatus = statement<{ personId: string; now: Date }>(
       isBlocked: sql`${person.blockedAt} IS NOT NULL`,
       isStaff: sql`EXISTS (SELECT FROM ${role}
         WHERE ${role.personId} = ${person.id} AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}))`,
+      isServiceWide: holdsServiceWideRole(person.id, now),
       hasFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${person.id})`,
     })}
     FROM ${person} WHERE ${person.id} = ${personId}`,

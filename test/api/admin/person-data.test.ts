@@ -45,6 +45,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
   sign_in_brake: ({ failedTries }) => failedTries,
   sign_in_place: ({ knownDevices }) => knownDevices,
   staff_role: ({ staffRoles }) => staffRoles,
+  upstream_link: ({ upstreamAccounts }) => upstreamAccounts,
   user_name: ({ userNames }) => Array(userNames),
   webhook_delivery: ({ deliveries }) => deliveries,
   wrong_password: ({ failedTries }) => failedTries.filter(({ at: lastAt }) => lastAt !== null),
@@ -59,6 +60,8 @@ const leftOut: Record<string, string> = {
   import_change: "the person before and after an import, for the days of its undo; `imports` says what changed",
   pairwise_id: "random numbers in place of the id of the person, by which an app knows them",
   tombstone: "of people who were deleted for good, about whom nothing is stored",
+  upstream_recent_sign_in: "what the school's own login sent, encrypted, for 30 days; that login says it itself",
+  upstream_session: "which of `sessions` depend on a sign-in at the school's own login",
   void_sign_in: "that sign-ins of the person are void, for the seconds until a job deletes them",
 };
 
@@ -80,6 +83,13 @@ async function makeKnownPerson(): Promise<PersonId> {
   await prisma.loginCard.create({
     data: { id: id(), personId, schoolId: school, tokenHash: bytes, secondStep: "NONE", createdAt: at },
   });
+  const upstream = { name: "IServ", profile: "ISERV" as const, authMethod: "client_secret_post" as const };
+  const rule = { subjectClaim: "uuid", ruleField: "USERNAME" as const, createdAt: at, updatedAt: at };
+  const connection = await prisma.upstreamConnection.create({
+    data: { id: id(), schoolId: school, ...upstream, ...rule },
+  });
+  const link = { connectionId: connection.id, issuer: "https://iserv.example", subject: "a subject", personId };
+  await prisma.upstreamLink.create({ data: { ...link, linkedAt: at, linkedBy: "RULE" } });
   await prisma.retentionExemption.create({ data: { personId, until: at, reason: "Examination.", givenAt: at } });
   await prisma.passwordRequest.create({ data: { personId, schoolId: school, requestedAt: at } });
   await prisma.staffRole.create({

@@ -5,6 +5,7 @@ import { readConfig } from "../../../src/config/index.ts";
 import { loadDocument } from "../../../src/platform/http/index.ts";
 import { silentLog } from "../../../src/platform/telemetry/log.ts";
 import { makeSignOn } from "../../../src/sign-on/index.ts";
+import { makeUpstream } from "../../../src/upstream/index.ts";
 import { oneForAll, testDatabase } from "../../support/database.ts";
 import { atFileEnd } from "../../support/file-end.ts";
 import { makeMakers } from "../../support/make.ts";
@@ -19,11 +20,13 @@ let app: TestApp;
 beforeAll(async () => {
   const db = await testDatabase();
   const config = readConfig({ NODE_ENV: "test", ISSUER_URL: issuerUrl });
+  const clock = makeTestClock();
   const signOn = await makeSignOn({
     ...config,
     shares: oneForAll(db),
-    clock: makeTestClock(),
+    clock,
     log: silentLog,
+    upstream: makeUpstream({ ...config, db, jobsDb: db, clock, log: silentLog }),
     document: await loadDocument("sign-on", config.platform),
     checkAnswers: false,
   });

@@ -29,6 +29,7 @@ const token = (kind: string, grantId: string, personId: PersonId, scope: string)
   generation: 0,
   grantId,
   cardId: null,
+  upstreamSessionId: null,
   sessionUid: null,
   payload: { kind, clientId: "app", accountId: personId, grantId, scope, claims: { id_token: { rat: null } } },
   expiresAt: new Date("2026-02-03T09:00:00Z"),

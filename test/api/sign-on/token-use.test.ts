@@ -29,6 +29,7 @@ const artifact = (kind: string, id: string, personId: PersonId): Artifact => ({
   personId,
   generation,
   cardId: null,
+  upstreamSessionId: null,
   grantId: id,
   sessionUid: null,
   expiresAt: new Date("2026-02-03T09:00:00Z"),

@@ -9,6 +9,7 @@ import { loadDocument, makeReading } from "../../../src/platform/http/index.ts";
 import { silentLog as log } from "../../../src/platform/telemetry/log.ts";
 import { openShares } from "../../../src/platform/database/shares.ts";
 import { makeSignOn } from "../../../src/sign-on/index.ts";
+import { makeUpstream } from "../../../src/upstream/index.ts";
 
 const config = readConfig({ ...process.env, NODE_ENV: "development", DEMO_WORLD: "false" });
 const clock = () => new Date();
@@ -20,7 +21,8 @@ const shares = openShares({
 });
 const load = (name: string) => loadDocument(name, config.platform);
 const checked = { log, checkAnswers: false };
-const signOn = await makeSignOn({ ...config, ...checked, shares, clock, document: await load("sign-on") });
+const upstream = makeUpstream({ ...config, db: shares.signOn, jobsDb: shares.jobs, clock, log });
+const signOn = await makeSignOn({ ...config, ...checked, shares, clock, document: await load("sign-on"), upstream });
 const idm = makeIdmRouter({
   ...checked,
   reading: makeReading(shares.reads, config.lists),

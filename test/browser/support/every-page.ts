@@ -1,6 +1,7 @@
 import { scopeNames } from "../../../src/access/index.ts";
 import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
 import type { Page, PageContext } from "../../../src/platform/pages/index.ts";
+import { accountRefusals, connectionFailures, passingFailures } from "../../../src/upstream/index.ts";
 import * as pages from "../../../src/sign-on/forms/pages/index.ts";
 
 const app = { name: "Lernapp", logoPath: null };
@@ -41,7 +42,36 @@ const longClaims = {
 const steps = { action: "/on", cancel: "/back", csrf: "token" };
 const form =
   '<form id="op.logoutForm" method="post" action="/on"><input type="hidden" name="xsrf" value="token"/></form>';
-const login = { app, steps, username: "student.goethe", known: null, isShared: false, help: null };
+const login = {
+  app,
+  steps,
+  username: "student.goethe",
+  known: null,
+  isShared: false,
+  help: null,
+  ways: null,
+  passwordForm: "open" as const,
+  schoolSearch: "/search",
+};
+const button = { connectionId: "0193f6a2-7a3c-7000-8000-000000000004", name: "IServ" };
+const ways = {
+  school: longSchool,
+  buttons: [button, { ...button, name: "Microsoft 365" }],
+  allowsPasswords: false,
+  action: "/upstream",
+  other: "/other",
+};
+const search = {
+  words: "Goethe",
+  schools: null,
+  isUnknown: false,
+  path: "/search",
+  returnPath: "/sign-in",
+  action: "/on",
+  csrf: "token",
+  back: "/back",
+  problem: null,
+};
 const newPassword = { action: "/on", csrf: "token", pending: null, asksCurrent: false, back: null, problem: null };
 const fault = { status: 400, requestId: "0193f6a2-7a3c-7000-8000-000000000001" };
 
@@ -121,6 +151,44 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
   "login, no cookies": (context) => pages.renderLoginPage({ ...login, problem: { kind: "no_cookies" } }, context),
   "login, slowed": (context) =>
     pages.renderLoginPage({ ...login, problem: { kind: "slowed", retryAfterSeconds: 80 } }, context),
+  "login, with the school's own logins alone": (context) =>
+    pages.renderLoginPage({ ...login, ways, passwordForm: "none", problem: null }, context),
+  "login, with the school's own logins first": (context) =>
+    pages.renderLoginPage({ ...login, username: "", ways, passwordForm: "folded", problem: null }, context),
+  "login, with the school's own logins, wrong password": (context) =>
+    pages.renderLoginPage({ ...login, ways, isShared: true, problem: { kind: "refused" } }, context),
+  "search of a school": (context) => pages.renderSchoolSearchPage({ ...search, words: "" }, context),
+  "search of a school, found": (context) =>
+    pages.renderSchoolSearchPage(
+      {
+        ...search,
+        schools: [
+          { schoolId: "1", name: "Goethe-Gymnasium", city: "Musterstadt" },
+          { schoolId: "2", name: longSchool, city: null },
+        ],
+      },
+      context,
+    ),
+  "search of a school, nothing found": (context) => pages.renderSchoolSearchPage({ ...search, schools: [] }, context),
+  "search of a school, slowed": (context) =>
+    pages.renderSchoolSearchPage({ ...search, problem: { kind: "slowed", retryAfterSeconds: 80 } }, context),
+  "unknown link of a school": (context) => pages.renderSchoolSearchPage({ ...search, isUnknown: true }, context),
+  ...Object.fromEntries(
+    [...connectionFailures, ...accountRefusals, ...passingFailures].map((code) => [
+      `school's own login, ${code}`,
+      (context: PageContext) =>
+        pages.renderUpstreamFailurePage(
+          {
+            code,
+            login: code === "EXPIRED" ? null : { name: "IServ", school: longSchool, allowsPasswords: code === "CLOCK" },
+            again: "/again",
+            other: "/other",
+            requestId: fault.requestId,
+          },
+          context,
+        ),
+    ]),
+  ),
   "waiting for the check of a password": (context) =>
     pages.renderWaitingPage({ app: longApp, steps, waiting: "sealed", retryAfterSeconds: 3600 }, context),
   card: (context) => pages.renderCardPage(card, context),

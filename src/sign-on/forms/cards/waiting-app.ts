@@ -23,7 +23,12 @@ export const readWaitingTarget = (request: PageRequest): string | null => readWa
 /** The sign-on of an app that still waits in this browser for somebody to sign in. */
 export async function findWaiting(request: PageRequest): Promise<Interaction | null> {
   const waiting = readWaiting(request);
-  const found = waiting && (await request.deps.findInteraction(waiting.uid));
+  return waiting && findOpenInteraction(request, waiting.uid);
+}
+
+/** The sign-on of an app if it still waits for somebody to sign in. */
+export async function findOpenInteraction(request: PageRequest, id: string): Promise<Interaction | null> {
+  const found = await request.deps.findInteraction(id);
   if (found?.interaction.prompt.name !== "login") return null;
   const { interaction } = found;
   if (interaction.session === undefined) return interaction;

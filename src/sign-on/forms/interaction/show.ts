@@ -44,6 +44,8 @@ import {
 } from "../pages/index.ts";
 import { addressWith, setUpPath } from "../platform-page.ts";
 import { askSecondFactor } from "../second-factor/ask.ts";
+import { schoolSearchPath } from "../upstream/paths.ts";
+import { withUpstreamTargets } from "../upstream/ways-in.ts";
 
 /** A request to the pages of an interaction, with what they need. */
 export type Visit = PageRequest & {
@@ -161,9 +163,13 @@ export async function renderLogin(visit: Visit, problem: LoginProblem, typed?: T
   const model = describeBrowser(visit, known, {
     typed: typed ?? hinted,
     other: `/interaction/${interaction.uid}?other`,
+    upstream: `${stepsOf(visit, "upstream").action}${visit.req.query["other"] === undefined ? "" : "?other"}`,
+    hasProblem: problem !== null,
   });
   const steps = stepsOf(visit, "login");
-  return renderLoginPage({ app: { name: app.name, logoPath }, steps, problem, ...model }, contextOf(visit));
+  const schoolSearch = addressWith(schoolSearchPath, `/interaction/${interaction.uid}`);
+  const page = { app: { name: app.name, logoPath }, steps, problem, schoolSearch, ...model };
+  return renderLoginPage(page, withUpstreamTargets(contextOf(visit), model.ways, deps.issuerUrl));
 }
 
 /** Counts down to the turn of a person whose password could not be checked at once, and continues then. */

@@ -1,5 +1,11 @@
 import { findSignOnRight } from "../../../access/index.ts";
-import { hasSecondFactor, hasSecondFactors, passwordAlone, passwordAnd } from "../../../accounts/index.ts";
+import {
+  hasSecondFactor,
+  hasSecondFactors,
+  passwordAlone,
+  passwordAnd,
+  withSecondFactor,
+} from "../../../accounts/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { withPrismaTransaction } from "../../../platform/database/db.ts";
 import { rememberConsent, rememberSchool } from "../../protocol/consent.ts";
@@ -13,6 +19,7 @@ import { forgetLastPerson, keepLastSignIn } from "../last-sign-in.ts";
 import { readPending, sealPending, takeNewPassword } from "../new-password/pending.ts";
 import { fieldOf, redirect, requestIdOf, sendPage, sessionOf } from "../page-request.ts";
 import { checkAnswer } from "../second-factor/ask.ts";
+import { beginUpstream, wishesOf } from "../upstream/begin.ts";
 import { mayStay, renderLogin, renderNewPassword, renderSecondFactor, renderVisit, renderWaiting } from "./show.ts";
 import type { Visit } from "./show.ts";
 
@@ -39,6 +46,10 @@ export const logIn: Step = async (visit) => {
     : renderNewPassword(visit, { pending, problem: null });
   sendPage(visit, page);
 };
+
+/** Sends the person to the login that their school has elsewhere. */
+export const useUpstream: Step = (visit) =>
+  beginUpstream(visit, { to: { interaction: visit.interaction.uid }, ...wishesOf(visit.interaction) });
 
 export const chooseNewPassword: Step = async (visit) => {
   const taken = await takeNewPassword(visit, visit.browser);
@@ -107,7 +118,7 @@ export const proveSecondFactor: Step = async (visit) => {
   const check = await checkAnswer(visit, { personId, browser });
   if (check.kind !== "ok") return sendPage(visit, await renderSecondFactor(visit, { problem: check }));
   const context = session.acr === undefined ? {} : { acr: session.acr };
-  const login = { accountId: personId, remember: false, amr: passwordAnd(check.method), ...context };
+  const login = { accountId: personId, remember: false, amr: withSecondFactor(session.amr, check.method), ...context };
   await finish(visit, { login });
 };
 

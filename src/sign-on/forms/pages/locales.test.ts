@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scopeNames } from "../../../access/index.ts";
+import type { FailureCode } from "../../../upstream/index.ts";
 import frameGerman from "../../../platform/pages/locales/de.json" with { type: "json" };
 import frameEnglish from "../../../platform/pages/locales/en.json" with { type: "json" };
 import german from "./locales/de.json" with { type: "json" };
@@ -35,10 +36,12 @@ test("every scope has a sentence", () => {
 });
 
 test("every reason of an error page has a heading and a sentence", () => {
+  type Reason = { heading: string; why: string; help: string };
   type Said = { heading: string; lead: string };
   const said = [
     german.error satisfies Record<ErrorModel["reason"], Said>,
     german.card.problem satisfies Record<CardProblemModel["reason"], Said>,
+    german["upstream-failure"] satisfies Record<FailureCode, Reason>,
     german.refusal satisfies Record<RefusalModel["reason"], { why: string; help: string }>,
   ];
   expect(said.flatMap((texts) => Object.keys(texts))).toEqual(expect.arrayContaining(["bug", "hours", "no_grant"]));
@@ -53,7 +56,7 @@ test("every text is used by a page", () => {
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
   const made =
-    /^(consent\.withheld\.[A-Z]|consent\.(scope|role|school\.(level|state))\.|card\.(problem|picture|weekday)\.|refusal\.(no_grant|person_not_active|person_blocked)\.|error\.\w+\.|login\.problem\.(slowed|username|password|check|again)|new-password\.problem\.|second-factor\.problem\.slowed\.|second-factors\.codesLeft_|[a-z-]+\.title(WithError)?$)/;
+    /^(consent\.withheld\.[A-Z]|consent\.(scope|role|school\.(level|state))\.|card\.(problem|picture|weekday)\.|upstream-failure\.[A-Z]|refusal\.(no_grant|person_not_active|person_blocked)\.|error\.\w+\.|login\.problem\.(slowed|username|password|check|again)|new-password\.problem\.|second-factor\.problem\.slowed\.|second-factors\.codesLeft_|[a-z-]+\.title(WithError)?$)/;
   const unused = keysOf(german).filter((key) => !made.test(key) && !source.includes(`"${key}"`));
   expect(unused).toEqual([]);
 });

@@ -6,6 +6,7 @@ import type {
   SecondFactor,
 } from "../../../accounts/index.ts";
 import type { AppAttribute, ScopeName } from "../../../access/index.ts";
+import type { FailureCode } from "../../../upstream/index.ts";
 import type { ClaimsForApp } from "../../protocol/provider/claims.ts";
 
 // In each model the addresses are of forms (POST, with the field `csrf`); `app` is null without an app.
@@ -24,11 +25,48 @@ export type LoginModel = {
   known: { firstName: string; username: string; other: string } | null;
   isShared: boolean;
   help: { school: string; text: string } | null;
+  ways: LoginWays | null;
+  passwordForm: "open" | "folded" | "none";
+  schoolSearch: string;
   problem:
     | null
     | { kind: "missing"; fields: readonly ("username" | "password")[] }
     | { kind: "refused" | "blocked" | "expired_form" | "no_cookies" }
     | { kind: "slowed"; retryAfterSeconds: number };
+};
+
+/**
+ * The logins that the school has elsewhere; `action` posts `connection`, the id of one of them, and `shared`. `other` is
+ * the page that shows the password form, too.
+ */
+export type LoginWays = {
+  school: string;
+  buttons: readonly { connectionId: string; name: string }[];
+  allowsPasswords: boolean;
+  action: string;
+  other: string;
+};
+
+/** A form (GET) with `q`, and with the schools found; each posts its `schoolId` to `action`. `isUnknown`: the link is. */
+export type SchoolSearchModel = {
+  words: string;
+  schools: readonly { schoolId: string; name: string; city: string | null }[] | null;
+  isUnknown: boolean;
+  path: string;
+  returnPath: string;
+  action: string;
+  csrf: string;
+  back: string;
+  problem: null | { kind: "slowed"; retryAfterSeconds: number };
+};
+
+/** `again` is the page where the person chose this login; `other` shows the ways besides it. */
+export type UpstreamFailureModel = {
+  code: FailureCode;
+  login: { name: string; school: string; allowsPasswords: boolean } | null;
+  again: string;
+  other: string;
+  requestId: string | null;
 };
 
 /** Posts `waiting`, the sealed fields of the login form. */

@@ -75,6 +75,29 @@ const passkeyScripts = [
 
 export const renderLoginPage = makePage<models.LoginModel>("login", () => ({ scripts: passwordScripts }));
 
+export const renderSchoolSearchPage = makePage<models.SchoolSearchModel>("school-search", ({ isUnknown, problem }) => ({
+  title: "school-search.title",
+  status: problem !== null ? 429 : isUnknown ? 404 : 200,
+}));
+
+const upstreamStatus = new Map<string, number>([
+  ["TOO_MANY", 429],
+  ...["CANCELLED", "EXPIRED", "OTHER_BROWSER", "LOGIN_REQUIRED"].map((code): [string, number] => [code, 400]),
+  ...["UPSTREAM_DOWN", "SECRET_REFUSED", "SCOPE_REFUSED", "CLOCK", "INVALID_RESPONSE"].map((code): [string, number] => [
+    code,
+    // Not 5xx: this service works.
+    424,
+  ]),
+]);
+
+export const renderUpstreamFailurePage = makePage<models.UpstreamFailureModel>(
+  "upstream-failure",
+  ({ code, requestId }) => ({
+    status: upstreamStatus.get(code) ?? 403,
+    values: { shortCode: requestId && shortCodeOf(requestId) },
+  }),
+);
+
 export const renderWaitingPage = makePage<models.WaitingModel>("waiting", () => ({
   status: 503,
   scripts: waitingScripts,

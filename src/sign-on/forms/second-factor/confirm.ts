@@ -1,5 +1,5 @@
 import { Router } from "express";
-import { hasSecondFactors, passwordAnd, type SecondMethod } from "../../../accounts/index.ts";
+import { hasSecondFactors, type SecondMethod, withSecondFactor } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { makeSealed, type Sealed } from "../../../platform/crypto/sealed.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
@@ -17,8 +17,15 @@ const confirmedCookie = "_sign_in_confirmed";
 const cookie = { signed: false, path: "/" };
 const sealedSeconds = 600;
 
-/** A person whose password was right, before they have a session. */
-type Pending = { personId: PersonId; generation: number; browser: string; mustChange?: boolean };
+/** A person with their first factor, before they have a session; without `amr` it was a password. */
+type Pending = {
+  personId: PersonId;
+  generation: number;
+  browser: string;
+  mustChange?: boolean | undefined;
+  amr?: readonly string[] | undefined;
+  upstreamSessionId?: string | undefined;
+};
 /** A person who has just proved a second factor with this browser. */
 type Confirmed = { personId: PersonId; browser: string };
 
@@ -27,16 +34,16 @@ const sealedPending = ({ secrets }: InteractionDeps): Sealed<Pending> =>
 const sealedConfirmed = ({ secrets }: InteractionDeps): Sealed<Confirmed> =>
   makeSealed(secrets.secondFactor, "confirmed", sealedSeconds);
 
-/** Stores in the browser that the password was right, until the second factor follows. */
+/** Stores in the browser that the first factor was right, until the second one follows. */
 export function keepPending(
   request: PageRequest,
-  { personId, generation, mustChange = false }: Omit<Pending, "browser">,
+  { personId, generation, mustChange, amr, upstreamSessionId }: Omit<Pending, "browser">,
 ): void {
   const browser = readBrowser(request);
   if (browser === null) throw new Error("a form came without the browser's cookie");
   const { deps } = request;
-  const pending = sealedPending(deps).write({ personId, generation, browser, mustChange }, deps.clock());
-  setCookie(request, pendingCookie, pending, cookie);
+  const pending = { personId, generation, browser, mustChange, amr, upstreamSessionId };
+  setCookie(request, pendingCookie, sealedPending(deps).write(pending, deps.clock()), cookie);
 }
 
 function readSealed<Value extends { browser: string }>(
@@ -67,11 +74,11 @@ async function findAskedPerson(request: PageRequest): Promise<AskedPerson | null
   const pending = readSealed(request, pendingCookie, sealedPending(deps));
   if (pending !== null) return { personId: pending.personId, pending };
   const signedIn = await findSignedIn(deps, req, res);
-  if (!signedIn?.hasPassword || !(await hasSecondFactors(deps.db, signedIn.personId))) return null;
+  if (!signedIn?.hasStaffFactor || !(await hasSecondFactors(deps.db, signedIn.personId))) return null;
   return { personId: signedIn.personId, pending: null };
 }
 
-/** Serves the page that asks for the second factor: after the password, or in a session without one. */
+/** Serves the page that asks for the second factor: after the first one, or in a session without one. */
 export function makeConfirmRouter(deps: InteractionDeps): Router {
   const withPerson = (handle: (request: PageRequest, asked: AskedPerson) => Promise<void>) =>
     onPage(deps, async (request) => {
@@ -100,16 +107,17 @@ async function confirm(request: PageRequest, asked: AskedPerson): Promise<void> 
 /** Signs in a person without a session; else records the second factor in the session. */
 async function goOn(request: PageRequest, { personId, pending }: AskedPerson, method: SecondMethod): Promise<void> {
   const { db, clock } = request.deps;
-  const amr = passwordAnd(method);
   const isRefused =
     pending === null
-      ? !(await strengthenSession(request, { personId, amr }))
+      ? !(await strengthenSession(request, { personId, method }))
       : (await findRefusal(db.pool, { personId, now: clock() })) !== null;
   if (isRefused || pending !== null) setCookie(request, pendingCookie, null, cookie);
   if (isRefused) return redirect(request, addressOf(request, signInPath));
   keepConfirmed(request, personId);
   if (pending === null) return redirect(request, returnPathOf(request));
-  await signIn(request, { personId, generation: pending.generation, amr }, returnPathOf(request));
+  const { generation, upstreamSessionId } = pending;
+  const amr = withSecondFactor(pending.amr, method);
+  await signIn(request, { personId, generation, amr, upstreamSessionId }, returnPathOf(request));
 }
 
 async function show(

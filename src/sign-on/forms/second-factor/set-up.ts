@@ -10,7 +10,6 @@ import {
   listSecondFactors,
   makeTotpAddress,
   makeTotpSecret,
-  passwordAnd,
   readNewPasskey,
   recordAtHome,
   removeSecondFactor,
@@ -76,14 +75,14 @@ export function makeSetUpRouter(deps: InteractionDeps): Router {
     .post(codesPath, readLargeForm, owned(renewCodes));
 }
 
-/** Calls the handler if the person has just typed their password or, with a second factor, has just proved that. */
+/** Calls the handler if the person has just signed in or, with a second factor, has just proved that. */
 async function ifProved(request: PageRequest, handle: Handle): Promise<void> {
   const { deps, req, res } = request;
   const signedIn = await findSignedIn(deps, req, res);
   const here = addressOf(request, req.method === "GET" ? req.path : setUpPath);
   if (signedIn === null) return redirect(request, addressWith(signInPath, here));
-  const { personId, hasPassword, hasSecondFactor, isFresh } = signedIn;
-  if (!hasPassword) return redirect(request, "/");
+  const { personId, hasStaffFactor, hasSecondFactor, isFresh } = signedIn;
+  if (!hasStaffFactor) return redirect(request, "/");
   const hasFactors = await hasSecondFactors(deps.db, personId);
   if (!hasFactors && !isFresh) return redirect(request, addressWith(signInPath, here, { again: "1" }));
   if (hasFactors && !(hasSecondFactor && isConfirmed(request, personId))) {
@@ -212,7 +211,7 @@ async function add(
     return isFirst ? renewRecoveryCodes(tx, { personId, key: secrets.recoveryCodes }) : null;
   }).catch(refuseFull);
   const toList = addressOf(request, setUpPath);
-  if (!(await strengthenSession(request, { personId, amr: passwordAnd(method) })))
+  if (!(await strengthenSession(request, { personId, method })))
     return redirect(request, addressWith(signInPath, toList));
   keepConfirmed(request, personId);
   if (codes === null) return redirect(request, toList);

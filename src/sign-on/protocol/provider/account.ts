@@ -13,7 +13,7 @@ import { makeUuid } from "../../../platform/crypto/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
 import type { TokenClaims } from "../contract.ts";
 import { makePseudonym } from "../../../accounts/index.ts";
-import { lacksPassword, lacksSecondFactor } from "../admin-scopes.ts";
+import { lacksSecondFactor, lacksStaffFactor } from "../admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { whileConsuming, getRequest } from "../storage/request.ts";
 import { recordSignIn } from "../storage/unit-of-work.ts";
@@ -75,11 +75,11 @@ export function makeFindAccount(deps: ProviderDeps) {
   };
 }
 
-// For the admin API, refuses what was issued before the person had or needed a second factor, or by a login card.
+// For the admin API, refuses what was issued before the person had or needed a second factor, or in a session that does not open it.
 async function isTooWeak(deps: ProviderDeps, personId: PersonId, token: Token | undefined): Promise<boolean> {
   if (token?.kind !== "AuthorizationCode" && token?.kind !== "RefreshToken") return false;
   const asked = { personId, scopes: token.scopes ?? [], amr: token.amr };
-  return lacksPassword(asked) || lacksSecondFactor(deps, asked);
+  return (await lacksStaffFactor(deps, asked)) || lacksSecondFactor(deps, asked);
 }
 
 // The library hashes the value given as at_hash; every code and refresh token brings an access token and `rat`.

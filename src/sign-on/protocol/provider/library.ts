@@ -17,7 +17,7 @@ import { makeBinding, readBinding } from "../session-binding.ts";
 import { responseModes } from "../contract.ts";
 import type { AnswerApp } from "./answer-app.ts";
 import { algorithms } from "../keys/signing-keys.ts";
-import { presentAcr } from "./acr.ts";
+import { presentAcr, presentAmr } from "./acr.ts";
 import type { Standing } from "../storage/request.ts";
 import { differentMechanism } from "../token-fault.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
@@ -217,6 +217,7 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
     if (options?.use === "idtoken") {
       const token = this as unknown as { client: Client; available: Available; mask: RequestedClaims };
       token.available.acr = presentAcr(platform, token.available.amr);
+      token.available.amr = presentAmr(token.available.amr);
       token.available.auth_time = token.mask["auth_time"]?.value ?? token.available.auth_time;
       token.client = Object.create(token.client, { clientId: { value: [token.client.clientId] } }) as Client;
     }
@@ -244,7 +245,7 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
   });
 }
 
-type Available = { acr?: string; amr?: readonly string[]; auth_time?: number | undefined };
+type Available = { acr?: string; amr?: readonly string[] | undefined; auth_time?: number | undefined };
 type RequestedClaims = Readonly<Record<string, { value?: number } | null>>;
 
 /** Whether people are to be named to the app by ids that no other app knows. */

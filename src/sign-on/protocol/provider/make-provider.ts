@@ -18,12 +18,15 @@ import { nameClientOfHint } from "./logout-hint.ts";
 import { dropEmpty, dropIdleNonce, refuseFormForDevice, refuseLogoutTokens } from "./query.ts";
 import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./show-pages.ts";
+import { findUpstreamSession, lacksSession, noteRefusal, type UpstreamSteps } from "./upstream-steps.ts";
 import { noteRefusedSession } from "./refused-session.ts";
 import { makeMarkDeprecated } from "./without-pkce.ts";
 import { countInteraction, keepHintOfInteraction } from "./open-interactions.ts";
 
+type Pages = ShowPages & UpstreamSteps;
+
 /** Builds the provider with the current signing keys; other keys need another provider. */
-export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
+export function makeProvider(deps: ProviderDeps, pages: Pages): Provider {
   const { db, clock, lifetimes, issuerUrl } = deps;
   const adapter = makeAdapterFactory({
     db,
@@ -51,6 +54,7 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
   });
   (provider as NodeJS.EventEmitter).on("error", (err: unknown) => deps.log.warn({ err }, "sign-on could not answer"));
   provider.on("grant.error", (ctx, refusal) => noteTokenFault(ctx, findTokenFault(ctx, refusal)));
+  provider.on("authorization.error", noteRefusal);
   provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
   const [authorizationPath, logoutPath, tokenPath] = [
     provider.pathFor("authorization"),
@@ -89,7 +93,7 @@ export function exchangedCodeOf(ctx: KoaContextWithOIDC): FoundCode | null {
   return code !== null && code.clientId === ctx.oidc.client?.clientId ? code : null;
 }
 
-type FinishDeps = ProviderDeps & { answerApp: AnswerApp; pages: ShowPages };
+type FinishDeps = ProviderDeps & { answerApp: AnswerApp; pages: Pages };
 
 async function finish(deps: FinishDeps, ctx: KoaContextWithOIDC, request: ProviderRequest): Promise<void> {
   const { pages } = deps;
@@ -102,7 +106,9 @@ async function finish(deps: FinishDeps, ctx: KoaContextWithOIDC, request: Provid
     const { wait, isStored } = await countInteraction(deps, ctx, work);
     if (wait !== null) return pages.showTooMany(ctx, secondsUntil(wait, deps.clock()));
     keepHintOfInteraction(deps, ctx, request);
+    const away = await findWayUpstream(deps, ctx, request);
     request.work = isStored ? committed : await commit(deps, ctx, work);
+    if (away !== null) ctx.redirect(away.href);
     await endSessions(deps.db, request.surplusSessions, deps.clock());
   } catch (error) {
     deps.log.error({ err: error, route: ctx.oidc.route }, "sign-on failed");
@@ -112,4 +118,17 @@ async function finish(deps: FinishDeps, ctx: KoaContextWithOIDC, request: Provid
     if (ctx.oidc.route === "token") refuseToken(ctx, "server_error");
     else await pages.showError(ctx, { error: "server_error" }, error as Error);
   }
+}
+
+/** Where the browser goes instead: to the login of a school, for a session or to end one. */
+async function findWayUpstream(
+  { pages, readAddress }: FinishDeps,
+  ctx: KoaContextWithOIDC,
+  { work }: ProviderRequest,
+): Promise<URL | null> {
+  if (lacksSession(ctx)) return pages.beginSilently(ctx, readAddress(ctx.req));
+  if (work.state !== "changing" || work.session.kind !== "ended") return null;
+  pages.forgetConnection(ctx);
+  const [id, then] = [findUpstreamSession(), ctx.response.get("Location")];
+  return id === null || then === "" ? null : pages.signOutUpstream(ctx, { id, then });
 }

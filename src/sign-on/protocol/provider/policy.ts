@@ -4,7 +4,7 @@ import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { type Bucket, takeToken } from "../../../platform/database/token-bucket.ts";
 import type { Pair } from "../consent.ts";
-import { lacksPassword, lacksSecondFactor } from "../admin-scopes.ts";
+import { lacksSecondFactor, lacksStaffFactor } from "../admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -21,7 +21,7 @@ const { Check, Prompt } = interactionPolicy;
 export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy {
   const policy = makeBasePolicy();
   policy.get("login")?.checks.add(makeHintCheck(deps));
-  policy.get("login")?.checks.add(makePasswordCheck());
+  policy.get("login")?.checks.add(makeStaffFactorCheck(deps));
   policy.add(new Prompt({ name: "refusal", requestable: false }, ...makeRightChecks(deps)), 1);
   policy.add(new Prompt({ name: secondFactorPrompt, requestable: false }, makeSecondFactorCheck(deps)), 2);
   policy.add(new Prompt({ name: "choose_school", requestable: false }, makeSchoolCheck(deps)), 3);
@@ -99,9 +99,9 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
   ];
 }
 
-function makePasswordCheck() {
-  const check: Checked = (ctx) =>
-    Promise.resolve(lacksPassword({ scopes: ctx.oidc.requestParamScopes, amr: ctx.oidc.session?.amr }));
+function makeStaffFactorCheck(deps: ProviderDeps) {
+  const check: Checked = (ctx, { personId }) =>
+    lacksStaffFactor(deps, { personId, scopes: ctx.oidc.requestParamScopes, amr: ctx.oidc.session?.amr });
   return new Check("password", "the user has to type their password", "login_required", withPerson(check));
 }
 

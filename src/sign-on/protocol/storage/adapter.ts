@@ -246,12 +246,21 @@ function isInGrace(
 
 // The library changes a session's id by destroying it first, and saves it at every request.
 function saveSession(request: ProviderRequest, artifact: Artifact): void {
-  const { idHash, payload, personId, generation, cardId, expiresAt } = artifact;
+  const { idHash, payload, personId, generation, cardId, upstreamSessionId, expiresAt } = artifact;
   const work = beforeChange(request);
   const isSame = request.session !== null && isSameSession(request.session, { idHash, payload, expiresAt });
   request.work = isSame
     ? keepSession(work)
-    : changeSession(work, { uid: payload.uid ?? "", idHash, payload, personId, generation, cardId, expiresAt });
+    : changeSession(work, {
+        uid: payload.uid ?? "",
+        idHash,
+        payload,
+        personId,
+        generation,
+        cardId,
+        upstreamSessionId,
+        expiresAt,
+      });
 }
 
 const listPuts = (work: UnitOfWork): Artifact[] => ("puts" in work ? [...work.puts.values()] : []);
@@ -308,6 +317,7 @@ function toArtifact(
     personId,
     generation: standing?.generation ?? null,
     cardId: standing?.cardId ?? null,
+    upstreamSessionId: standing?.upstreamSessionId ?? null,
     grantId: payload.grantId ?? null,
     sessionUid: payload.uid ?? (outlivesSession ? null : (payload.sessionUid ?? null)),
     expiresAt,

@@ -25,6 +25,7 @@ export type Artifact = {
   /** The credential's generation at the sign-in; null without a person or if unknown. */
   generation: number | null;
   cardId: string | null;
+  upstreamSessionId: string | null;
   grantId: string | null;
   sessionUid: string | null;
   expiresAt: Date;
@@ -35,6 +36,7 @@ export type FoundArtifact = {
   personId: string | null;
   generation: number | null;
   cardId: string | null;
+  upstreamSessionId: string | null;
   consumedAt: Date | null;
   replay: Buffer | null;
   expiresAt: Date;
@@ -53,6 +55,7 @@ export const rowTypes = {
   personId: "uuid",
   generation: "int",
   cardId: "uuid",
+  upstreamSessionId: "uuid",
   grantId: "text",
   sessionUid: "text",
   expiresAt: "timestamptz",
@@ -70,7 +73,7 @@ const present = table("oidcArtifact");
 const column = (field: RowField): Sql => columnNames("oidcArtifact", field);
 const given = (field: RowField): Sql => sql`excluded.${column(field)}`;
 
-/** An existing artifact keeps its generation and card if none is given. */
+/** An existing artifact keeps its generation, card and upstream session if none is given. */
 export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => {
   const keeps = sql`${given("generation")} IS NULL AND ${present.personId} = ${given("personId")}`;
   return sql`
@@ -79,7 +82,9 @@ export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => {
   SET ${column("payload")} = ${given("payload")}, ${column("expiresAt")} = ${given("expiresAt")},
     ${column("personId")} = ${given("personId")},
     ${column("generation")} = CASE WHEN ${keeps} THEN ${present.generation} ELSE ${given("generation")} END,
-    ${column("cardId")} = CASE WHEN ${keeps} THEN ${present.cardId} ELSE ${given("cardId")} END`;
+    ${column("cardId")} = CASE WHEN ${keeps} THEN ${present.cardId} ELSE ${given("cardId")} END,
+    ${column("upstreamSessionId")} =
+      CASE WHEN ${keeps} THEN ${present.upstreamSessionId} ELSE ${given("upstreamSessionId")} END`;
 };
 
 export const foundColumns = (artifact: Columns<keyof FoundArtifact>): Columns<keyof FoundArtifact> => ({
@@ -87,6 +92,7 @@ export const foundColumns = (artifact: Columns<keyof FoundArtifact>): Columns<ke
   personId: artifact.personId,
   generation: artifact.generation,
   cardId: artifact.cardId,
+  upstreamSessionId: artifact.upstreamSessionId,
   consumedAt: artifact.consumedAt,
   replay: artifact.replay,
   expiresAt: artifact.expiresAt,
@@ -159,7 +165,9 @@ const recordAssertion = statement<Assertion>(
 export const useAssertion = async (db: Queryable, assertion: Assertion): Promise<boolean> =>
   (await run(db, recordAssertion, assertion)) === 1;
 
-type Changed = Pick<Artifact, "idHash" | "personId" | "generation" | "cardId" | "expiresAt"> & { payload: string };
+type Changed = Pick<Artifact, "idHash" | "personId" | "generation" | "cardId" | "upstreamSessionId" | "expiresAt"> & {
+  payload: string;
+};
 
 const interaction = table("oidcArtifact", "interaction");
 
@@ -172,15 +180,17 @@ const changeInteractionStatement = statement<Changed>((given) => {
       personId: sql`${given.personId}::uuid`,
       generation: sql`CASE WHEN ${keeps} THEN ${interaction.generation} ELSE ${given.generation}::int END`,
       cardId: sql`CASE WHEN ${keeps} THEN ${interaction.cardId} ELSE ${given.cardId}::uuid END`,
+      upstreamSessionId: sql`CASE WHEN ${keeps} THEN ${interaction.upstreamSessionId}
+        ELSE ${given.upstreamSessionId}::uuid END`,
     })}
     WHERE ${interaction.kind} = 'Interaction' AND ${interaction.idHash} = ${given.idHash}`;
 }, "sign-on.changeInteraction");
 
 /** Stores the person's reply; false if the interaction has ended meanwhile. */
 export async function changeInteraction(db: Queryable, artifact: Artifact): Promise<boolean> {
-  const { idHash, personId, generation, cardId, expiresAt } = artifact;
+  const { idHash, personId, generation, cardId, upstreamSessionId, expiresAt } = artifact;
   const payload = JSON.stringify(artifact.payload);
-  const given = { idHash, personId, generation, cardId, expiresAt, payload };
+  const given = { idHash, personId, generation, cardId, upstreamSessionId, expiresAt, payload };
   return (await run(db, changeInteractionStatement, given)) === 1;
 }
 

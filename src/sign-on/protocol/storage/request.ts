@@ -22,8 +22,8 @@ export type FoundCode = {
   codeChallenge?: string | undefined;
 };
 
-/** What a sign-in is based on: the credential's generation, and the card if there was one. */
-export type Standing = { generation: number; cardId: string | null };
+/** What a sign-in is based on: the credential's generation, and the card or the upstream session if there was one. */
+export type Standing = { generation: number; cardId: string | null; upstreamSessionId: string | null };
 
 export type ProviderRequest = {
   readonly isAtTokenEndpoint: boolean;
@@ -68,15 +68,17 @@ export function getRequest(): ProviderRequest {
   return request;
 }
 
-type Found = { personId: string | null; generation: number | null; cardId: string | null };
+type Found = { personId: string | null; generation: number | null } & Omit<Standing, "generation">;
 
-/** Records a person's credential generation; of two, the one that ended first. A card that one has, both have. */
-export function noteStanding({ standings }: ProviderRequest, { personId, generation, cardId }: Found): void {
+/** Records what a sign-in is based on: of two generations the earlier, and the card or upstream session of either. */
+export function noteStanding({ standings }: ProviderRequest, found: Found): void {
+  const { personId, generation, cardId, upstreamSessionId } = found;
   if (personId === null || generation === null) return;
   const before = standings.get(personId);
   standings.set(personId, {
     generation: Math.min(generation, before?.generation ?? generation),
     cardId: cardId ?? before?.cardId ?? null,
+    upstreamSessionId: upstreamSessionId ?? before?.upstreamSessionId ?? null,
   });
 }
 

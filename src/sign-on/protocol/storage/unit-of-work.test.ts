@@ -29,6 +29,7 @@ const artifact = (kind: string, id: string): Artifact => ({
   personId: null,
   generation: null,
   cardId: null,
+  upstreamSessionId: null,
   grantId: null,
   sessionUid: null,
   expiresAt: at,
@@ -50,6 +51,7 @@ const change = {
   personId: null,
   generation: null,
   cardId: null,
+  upstreamSessionId: null,
   expiresAt: at,
 };
 

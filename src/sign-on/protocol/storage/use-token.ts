@@ -36,7 +36,12 @@ function storePuts(puts: Parameter): Sql {
   const { from, columns } = jsonRows(puts, "put", { place: "int", ...rowTypes });
   const { place, ...row } = columns;
   const relation = sql`${from} JOIN used ON used.place = ${place}`;
-  return storeArtifacts({ ...row, generation: sql`used.generation`, cardId: sql`used.card_id` }, relation);
+  const standing = {
+    generation: sql`used.generation`,
+    cardId: sql`used.card_id`,
+    upstreamSessionId: sql`used.upstream_session_id`,
+  };
+  return storeArtifacts({ ...row, ...standing }, relation);
 }
 
 const signInTypes = {
@@ -67,7 +72,7 @@ const useTokensStatement = statement<Given>(
     used AS (
       ${update("oidcArtifact", "token", { consumedAt: sql`asked.at`, replay: sql`asked.replay` })}
       FROM asked WHERE ${token.kind} = asked.kind AND ${token.idHash} = asked.id_hash AND ${token.consumedAt} IS NULL
-      RETURNING asked.place, ${token.generation}, ${token.cardId}),
+      RETURNING asked.place, ${token.generation}, ${token.cardId}, ${token.upstreamSessionId}),
     put AS (${storePuts(given.puts)}),
     signed_in AS (${listSignIns(given.signIns)}),
     sign_in_recorded AS (${recordSignInsFrom(signedIn)}),

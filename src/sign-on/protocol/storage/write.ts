@@ -21,7 +21,7 @@ import { arrayOf, jsonRows } from "../../../platform/database/parameters-sql.ts"
 /** A session is found by its uid, because its id may change; apps are added to those that others stored meanwhile. */
 export type SessionChange = Pick<
   Artifact,
-  "idHash" | "payload" | "personId" | "generation" | "cardId" | "expiresAt"
+  "idHash" | "payload" | "personId" | "generation" | "cardId" | "upstreamSessionId" | "expiresAt"
 > & {
   uid: string;
 };
@@ -78,11 +78,12 @@ const noChange: SessionChange = {
   personId: null,
   generation: null,
   cardId: null,
+  upstreamSessionId: null,
   expiresAt: new Date(0),
 };
 
 function toGiven({ puts, removals, session, notices, logout, returned }: Write) {
-  const { uid, idHash, payload, personId, generation, cardId, expiresAt } =
+  const { uid, idHash, payload, personId, generation, cardId, upstreamSessionId, expiresAt } =
     session.kind === "changed" ? session.change : noChange;
   return {
     sessionUid: session.kind === "ended" ? session.uid : uid,
@@ -91,6 +92,7 @@ function toGiven({ puts, removals, session, notices, logout, returned }: Write) 
     sessionPersonId: personId,
     sessionGeneration: generation,
     sessionCardId: cardId,
+    sessionUpstreamId: upstreamSessionId,
     sessionExpiresAt: expiresAt,
     puts: JSON.stringify(puts.map(toRow)),
     removedKinds: removals.map(({ kind }) => kind),
@@ -121,6 +123,8 @@ const parts: Record<PartName, (given: Parameters, condition: Sql, buckets: numbe
         ELSE ${given.sessionGeneration}::int END`,
       cardId: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.cardId}
         ELSE ${given.sessionCardId}::uuid END`,
+      upstreamSessionId: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.upstreamSessionId}
+        ELSE ${given.sessionUpstreamId}::uuid END`,
       payload: sql`${session.payload} || ${given.sessionPayload}::jsonb || jsonb_build_object('authorizations',
         coalesce(${session.payload}->'authorizations', '{}')
           || coalesce(${given.sessionPayload}::jsonb->'authorizations', '{}'))`,

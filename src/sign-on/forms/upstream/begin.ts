@@ -1,0 +1,59 @@
+import { readLocale } from "../../../platform/pages/index.ts";
+import { uuidPattern } from "../../../platform/crypto/ids.ts";
+import type { ConnectionId, Destination, Start } from "../../../upstream/index.ts";
+import type { Interaction } from "../../protocol/provider/library.ts";
+import { keepSharing, readLastSignIn } from "../last-sign-in.ts";
+import { fieldOf, onPage, type PageRequest, redirect } from "../page-request.ts";
+import { addressOf, returnPathOf, signInPath } from "../platform-page.ts";
+import { isOwnForm, nameBrowser } from "../platform-session.ts";
+import { showFailure } from "./failure.ts";
+
+/** Sends the browser to the login that the person chose, and keeps what they said about the device. */
+export async function beginUpstream(
+  request: PageRequest,
+  { to, ...wishes }: { to: Destination } & Pick<Start, "maxAge" | "prompt" | "uiLocales">,
+): Promise<void> {
+  const { deps, req } = request;
+  const connectionId = fieldOf(request, "connection") as ConnectionId;
+  if (!uuidPattern.test(connectionId)) {
+    const failure = { code: "CONNECTION_OFF" as const, connectionId, schoolId: null };
+    return showFailure(request, failure, to);
+  }
+  const isShared = fieldOf(request, "shared") !== "";
+  // Whoever was at the login before may still be signed in there.
+  const isOthers = isShared || readLastSignIn(request).hasSeveral || "other" in req.query || "again" in req.query;
+  keepSharing(request, isShared);
+  const begun = await deps.upstream.begin({
+    connectionId,
+    browser: nameBrowser(request),
+    address: req.ip ?? "",
+    to,
+    uiLocales: readLocale(req),
+    ...wishes,
+    ...(isOthers && { prompt: "login" }),
+  });
+  if ("failure" in begun) return showFailure(request, begun.failure, to);
+  redirect(request, begun.redirectTo.href);
+}
+
+/**
+ * What an app's request says about the login. Its `login_hint` is not passed on: it is ours or the app's, and says
+ * nothing to another login.
+ */
+export function wishesOf({ params }: Interaction): Pick<Start, "maxAge" | "prompt" | "uiLocales"> {
+  const { prompt, max_age: maxAge, ui_locales: uiLocales } = params as Record<string, string | number | undefined>;
+  return {
+    ...(String(prompt ?? "")
+      .split(" ")
+      .includes("login") && { prompt: "login" as const }),
+    ...(maxAge !== undefined && { maxAge: Number(maxAge) }),
+    ...(typeof uiLocales === "string" && { uiLocales }),
+  };
+}
+
+/** Begins the sign-in to the platform itself. */
+export const beginAtPlatform = (deps: PageRequest["deps"]) =>
+  onPage(deps, async (request) => {
+    if (!isOwnForm(request, signInPath)) return redirect(request, addressOf(request, signInPath));
+    await beginUpstream(request, { to: { path: returnPathOf(request) } });
+  });

@@ -1,0 +1,59 @@
+/** The claims of an ID token and of userinfo, as they arrived. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** Spellings of one claim: older and newer servers of IServ, and libraries that replace the colon. */
+const families = ["uuid", "groups", "roles"].map((name) => [name, `iserv:${name}`, `iserv_${name}`]);
+
+/** Own properties only; undefined for a claim that is absent, which says nothing. */
+export function readClaim(claims: Claims, name: string): unknown {
+  const spellings = families.find((family) => family.includes(name)) ?? [name];
+  const found = [name, ...spellings].find((spelling) => Object.hasOwn(claims, spelling));
+  return found === undefined ? undefined : claims[found];
+}
+
+/** The text of a claim with a single value: text, number, object with an id, or a list of just one of them. */
+export function readText(claims: Claims, name: string): string | null {
+  const values = textsOf(readClaim(claims, name));
+  return values.length === 1 && values[0] !== "" ? values[0]! : null;
+}
+
+/** What stands for an object such as IServ's `{id, act, name, uuid, displayName}`, the most stable first. */
+const namesInObjects = ["uuid", "id", "act", "value", "name", "displayName"];
+
+/** All values of a claim as text. Null, true and what is nested deeper have none. */
+export function textsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => (Array.isArray(one) ? [] : textsOf(one)));
+  if (typeof value === "string") return [value];
+  if (typeof value === "number") return Number.isSafeInteger(value) ? [String(value)] : [];
+  if (typeof value !== "object" || value === null) return [];
+  const members = value as Claims;
+  const name = namesInObjects.find((one) => Object.hasOwn(members, one) && typeof members[one] !== "object");
+  return name === undefined ? [] : textsOf(members[name]);
+}
+
+/** What the provider calls the person, for the staff; null if it does not say. */
+export function readDisplayName(claims: Claims): string | null {
+  const parts = [readText(claims, "given_name"), readText(claims, "family_name")].filter((part) => part !== null);
+  return readText(claims, "name") ?? (parts.length > 0 ? parts.join(" ") : null);
+}
+
+/** Claims about the token, not about the account. */
+const ofTheToken = new Set(
+  "iss aud exp iat nbf nonce azp auth_time at_hash c_hash s_hash jti sid rat aio rh uti ver acr amr".split(" "),
+);
+const mostBytes = 4096;
+
+/** The claims that a rule could be about, as far as they are small. */
+export function keepClaims(claims: Claims): Claims {
+  const kept = Object.entries(claims).filter(([name]) => !ofTheToken.has(name));
+  const small: [string, unknown][] = [];
+  let size = 0;
+  for (const one of kept.sort(([, a], [, b]) => sizeOf(a) - sizeOf(b))) {
+    size += one[0].length + sizeOf(one[1]);
+    if (size > mostBytes) break;
+    small.push(one);
+  }
+  return Object.fromEntries(small);
+}
+
+const sizeOf = (value: unknown): number => JSON.stringify(value).length;

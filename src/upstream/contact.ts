@@ -1,0 +1,105 @@
+import type { CustomFetch } from "openid-client";
+import type { Clock } from "../platform/clock.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
+import { findRows, run, sql, statement, update } from "../platform/database/sql.ts";
+import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import { UpstreamError } from "./failures.ts";
+import type { ConnectionId } from "./ids.ts";
+import { readKeys, readMetadata, type KeySet, type Metadata } from "./metadata.ts";
+import type { FindKeys, Known } from "./provider.ts";
+import { connection, connectionFields, readyOf, type ConnectionRow, type ReadyConnection } from "./ready-connection.ts";
+
+export type ContactDeps = {
+  db: PrismaDb;
+  clock: Clock;
+  encryptionKeys: EncryptionKeys;
+  /** In development. */
+  allowHttp: boolean;
+  fetchFor(connectionId: ConnectionId): CustomFetch;
+};
+
+/** What is known of a provider: its discovery document and its keys, as the database has them, read anew when needed. */
+export type Contact = {
+  find(id: ConnectionId): Promise<ConnectionRow | null>;
+  /** With the metadata, which are read now if they never were. Errors: CONNECTION_OFF, UPSTREAM_DOWN, INVALID_RESPONSE. */
+  know(row: ConnectionRow): Promise<Known>;
+  /** Reads both now and stores them. Errors: UPSTREAM_DOWN, INVALID_RESPONSE. */
+  refresh(connection: ReadyConnection): Promise<Known>;
+  keysOf(known: Known): FindKeys;
+};
+
+const findStatement = statement<{ id: ConnectionId }>(
+  ({ id }) => sql`SELECT ${connectionFields} FROM ${connection} WHERE ${connection.id} = ${id}`,
+  "upstream.findConnection",
+);
+
+type Stored = { id: ConnectionId; issuer: string; metadata: string; keys: string; now: Date; refreshAt: Date };
+
+// Nothing is stored if the connection got another issuer meanwhile.
+const storeStatement = statement<Stored>(
+  ({ id, issuer, metadata, keys, now, refreshAt }) => sql`
+    ${update("upstreamConnection", "connection", {
+      metadata: sql`${metadata}::jsonb`,
+      metadataReadAt: now,
+      keys: sql`${keys}::jsonb`,
+      keysReadAt: now,
+      refreshAt,
+    })} WHERE ${connection.id} = ${id} AND ${connection.issuer} = ${issuer}`,
+  "upstream.storeMetadata",
+);
+
+const refreshMs = 86_400_000;
+/** Keys that do not fit are not read more often, whatever tokens arrive. */
+const keysAgeMs = 60_000;
+const mostRemembered = 1000;
+
+export function makeContact(deps: ContactDeps): Contact {
+  const { db, clock, allowHttp } = deps;
+  // A key set is imported once in a process, and once at a time is it read.
+  const remembered = new Map<ConnectionId, { readAt: number; keys: KeySet }>();
+  const reading = new Map<ConnectionId, Promise<Known>>();
+
+  const readNow = async (of: ReadyConnection): Promise<Known> => {
+    const fetch = deps.fetchFor(of.id);
+    const metadata = await readMetadata(fetch, { issuer: of.issuer, allowHttp });
+    const keys = await readKeys(fetch, metadata);
+    const now = clock();
+    const texts = { metadata: JSON.stringify(metadata), keys: JSON.stringify(keys) };
+    const refreshAt = new Date(now.getTime() + refreshMs);
+    await run(db.pool, storeStatement, { id: of.id, issuer: of.issuer, ...texts, now, refreshAt });
+    return { ...of, metadata, keys, keysReadAt: now };
+  };
+  const refresh = (of: ReadyConnection): Promise<Known> => {
+    const started = reading.get(of.id) ?? readNow(of).finally(() => reading.delete(of.id));
+    reading.set(of.id, started);
+    return started;
+  };
+  const remember = (id: ConnectionId, { keys, keysReadAt }: { keys: KeySet; keysReadAt: Date | null }): KeySet => {
+    const readAt = keysReadAt?.getTime() ?? 0;
+    const known = remembered.get(id);
+    if (known?.readAt === readAt) return known.keys;
+    if (remembered.size >= mostRemembered) remembered.clear();
+    remembered.set(id, { readAt, keys });
+    return keys;
+  };
+  const know = async (row: ConnectionRow): Promise<Known> => {
+    const ready = readyOf(row, deps.encryptionKeys);
+    const { metadata } = ready;
+    return metadata === null || ready.keys === null ? refresh(ready) : { ...ready, metadata: metadata as Metadata };
+  };
+  return {
+    find: async (id) => (await findRows<ConnectionRow>(db.pool, findStatement, { id }))[0] ?? null,
+    know,
+    refresh,
+    keysOf:
+      (known) =>
+      async ({ newer }) => {
+        const { id, keys, keysReadAt } = known;
+        if (keys === null) throw new UpstreamError("INVALID_RESPONSE", "there are no keys");
+        const isRecent = keysReadAt !== null && clock().getTime() - keysReadAt.getTime() < keysAgeMs;
+        if (!newer || isRecent) return remember(id, { keys, keysReadAt });
+        const { keys: read, keysReadAt: readAt } = await refresh(known);
+        return remember(id, { keys: read!, keysReadAt: readAt });
+      },
+  };
+}

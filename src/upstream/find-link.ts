@@ -1,0 +1,100 @@
+import { fields, findRows, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import type { ConnectionId } from "./ids.ts";
+import type { AccountRefusal } from "./failures.ts";
+import type { PersonId } from "../directory/index.ts";
+import { readText, type Claims } from "./claims.ts";
+import type { ReadyConnection } from "./ready-connection.ts";
+import {
+  factsTables,
+  findMatches,
+  findPersonFacts,
+  personFacts,
+  toRuleParameters,
+  type FactsParameters,
+  type PersonFacts,
+} from "./roster.ts";
+
+/** An account at the provider, proven by an ID token. */
+export type Account = { issuer: string; subject: string; claims: Claims };
+
+export type Found =
+  | { kind: "linked" | "new"; facts: PersonFacts }
+  | { kind: "refused"; code: AccountRefusal; matches: number; value: string | null };
+
+export type Asked = Pick<
+  ReadyConnection,
+  "id" | "schoolId" | "ruleClaim" | "ruleField" | "normalisations" | "groupIds"
+>;
+
+const link = table("upstreamLink", "link");
+
+type LinkedFacts = PersonFacts & { linkedBy: "RULE" | "STAFF" };
+type LinkKey = { connectionId: ConnectionId; issuer: string; subject: string };
+
+const findLinked = statement<FactsParameters & LinkKey>(
+  (given) => sql`
+    SELECT ${fields<LinkedFacts>({ ...personFacts(given), linkedBy: sql`linked.linked_by` })}
+    FROM (SELECT ${link.personId} AS person_id, ${link.linkedBy} AS linked_by FROM ${link}
+      WHERE ${link.connectionId} = ${given.connectionId} AND ${link.issuer} = ${given.issuer}
+        AND ${link.subject} = ${given.subject}) AS linked
+    CROSS JOIN ${factsTables(sql`linked.person_id`)}`,
+  "upstream.findLinked",
+);
+
+/**
+ * Finds whom an account signs in: the person that it is linked to, otherwise the only person whom the rule names. An
+ * absent claim names nobody.
+ */
+export async function findPersonOf(
+  db: Queryable,
+  { connection, account, now }: { connection: Asked; account: Account; now: Date },
+): Promise<Found> {
+  const { id: connectionId, schoolId, groupIds, ruleClaim } = connection;
+  const value = ruleClaim === null ? null : readText(account.claims, ruleClaim);
+  const refuse = (code: AccountRefusal, matches = 0): Found => ({ kind: "refused", code, matches, value });
+  const asked = { ...toRuleParameters(connection), schoolId, groupIds, value, now };
+  const { issuer, subject } = account;
+  const [linked] = await findRows<LinkedFacts>(db, findLinked, { ...asked, connectionId, issuer, subject });
+  if (linked !== undefined) {
+    const refusal = refusalOf(linked) ?? (await findContradiction(db, { connection, linked, value }));
+    return refusal === null ? { kind: "linked", facts: linked } : refuse(refusal);
+  }
+  if (value === null) return refuse(ruleClaim === null ? "NOBODY_MATCHES" : "CLAIM_MISSING");
+  const [match] = await findMatches(db, { schoolId, values: [value], rule: connection });
+  if (match!.count !== 1) return refuse(match!.count === 0 ? "NOBODY_MATCHES" : "SEVERAL_MATCH", match!.count);
+  const facts = await findPersonFacts(db, { ...asked, personId: match!.personIds[0]! });
+  if (facts === null) return refuse("NOBODY_MATCHES");
+  const refusal = refusalOf(facts);
+  if (refusal !== null) return refuse(refusal, 1);
+  return (await hasOtherLink(db, { connectionId, personId: facts.personId }))
+    ? refuse("LINKED_TO_ANOTHER", 1)
+    : { kind: "new", facts };
+}
+
+export function refusalOf({ isHere, isWide, isBlocked, isInGroups }: PersonFacts): AccountRefusal | null {
+  if (!isHere || isWide) return "NOBODY_MATCHES";
+  if (isBlocked) return "BLOCKED";
+  return isInGroups ? null : "NOT_IN_CLASSES";
+}
+
+/** Whether the claim says now that the account is another person's, as when a `sub` is given out again. */
+async function findContradiction(
+  db: Queryable,
+  { connection, linked, value }: { connection: Asked; linked: LinkedFacts; value: string | null },
+): Promise<AccountRefusal | null> {
+  // Of those whom staff linked, the roster's field differs from the claim: that is why they did.
+  if (value === null || linked.isKey === true) return null;
+  const { schoolId } = connection;
+  const [match] = await findMatches(db, { schoolId, values: [value], rule: connection });
+  const namesOthers = match!.count > 0 || (linked.isKey === false && linked.linkedBy === "RULE");
+  return namesOthers ? "LINK_CONTRADICTED" : null;
+}
+
+const findOther = statement<{ connectionId: ConnectionId; personId: PersonId }>(
+  ({ connectionId, personId }) =>
+    sql`SELECT FROM ${link} WHERE ${link.connectionId} = ${connectionId} AND ${link.personId} = ${personId}`,
+  "upstream.findLinkOfPerson",
+);
+
+const hasOtherLink = async (db: Queryable, of: { connectionId: ConnectionId; personId: PersonId }): Promise<boolean> =>
+  (await findRows(db, findOther, of)).length > 0;

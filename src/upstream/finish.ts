@@ -1,0 +1,180 @@
+import { readClaim, readText, type Claims } from "./claims.ts";
+import { refuseOff, goUpstream } from "./begin.ts";
+import { addressesOf } from "./addresses.ts";
+import { UpstreamError } from "./failures.ts";
+import { findPersonOf, type Account, type Found } from "./find-link.ts";
+import { createGuest } from "./guest.ts";
+import { noteSuccess } from "./note-outcome.ts";
+import { profiles } from "./profiles.ts";
+import { exchangeCode, readUserinfo, verifyToken, type Known, type Tokens } from "./provider.ts";
+import { linkByRule, newSessionId, recordSignIn } from "./record-sign-in.ts";
+import { recordRefusal } from "./refusals.ts";
+import { takeRoundTrip, type RoundTrip } from "./round-trip.ts";
+import { keepTestedSignIn } from "./set-up-links.ts";
+import { reportTest, type Arrived } from "./test-sign-in.ts";
+import { storeOf } from "../platform/database/db.ts";
+import type { Back, Destination, Finished, RoundTripDeps } from "./upstream.ts";
+import type { SchoolId } from "../directory/index.ts";
+
+/** What is known of a round trip, for whoever tells the person how it failed. */
+export type Progress = { to: Destination | null; schoolId: SchoolId | null; isProven: boolean };
+
+/** Takes what the browser brings back from the provider. `progress` is filled in on the way. Errors: UpstreamError. */
+export async function finishRoundTrip(deps: RoundTripDeps, back: Back, progress: Progress): Promise<Finished> {
+  const { connectionId, browser, params, at: now } = back;
+  const state = params.get("state") ?? "";
+  const taken = await takeRoundTrip(deps.db.pool, { connectionId, browser, state, now }, deps.encryptionKeys);
+  const { trip, connection: row } = taken;
+  Object.assign(progress, { to: trip.to, schoolId: row.schoolId });
+  await refuseOff(deps, row, { to: trip.to, browser }, deps.findSetUpLink);
+  const connection = await deps.contact.know(row);
+  const fewer = findFewerScopes(connection, { trip, params });
+  if (fewer !== null) {
+    const { to, maxAge } = trip;
+    const start = { connectionId, browser, address: back.address, to, maxAge, silent: taken.purpose === "SILENT" };
+    return { kind: "again", redirectTo: await goUpstream(deps, { connection, start, scopes: fewer }) };
+  }
+  // Without a code there is only what the browser says.
+  progress.isProven = params.has("code");
+  const tokens = await readTokens(deps, { connection, trip, params, now });
+  const claims = await readClaims(deps, connection, { tokens, isTest: taken.purpose === "TEST" });
+  checkTenant(connection, tokens.idClaims);
+  const subject = readText(claims, connection.subjectClaim);
+  const arrived = { issuer: connection.issuer, subject, claims, scopes: trip.scopes };
+  return "test" in trip.to
+    ? finishTest(deps, { connection, arrived, setUpLinkId: trip.to.test, now })
+    : signIn(deps, { connection, arrived, tokens, back, to: trip.to });
+}
+
+/** The next step of scopes, where the provider refused one of those before. */
+function findFewerScopes(
+  { profile }: Known,
+  { trip, params }: { trip: RoundTrip; params: URLSearchParams },
+): readonly string[] | null {
+  if (params.get("error") !== "invalid_scope") return null;
+  const { scopeSteps } = profiles[profile];
+  const asked = scopeSteps.findIndex((step) => step.join(" ") === trip.scopes.join(" "));
+  // Scopes that were typed by hand are given up for the first step that asks for fewer.
+  return scopeSteps.find((step, index) => (asked === -1 ? step.length < trip.scopes.length : index > asked)) ?? null;
+}
+
+async function readTokens(
+  { issuerUrl, callsTo, contact }: RoundTripDeps,
+  { connection, trip, params, now }: { connection: Known; trip: RoundTrip; params: URLSearchParams; now: Date },
+): Promise<Tokens> {
+  const { redirectUri } = addressesOf(issuerUrl, connection.id);
+  const { state, nonce, verifier, maxAge } = trip;
+  const expected = { params, redirectUri, state, nonce, verifier, maxAge };
+  const tokens = await exchangeCode(connection, callsTo(connection.id), expected);
+  const findKeys = contact.keysOf(connection);
+  await verifyToken(connection, { token: tokens.idToken, findKeys, now, requiredClaims: ["exp", "iat", "sub"] });
+  return tokens;
+}
+
+/** The claims of the ID token; of userinfo too where a claim that is needed is missing, or somebody looks at them. */
+async function readClaims(
+  { callsTo }: RoundTripDeps,
+  connection: Known,
+  { tokens, isTest }: { tokens: Tokens; isTest: boolean },
+): Promise<Claims> {
+  const { metadata, subjectClaim, ruleClaim, createsGuests } = connection;
+  const { idClaims } = tokens;
+  const needed = [subjectClaim, ...(ruleClaim === null ? [] : [ruleClaim]), ...(createsGuests ? ["family_name"] : [])];
+  const isEnough = needed.every((name) => readClaim(idClaims, name) !== undefined);
+  if (metadata.userinfo_endpoint === undefined || (isEnough && !isTest)) return idClaims;
+  // What is signed counts more.
+  return { ...(await readUserinfo(connection, callsTo(connection.id), tokens)), ...idClaims };
+}
+
+/** Of the ID token only: what the request asked for, or userinfo says, is not signed. */
+function checkTenant({ profile, tenant }: Known, idClaims: Claims): void {
+  const { tenantClaim } = profiles[profile];
+  if (tenantClaim === null) return;
+  if (tenant === null || !Object.hasOwn(idClaims, tenantClaim) || idClaims[tenantClaim] !== tenant)
+    throw new UpstreamError("TENANT", `${tenantClaim} is not the tenant of the school`);
+}
+
+type Arriving = { connection: Known; arrived: Arrived };
+
+async function finishTest(
+  { db, encryptionKeys }: RoundTripDeps,
+  {
+    connection,
+    arrived,
+    setUpLinkId,
+    now,
+  }: Arriving & { setUpLinkId: Extract<Destination, { test: unknown }>["test"]; now: Date },
+): Promise<Finished> {
+  const tested = await reportTest(storeOf(db), connection, { ...arrived, now });
+  await keepTestedSignIn(db, { id: setUpLinkId, tested }, encryptionKeys);
+  return { kind: "tested", setUpLinkId, tested };
+}
+
+async function signIn(
+  deps: RoundTripDeps,
+  given: Arriving & { tokens: Tokens; back: Back; to: Destination },
+): Promise<Finished> {
+  const { db, encryptionKeys } = deps;
+  const { connection, arrived, tokens, back, to } = given;
+  const { at: now, requestId } = back;
+  // The account was proven: the connection works, whoever it is.
+  await noteSuccess(db.pool, connection, now);
+  const { issuer, subject, claims } = arrived;
+  const { sub, sid } = tokens.idClaims;
+  const account: Account = { issuer, subject: subject ?? sub, claims };
+  const found: Found =
+    subject === null
+      ? { kind: "refused", code: "CLAIM_MISSING", matches: 0, value: null }
+      : await findPersonOf(db.pool, { connection, account, now });
+  if (found.kind === "refused") return refuse(deps, { connection, account, found, back });
+  let { facts } = found;
+  if (found.kind === "new") await linkByRule(db, { connection, account, facts, now, requestId });
+  if (facts.generation === null) {
+    const again = await findPersonOf(db.pool, { connection, account, now });
+    if (again.kind !== "linked" || again.facts.generation === null) throw new UpstreamError("EXPIRED", "no user name");
+    facts = again.facts;
+  }
+  const { personId, generation } = facts;
+  const idToken = connection.endsUpstreamSession ? tokens.idToken : null;
+  const session = { id: newSessionId(now), sub, sid: typeof sid === "string" ? sid : null, idToken };
+  await recordSignIn(db.pool, { connection, account, personId, session, now }, encryptionKeys);
+  const amr =
+    connection.trustedForSecondFactor && saysSecondFactor(tokens.idClaims) ? ["upstream", "mfa"] : ["upstream"];
+  const { schoolId: homeSchoolId } = connection;
+  return { kind: "signed_in", personId, generation: generation!, upstreamSessionId: session.id, amr, homeSchoolId, to };
+}
+
+/** Values of `acr` that mean several factors; `amr` says it with "mfa" (RFC 8176). */
+const severalFactors = new Set([
+  "mfa",
+  "https://refeds.org/profile/mfa",
+  "http://schemas.openid.net/pape/policies/2007/06/multi-factor",
+  "phr",
+  "phrh",
+]);
+
+const saysSecondFactor = ({ amr, acr }: Claims): boolean =>
+  (Array.isArray(amr) && amr.includes("mfa")) || (typeof acr === "string" && severalFactors.has(acr));
+
+type Refused = { connection: Known; account: Account; found: Extract<Found, { kind: "refused" }>; back: Back };
+
+async function refuse(
+  { db, encryptionKeys }: RoundTripDeps,
+  { connection, account, found, back }: Refused,
+): Promise<never> {
+  const { at: now, requestId } = back;
+  const { code, matches, value } = found;
+  const isGuest = code === "NOBODY_MATCHES" && connection.createsGuests && matches === 0;
+  const isNew = isGuest && !(await hasLink(db, { connection, account }));
+  if (isNew) await createGuest(db, { connection, account }, { now, requestId });
+  const shown = isNew ? "WAITS_FOR_STAFF" : code;
+  await recordRefusal(db.pool, { connection, account, code: shown, matches, value, now }, encryptionKeys);
+  throw new UpstreamError(shown);
+}
+
+/** The linked person may have left the school: their account makes no second one. */
+const hasLink = async (
+  { prisma }: RoundTripDeps["db"],
+  { connection, account: { issuer, subject } }: { connection: Known; account: Account },
+): Promise<boolean> =>
+  (await prisma.upstreamLink.count({ where: { connectionId: connection.id, issuer, subject } })) > 0;

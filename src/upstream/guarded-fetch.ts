@@ -1,0 +1,53 @@
+import type { CustomFetch } from "openid-client";
+import type { Gate } from "../platform/concurrency/gate.ts";
+import { makeGate } from "../platform/concurrency/gate.ts";
+import { AppError, makeUnavailable } from "../platform/errors.ts";
+import type { GuardedSender } from "../platform/outbound/guarded-request.ts";
+import { UpstreamError } from "./failures.ts";
+import type { ConnectionId } from "./ids.ts";
+
+/** No call takes longer. */
+export const callTimeoutMs = 5000;
+const mostBytes = 1024 * 1024;
+
+/**
+ * Calls to one provider at a time in this process; others wait a moment and are refused then, so that a provider that
+ * hangs takes nothing from those of other schools.
+ */
+export const makeCallGate = (): Gate =>
+  makeGate({ places: Infinity, placesPerClient: 16, open: Infinity, openPerClient: Infinity, waitMs: 1500 }, () =>
+    makeUnavailable("the provider has too many calls to answer"),
+  );
+
+const neverLeaves = { hasLeft: () => false, onLeave: () => () => undefined };
+const withoutBody = new Set([101, 103, 204, 205, 304]);
+
+/** `fetch` for openid-client: through the guarded sender, in the turn of the connection. Errors: UPSTREAM_DOWN. */
+export function makeGuardedFetch(
+  { sender, gate }: { sender: GuardedSender; gate: Gate },
+  connectionId: ConnectionId,
+): CustomFetch {
+  return async (address, { method, headers, body }) => {
+    const url = new URL(address);
+    const leave = await gate.enter(connectionId, neverLeaves).catch((error: unknown) => {
+      throw error instanceof AppError ? new UpstreamError("UPSTREAM_DOWN", error.internal) : error;
+    });
+    try {
+      const sent = { headers: { ...headers, "accept-encoding": "identity" }, mostBytes };
+      const answer =
+        method === "POST" ? await sender.post(url, { ...sent, body: String(body) }) : await sender.get(url, sent);
+      if (answer.status >= 500 || answer.status === 429)
+        throw new UpstreamError("UPSTREAM_DOWN", `${url.pathname} answered ${answer.status}`);
+      const contents = withoutBody.has(answer.status) ? null : new Uint8Array(answer.start);
+      return new Response(contents, {
+        status: answer.status,
+        headers: answer.contentType === null ? {} : { "content-type": answer.contentType },
+      });
+    } catch (error) {
+      if (error instanceof UpstreamError) throw error;
+      throw new UpstreamError("UPSTREAM_DOWN", error instanceof Error ? error.message : "", { cause: error });
+    } finally {
+      leave();
+    }
+  };
+}

@@ -1,0 +1,118 @@
+import type { Clock } from "../platform/clock.ts";
+import type { Db } from "../platform/database/db.ts";
+import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import { findRows, run, sql, statement, table, update, type Sql, type Statement } from "../platform/database/sql.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
+import type { Contact } from "./contact.ts";
+import { isConnectionFailure, UpstreamError } from "./failures.ts";
+import { noteFailure } from "./note-outcome.ts";
+import { connection, connectionFields, readyOf, type ConnectionRow } from "./ready-connection.ts";
+import { refusalDays } from "./refusals.ts";
+
+type JobDeps = { db: Db; clock: Clock; contact: Contact; encryptionKeys: EncryptionKeys };
+type Old = { before: Date; batch: number };
+
+const trip = table("upstreamRoundTrip", "trip");
+const refusal = table("upstreamRefusal", "refusal");
+const recent = table("upstreamRecentSignIn", "recent");
+const link = table("upstreamSetUpLink", "link");
+const session = table("upstreamSession", "session");
+const artifact = table("oidcArtifact", "artifact");
+const due = table("upstreamSession", "due");
+
+const removal = (name: string, of: Sql, time: Sql): Statement<Old> =>
+  statement<Old>(
+    ({ before, batch }) => sql`
+      DELETE FROM ${of} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${of} WHERE ${time} <= ${before} ORDER BY ${time} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
+    `upstream.remove.${name}`,
+  );
+
+const dayMs = 86_400_000;
+
+/** What is removed when, counted from now. */
+const removals = [
+  { statement: removal("roundTrips", sql`${trip}`, trip.expiresAt), days: 0 },
+  { statement: removal("setUpLinks", sql`${link}`, link.expiresAt), days: 0 },
+  { statement: removal("refusals", sql`${refusal}`, refusal.lastAt), days: refusalDays },
+  { statement: removal("recentSignIns", sql`${recent}`, recent.at), days: 30 },
+];
+
+// Sessions here, and tokens that outlive them, depend on it: looked up by the person, who has few.
+const isNeeded = sql`EXISTS (SELECT FROM ${artifact}
+  WHERE ${artifact.personId} = ${due.personId} AND ${artifact.upstreamSessionId} = ${due.id})`;
+
+const removeSessions = statement<{ now: Date; next: Date; batch: number }>(
+  ({ now, next, batch }) => sql`
+    WITH due AS MATERIALIZED (
+      SELECT ${session.id}, ${session.personId} FROM ${session} WHERE ${session.checkAt} <= ${now}
+      ORDER BY ${session.checkAt} LIMIT ${batch} FOR UPDATE SKIP LOCKED),
+    needed AS MATERIALIZED (SELECT id FROM due WHERE ${isNeeded}),
+    kept AS (${update("upstreamSession", "session", { checkAt: next })} FROM needed WHERE ${session.id} = needed.id),
+    gone AS (DELETE FROM ${session} USING due WHERE ${session.id} = due.id
+      AND NOT EXISTS (SELECT FROM needed WHERE needed.id = due.id))
+    SELECT count(*)::int AS due FROM due`,
+  "upstream.removeSessions",
+);
+
+const refreshedAtOnce = 20;
+const retryMs = 3_600_000;
+
+// Put off first, so that two processes do not read the same, and one that fails waits its turn.
+const takeDue = statement<{ now: Date; next: Date }>(
+  ({ now, next }) => sql`
+    ${update("upstreamConnection", "connection", { refreshAt: next })}
+    WHERE ${connection.id} IN (SELECT id FROM upstream_connection WHERE refresh_at <= ${now}
+      ORDER BY refresh_at LIMIT ${refreshedAtOnce} FOR UPDATE SKIP LOCKED)
+    RETURNING ${connectionFields}`,
+  "upstream.takeDueConnections",
+);
+
+export function makeUpstreamJobs({ db, clock, contact, encryptionKeys }: JobDeps): WorkerJob[] {
+  const refreshOne = async (row: ConnectionRow): Promise<void> => {
+    try {
+      await contact.refresh(readyOf(row, encryptionKeys));
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      const { code } = error;
+      if (row.state === "ON" && isConnectionFailure(code))
+        await noteFailure(db.pool, { id: row.id, code, isProven: true, now: clock() });
+    }
+  };
+  return [
+    {
+      name: "upstream.refresh",
+      everySeconds: 60,
+      async run(signal) {
+        for (let taken = refreshedAtOnce; taken === refreshedAtOnce && !signal.aborted;) {
+          const now = clock();
+          const next = new Date(now.getTime() + retryMs);
+          const rows = await findRows<ConnectionRow>(db.pool, takeDue, { now, next });
+          await Promise.all(rows.map(refreshOne));
+          taken = rows.length;
+        }
+      },
+    },
+    {
+      name: "upstream.sweep",
+      everySeconds: 60,
+      async run(signal) {
+        for (const { statement: removeOld, days } of removals) {
+          const before = new Date(clock().getTime() - days * dayMs);
+          await removeInBatches(signal, (batch) => run(db.pool, removeOld, { before, batch }), 1000);
+        }
+        const now = clock();
+        const next = new Date(now.getTime() + dayMs);
+        await removeInBatches(
+          signal,
+          async (batch) => {
+            const [row] = await findRows<{ due: number }>(db.pool, removeSessions, { now, next, batch });
+            return row!.due;
+          },
+          1000,
+        );
+      },
+    },
+  ];
+}

@@ -1,0 +1,151 @@
+import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
+import {
+  fields,
+  findRows,
+  sql,
+  statement,
+  table,
+  type Queryable,
+  type Sql,
+  type Value,
+} from "../platform/database/sql.ts";
+import type { Normalisation, Rule, RuleField } from "./connection.ts";
+
+const person = table("person", "person");
+const credential = table("credential", "credential");
+const member = table("membership", "member");
+const group = table("group", "class");
+const role = table("staffRole", "role");
+
+/** What `normalised` and `keyOf` need of a rule. */
+export type RuleParameters = { field: RuleField; isLower: boolean; spaces: string; domain: string; zeros: string };
+
+export const toRuleParameters = ({ ruleField, normalisations }: Omit<Rule, "ruleClaim">): RuleParameters => {
+  const does = (one: Normalisation, characters: string) => (normalisations.includes(one) ? characters : "");
+  return {
+    field: ruleField,
+    isLower: normalisations.includes("LOWER_CASE"),
+    spaces: does("TRIM", " \t\r\n"),
+    domain: does("WITHOUT_DOMAIN", "@"),
+    zeros: does("WITHOUT_LEADING_ZEROS", "0"),
+  };
+};
+
+type Given = { readonly [Name in keyof RuleParameters]: Value };
+
+/** SQL: a text as the rule compares it; null if nothing of it is left. Without characters, each step does nothing. */
+const normalised = (text: Sql, { isLower, spaces, domain, zeros }: Given): Sql => sql`
+  nullif(ltrim(split_part(btrim(CASE WHEN ${isLower} THEN lower(${text}) ELSE ${text} END,
+    ${spaces}::text), ${domain}::text, 1), ${zeros}::text), '')`;
+
+/** SQL: the field of the roster that the rule names. */
+const keyOf = (given: Given): Sql =>
+  normalised(
+    sql`(CASE ${given.field}::text WHEN 'USERNAME' THEN ${credential.username} WHEN 'PERSON_ID' THEN ${person.id}::text
+      ELSE ${person.sourceSystemIdentifier} END)`,
+    given,
+  );
+
+export type Match = { place: number; count: number; personIds: PersonId[] };
+type Matching = RuleParameters & { schoolId: SchoolId; values: string[] };
+
+const matchStatement = statement<Matching>(
+  (given) => sql`
+    SELECT asked.place::int AS place, count(*)::int AS count,
+      (array_agg(roster.id::text ORDER BY roster.id))[1:2] AS "personIds"
+    FROM unnest(${given.values}::text[]) WITH ORDINALITY AS asked (value, place)
+    JOIN (SELECT ${person.id} AS id, ${keyOf(given)} AS key
+      FROM ${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id}
+      WHERE ${person.homeSchoolId} = ${given.schoolId} AND ${person.status} = 'ACTIVE') AS roster
+      ON roster.key = ${normalised(sql`asked.value`, given)}
+    GROUP BY asked.place`,
+  "upstream.match",
+);
+
+const nobody = { count: 0, personIds: [] as PersonId[] };
+
+/** Finds the active people at home in the school whom the rule names by each value; at most two ids of each. */
+export async function findMatches(
+  db: Queryable,
+  { schoolId, values, rule }: { schoolId: SchoolId; values: readonly string[]; rule: Omit<Rule, "ruleClaim"> },
+): Promise<Omit<Match, "place">[]> {
+  const given = { ...toRuleParameters(rule), schoolId, values: [...values] };
+  const rows = await findRows<Match, Matching>(db, matchStatement, given);
+  return values.map((_value, index) => rows.find(({ place }) => place === index + 1) ?? nobody);
+}
+
+/** Roles that reach beyond one school's people: those who hold one are never signed in by a school's login. */
+const wideRoles = sql`'OPERATOR', 'SUPPORT', 'DISTRICT', 'PARTNER'`;
+
+export type PersonFacts = {
+  personId: PersonId;
+  isHere: boolean;
+  isBlocked: boolean;
+  isWide: boolean;
+  isInGroups: boolean;
+  /** Null for a person without a user name. */
+  generation: number | null;
+  /** Whether the value of the claim is the person's; null where the roster or the claim has none. */
+  isKey: boolean | null;
+};
+
+export type FactsParameters = RuleParameters & {
+  schoolId: SchoolId;
+  groupIds: readonly GroupId[];
+  value: string | null;
+  now: Date;
+};
+
+export const factsTables = (personId: Sql): Sql =>
+  sql`${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id} WHERE ${person.id} = ${personId}`;
+
+export const personFacts = (given: { readonly [Name in keyof FactsParameters]: Value }) => ({
+  personId: person.id,
+  isHere: sql`(${person.status} = 'ACTIVE' AND ${person.homeSchoolId} IS NOT DISTINCT FROM ${given.schoolId}::uuid)`,
+  isBlocked: sql`${person.blockedAt} IS NOT NULL`,
+  isWide: sql`EXISTS (SELECT FROM ${role} WHERE ${role.personId} = ${person.id} AND ${role.role} IN (${wideRoles})
+    AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${given.now}::timestamptz))`,
+  isInGroups: sql`(cardinality(${given.groupIds}::uuid[]) = 0 OR EXISTS (SELECT FROM ${member}
+    JOIN ${group} ON ${group.id} = ${member.groupId} AND ${group.status} = 'ACTIVE'
+    WHERE ${member.personId} = ${person.id} AND ${member.groupId} = ANY (${given.groupIds}::uuid[])))`,
+  generation: credential.generation,
+  isKey: sql`${keyOf(given)} = ${normalised(sql`${given.value}::text`, given)}`,
+});
+
+const findStatement = statement<FactsParameters & { personId: PersonId }>(
+  (given) => sql`SELECT ${fields<PersonFacts>(personFacts(given))} FROM ${factsTables(sql`${given.personId}::uuid`)}`,
+  "upstream.personFacts",
+);
+
+export async function findPersonFacts(
+  db: Queryable,
+  given: FactsParameters & { personId: PersonId },
+): Promise<PersonFacts | null> {
+  const [found] = await findRows<PersonFacts>(db, findStatement, given);
+  return found ?? null;
+}
+
+const countStatement = statement<RuleParameters & { schoolId: SchoolId; groupIds: readonly GroupId[] }>(
+  (given) => sql`
+    SELECT count(*) FILTER (WHERE is_wanted)::int AS people,
+      count(key) FILTER (WHERE is_wanted)::int AS "withKey",
+      count(*) FILTER (WHERE is_wanted AND same = 1 AND key IS NOT NULL)::int AS unique
+    FROM (SELECT key, is_wanted, count(*) OVER (PARTITION BY key) AS same FROM (
+      SELECT ${keyOf(given)} AS key, (cardinality(${given.groupIds}::uuid[]) = 0 OR EXISTS (SELECT FROM ${member}
+        WHERE ${member.personId} = ${person.id} AND ${member.groupId} = ANY (${given.groupIds}::uuid[]))) AS is_wanted
+      FROM ${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id}
+      WHERE ${person.homeSchoolId} = ${given.schoolId} AND ${person.status} = 'ACTIVE') AS roster) AS counted`,
+  "upstream.countKeys",
+);
+
+export type KeyCounts = { people: number; withKey: number; unique: number };
+
+/** Counts the people who have the field of a rule, and who have it alone. */
+export async function countKeys(
+  db: Queryable,
+  given: { schoolId: SchoolId; groupIds: readonly GroupId[]; rule: Omit<Rule, "ruleClaim"> },
+): Promise<KeyCounts> {
+  const { rule, ...of } = given;
+  const [counts] = await findRows<KeyCounts>(db, countStatement, { ...toRuleParameters(rule), ...of });
+  return counts!;
+}

@@ -1,0 +1,145 @@
+import { hash, randomBytes } from "node:crypto";
+import { bucketsOfAddress } from "../accounts/index.ts";
+import { sealJson, openJson, hashOf } from "./sealed-json.ts";
+import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
+import { fields, findRows, insert, join, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import {
+  makeForCount,
+  takeSteps,
+  toBucketParameters,
+  undoTake,
+  type Bucket,
+  type BucketParameters,
+} from "../platform/database/token-bucket.ts";
+import { UpstreamError } from "./failures.ts";
+import type { ConnectionId } from "./ids.ts";
+import { connection, connectionFields, type ConnectionRow } from "./ready-connection.ts";
+import type { Destination } from "./upstream.ts";
+
+export type Purpose = "SIGN_IN" | "SILENT" | "TEST";
+
+/** What the browser brings back is compared with. */
+export type RoundTrip = {
+  state: string;
+  nonce: string;
+  verifier: string;
+  scopes: readonly string[];
+  to: Destination;
+  maxAge?: number | undefined;
+};
+
+const roundTripSeconds = 600;
+
+/** As for interactions of apps: 2,000 people of a school who sign in at once, and some who never finish. */
+const openAtOnce = {
+  address: { capacity: 3000, refillSeconds: roundTripSeconds },
+  site: { capacity: 6000, refillSeconds: roundTripSeconds },
+};
+
+/** SHA-256 of a secret that has enough random bits of its own. */
+export const hashSecret = (secret: string): Buffer<ArrayBuffer> => Buffer.from(hash("sha256", secret, "buffer"));
+const random = (): string => randomBytes(32).toString("base64url");
+
+export const drawSecrets = (): Pick<RoundTrip, "state" | "nonce" | "verifier"> => ({
+  state: random(),
+  nonce: random(),
+  verifier: random(),
+});
+
+const bucketsOf = (keys: EncryptionKeys, address: string): Bucket[] =>
+  bucketsOfAddress(address, openAtOnce, (kind, part) => hashOf(keys, "round trips", kind, part));
+
+type New = BucketParameters & {
+  connectionId: ConnectionId;
+  stateHash: Buffer;
+  browserHash: Buffer;
+  purpose: Purpose;
+  details: Buffer;
+  now: Date;
+  expiresAt: Date;
+};
+
+const trip = table("upstreamRoundTrip", "trip");
+
+const openStatement = makeForCount((count) =>
+  statement<New>((given) => {
+    const { steps, isDone, count: taken } = takeSteps(given, count);
+    const { connectionId, stateHash, browserHash, purpose, details, expiresAt } = given;
+    const row = {
+      stateHash,
+      connectionId: sql`${connectionId}::uuid`,
+      browserHash,
+      purpose: sql`${purpose}::upstream_purpose`,
+      details,
+      expiresAt,
+    };
+    return sql`WITH ${join(steps)}, opened AS (${insert("upstreamRoundTrip", row, sql`WHERE ${isDone}`)} RETURNING 1)
+      SELECT ${taken} AS taken, EXISTS (SELECT FROM opened) AS opened`;
+  }, `upstream.openRoundTrip.${count}`),
+);
+
+/** Remembers a browser that goes to the provider. Errors: TOO_MANY for the address. */
+export async function openRoundTrip(
+  { pool }: PrismaDb,
+  opened: {
+    connectionId: ConnectionId;
+    browser: string;
+    address: string;
+    purpose: Purpose;
+    trip: RoundTrip;
+    now: Date;
+  },
+  keys: EncryptionKeys,
+): Promise<void> {
+  const { connectionId, browser, address, purpose, trip: details, now } = opened;
+  const buckets = bucketsOf(keys, address);
+  const stateHash = hashSecret(details.state);
+  const given: New = {
+    ...toBucketParameters(buckets),
+    connectionId,
+    stateHash,
+    browserHash: hashSecret(browser),
+    purpose,
+    details: sealJson(keys, `round-trip:${stateHash.toString("hex")}`, details),
+    now,
+    expiresAt: new Date(now.getTime() + roundTripSeconds * 1000),
+  };
+  const [row] = await findRows<{ taken: number; opened: boolean }>(pool, openStatement(buckets.length), given);
+  if (row!.opened) return;
+  await undoTake(pool, buckets, row!.taken, now);
+  throw new UpstreamError("TOO_MANY");
+}
+
+type Taken = ConnectionRow & { browserHash: Buffer; purpose: Purpose; details: Buffer; expiresAt: Date };
+export type TakenRoundTrip = { connection: ConnectionRow; purpose: Purpose; trip: RoundTrip };
+
+// Deleted before anything is looked at, so that a state is good once, whoever brings it.
+const takeStatement = statement<{ stateHash: Buffer }>(
+  ({ stateHash }) => sql`
+    WITH trip AS (DELETE FROM ${table("upstreamRoundTrip")} WHERE state_hash = ${stateHash} RETURNING *)
+    SELECT ${connectionFields}, ${fields({
+      browserHash: trip.browserHash,
+      purpose: trip.purpose,
+      details: trip.details,
+      expiresAt: trip.expiresAt,
+    })} FROM trip JOIN ${connection} ON ${connection.id} = ${trip.connectionId}`,
+  "upstream.takeRoundTrip",
+);
+
+/** Errors: EXPIRED for a state that is unknown, used or old; OTHER_BROWSER; INVALID_RESPONSE at another connection. */
+export async function takeRoundTrip(
+  db: Queryable,
+  back: { connectionId: ConnectionId; browser: string; state: string; now: Date },
+  keys: EncryptionKeys,
+): Promise<TakenRoundTrip> {
+  const stateHash = hashSecret(back.state);
+  const [taken] = await findRows<Taken>(db, takeStatement, { stateHash });
+  if (taken === undefined || taken.expiresAt <= back.now) throw new UpstreamError("EXPIRED");
+  const { browserHash, purpose, details, expiresAt: _expiresAt, ...row } = taken;
+  if (!browserHash.equals(hashSecret(back.browser))) throw new UpstreamError("OTHER_BROWSER");
+  if (row.id !== back.connectionId) throw new UpstreamError("INVALID_RESPONSE", "the state is of another connection");
+  const opened = openJson<RoundTrip>(keys, `round-trip:${stateHash.toString("hex")}`, details);
+  if (opened === null) throw new UpstreamError("EXPIRED", "no encryption key opens the round trip");
+  return { connection: row, purpose, trip: opened };
+}
