@@ -221,6 +221,7 @@ export async function makeApp(
     idTokenSeconds: config.lifetimes.idTokenSeconds,
     imports,
     makeCard: signOn.makeCard,
+    upstream,
     fetchAsApp: (app, requestId) => fetchAsApp({ ...app, personId: null, hasSecondFactor: false, requestId }),
     issuerUrl: config.issuerUrl,
     healthChecks,

@@ -10757,6 +10757,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A school or group does not exist, or the caller cannot access it. */
+        SchoolOrGroupUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The school has such a connection already. */
         UpstreamConnectionTaken: {
             headers: {
@@ -10769,6 +10779,16 @@ export interface components {
         };
         /** @description The connection does not exist, or the caller cannot access it. */
         UpstreamConnectionUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection or a group does not exist, or the caller cannot access it. */
+        UpstreamConnectionOrGroupUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -10819,6 +10839,16 @@ export interface components {
         };
         /** @description The person or the account is linked already. */
         UpstreamLinkExists: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection has as many open set-up links as are possible. */
+        SetUpLinksOpen: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -10972,16 +11002,6 @@ export interface components {
         };
         /** @description Too many people for one request. */
         TooManyPeople: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description A school or group does not exist, or the caller cannot access it. */
-        SchoolOrGroupUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -13483,7 +13503,7 @@ export interface operations {
             400: components["responses"]["UpstreamConnectionRefused"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["AdminForbidden"];
-            404: components["responses"]["SchoolUnknown"];
+            404: components["responses"]["SchoolOrGroupUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             409: components["responses"]["UpstreamConnectionTaken"];
             413: components["responses"]["BodyTooLarge"];
@@ -13609,7 +13629,7 @@ export interface operations {
             400: components["responses"]["UpstreamConnectionRefused"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["AdminForbidden"];
-            404: components["responses"]["UpstreamConnectionUnknown"];
+            404: components["responses"]["UpstreamConnectionOrGroupUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             409: components["responses"]["UpstreamConnectionConflict"];
             412: components["responses"]["PreconditionFailed"];
@@ -13685,7 +13705,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamRulePreview"];
                 };
             };
-            400: components["responses"]["UpstreamConnectionRefused"];
+            400: components["responses"]["AdminBadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["UpstreamConnectionUnknown"];
@@ -14000,6 +14020,7 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["UpstreamConnectionUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["SetUpLinksOpen"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];

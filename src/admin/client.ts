@@ -15,11 +15,12 @@ import type { SharedReads } from "../platform/database/shared-reads.ts";
 import type { StaffRole } from "../staff/index.ts";
 import type { paths } from "../../generated/openapi/admin.ts";
 import type { OperationId } from "./handler.ts";
+import type { SetUpCaller } from "./set-up.ts";
 
 export type AdminClient = Client<paths>;
 
-/** A signed-in member of staff, and the request of theirs that is being answered. */
-export type InnerCaller = { personId: PersonId; requestId: string };
+/** A signed-in member of staff or an IT contact with a set-up link, and the request that is being answered. */
+export type InnerCaller = ({ personId: PersonId } | { setUp: SetUpCaller }) & { requestId: string };
 
 /** Calls the operations of the admin API in this process. `findCaller` returns null for requests from outside. */
 export function makeInnerClients(): {

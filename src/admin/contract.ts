@@ -31,6 +31,17 @@ import type { CardLanguage } from "./card-pdf/texts.ts";
 import type { CardSkipReason } from "./card-holders.ts";
 import type { FigureStep, JobRun, Metric, SignOnStep } from "../traffic/index.ts";
 import type { ClassTeacherProposal, StaffRoleName } from "../staff/index.ts";
+import type {
+  AccountRefusal,
+  AuthMethod,
+  ConnectionState,
+  ConnectionUpdate,
+  FailureCode,
+  Link as UpstreamLink,
+  Normalisation,
+  Profile,
+  RuleField,
+} from "../upstream/index.ts";
 import type { DeliveryState, Endpoint, EventType } from "../webhooks/index.ts";
 import type { components, operations } from "../../generated/openapi/admin.ts";
 import type { IdMove, NewIdMove, PersonAttribute } from "../access/index.ts";
@@ -82,6 +93,7 @@ export const parameters: ParametersAgree<
     listScopeRequests: "app" | "state";
     listSignOnAttempts: "request-id" | "outcome";
     listStaffPeople: "status" | "search";
+    listUpstreamConnections: "school" | "failing" | "secret-expiring";
     listStaffRoles: "school" | "person" | "app" | "role";
     previewImport: "school";
     previewImportUndo: "school";
@@ -164,6 +176,15 @@ export const enums: EnumsAgree<
     SigningKeyState: SigningKey["state"];
     SignOnAudienceKind: SignOnAudience["kind"];
     StaffRoleName: StaffRoleName;
+    UpstreamAuthMethod: AuthMethod;
+    UpstreamFailureCode: FailureCode | "NONE";
+    UpstreamLinkedBy: UpstreamLink["linkedBy"];
+    UpstreamNormalisation: Normalisation;
+    UpstreamProfile: Profile;
+    UpstreamRefusalCode: AccountRefusal;
+    UpstreamRuleField: RuleField;
+    UpstreamState: ConnectionState;
+    UpstreamStateChange: NonNullable<ConnectionUpdate["state"]>;
     UserNameRule: SignInSettings["userNameRule"];
     TextEncoding: ReturnType<typeof shownEncoding>;
     FieldSeparator: SeparatorName;

@@ -13,8 +13,10 @@ import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { BatchId, CardId, MakeCard } from "../accounts/index.ts";
 import type { RetentionRules } from "../retention/index.ts";
 import type { RoleHolder, StaffRole, StaffRoleId } from "../staff/index.ts";
+import type { Upstream } from "../upstream/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { components, operations } from "../../generated/openapi/admin.ts";
+import type { SetUpCaller } from "./set-up.ts";
 import type { PersonReach } from "./whose-person.ts";
 
 export type AdminDeps = {
@@ -48,6 +50,7 @@ export type AdminDeps = {
   /** Where requests of listeners wait for deliveries, and when failed deliveries are tried again. */
   listeners: Pick<ListenerWaits, "wait"> & { rules: Omit<AttemptRules, "now"> };
   makeCard: MakeCard;
+  upstream: Pick<Upstream, "begin" | "checkConnection">;
   /** Whether the admin API accepts a token of the person only with a second factor. */
   needsSecondFactor(personId: PersonId): Promise<boolean>;
   issuerUrl: string;
@@ -59,8 +62,10 @@ export type AdminDeps = {
 export type AdminCaller = AccessToken & {
   /** As the audit log names them. */
   actorId: string;
-  /** Who holds the roles; null for a program on the machine of the service, which acts as an operator. */
+  /** Who holds the roles; null for `setUp`, and for a program on the machine of the service, an operator. */
   holder: RoleHolder | null;
+  /** The IT contact of a school, who has no roles. */
+  setUp?: SetUpCaller;
   roles: readonly StaffRole[];
   /** Earlier reads for the same page; null for callers with a token, and for changes. */
   reads: SharedReads | null;

@@ -212,6 +212,33 @@ const handlers: Loaders<OperationId> = {
   ...handlersIn(() => import("./staff.ts"), "getMe", "listStaffRoles", "giveStaffRole", "withdrawStaffRole"),
   ...handlersIn(() => import("./staff-people.ts"), "listStaffPeople", "createStaffPerson"),
   ...handlersIn(() => import("./today.ts"), "getToday"),
+  ...handlersIn(
+    () => import("./upstream-connections.ts"),
+    "listUpstreamConnections",
+    "createUpstreamConnection",
+    "getUpstreamConnection",
+    "updateUpstreamConnection",
+    "deleteUpstreamConnection",
+    "updateUpstreamMetadata",
+  ),
+  ...handlersIn(
+    () => import("./upstream-links.ts"),
+    "listUpstreamLinks",
+    "listUpstreamRefusals",
+    "withdrawUpstreamRefusal",
+    "setUpstreamLink",
+    "listUpstreamLinksOfPerson",
+    "revokeUpstreamLink",
+  ),
+  ...handlersIn(
+    () => import("./upstream-set-up.ts"),
+    "previewUpstreamRule",
+    "getUpstreamSetUp",
+    "createSetUpLink",
+    "listSetUpLinks",
+    "revokeSetUpLink",
+  ),
+  ...handlersIn(() => import("./way-in.ts"), "getWayIn", "putWayIn", "setEmergencySignIn", "withdrawEmergencySignIn"),
 };
 
 export const operationIds = Object.keys(handlers) as OperationId[];

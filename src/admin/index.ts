@@ -33,15 +33,17 @@ import { loadHandlers, operationIds } from "./handlers.ts";
 import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from "./handler.ts";
 import type { AdminRequest, OperationId, Operations, PlainRequest } from "./handler.ts";
 import { runOnce } from "./idempotency.ts";
-import { allow } from "./rights.ts";
+import { allow, allowSetUp } from "./rights.ts";
+import { makeSetUp, setUpActor, type SetUp, type SetUpCaller } from "./set-up.ts";
 import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
 
 export type { AdminClient, InnerCaller } from "./client.ts";
 export { makeIdempotencySweep } from "./idempotency.ts";
 export { permissionsOf, type Permissions } from "./rights.ts";
+export type { SetUp, SetUpCaller } from "./set-up.ts";
 export { auditActions, type AuditAction } from "../events/index.ts";
 export { staffRoleNames, targetOf as targetOfRole } from "../staff/index.ts";
-export type { OperationId, Schemas as AdminSchemas } from "./handler.ts";
+export type { AdminDeps, OperationId, Schemas as AdminSchemas } from "./handler.ts";
 /** The heading of the reasons beside rows that were left out; a file with this column is an addition. */
 export const leftOutHeading = async (): Promise<string> => (await import("../imports/index.ts")).reasonHeading;
 /** A roster to fill in, as plain CSV. */
@@ -58,8 +60,9 @@ export type AdminOptions = AdminDeps & {
 
 export type Admin = {
   router: Router;
-  /** Makes a client for a signed-in member of staff. */
+  /** Makes a client for a signed-in member of staff, or for an IT contact with a set-up link. */
   clientFor(caller: InnerCaller): AdminClient;
+  setUp: SetUp;
 };
 
 export async function makeAdmin(options: AdminOptions): Promise<Admin> {
@@ -68,13 +71,14 @@ export async function makeAdmin(options: AdminOptions): Promise<Admin> {
   const findInnerCaller: FindInnerCaller = async (req) => {
     const caller = inner.findCaller(req);
     if (caller === null) return null;
+    if ("setUp" in caller) return callerWithLink(caller.setUp);
     const { personId } = caller;
     const holder = { personId };
     const held = await readFor(caller, req.method, () => findRoles(options.db, holder, options.clock()));
     return { ...pages, ...held, actorId: personActor(personId), personId, holder };
   };
   const router = await bindAdmin(options, { findInnerCaller, log: options.log });
-  return { router, clientFor: inner.makeClients(router) };
+  return { router, clientFor: inner.makeClients(router), setUp: makeSetUp(options) };
 }
 
 /**
@@ -148,6 +152,16 @@ const pages = {
   ids: "shared",
 } as const;
 
+const callerWithLink = (setUp: SetUpCaller): AdminCaller => ({
+  ...pages,
+  actorId: setUpActor(setUp.setUpLinkId),
+  personId: null,
+  holder: null,
+  roles: [],
+  reads: null,
+  setUp,
+});
+
 /** What a program on the machine of the service holds. */
 const machineOperator: StaffRole = {
   id: "(machine)" as StaffRoleId,
@@ -174,7 +188,8 @@ function guard<Id extends OperationId>(
       const address = template.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name]!);
       const isOwn = personId === undefined || personId === caller.personId;
       const allowed = (roles: readonly StaffRole[]) => {
-        const { reach, role } = allow(roles, id, isOwn);
+        const { setUp } = caller;
+        const { reach, role } = setUp === undefined ? allow(roles, id, isOwn) : allowSetUp(setUp, id);
         return { role, reach: { ...reach, personNeed } };
       };
       const { reach, role } = allowed(caller.roles);

@@ -2,6 +2,7 @@ import { everything, joinReach, rolesGivenBySchools, staffRoleNames, targetOf } 
 import type { Reach, StaffRole, StaffRoleName } from "../staff/index.ts";
 import { AppError } from "../platform/errors.ts";
 import type { OperationId } from "./handler.ts";
+import type { SetUpCaller } from "./set-up.ts";
 
 const schools = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN"] as const;
 const office = [...schools, "SECRETARY"] as const;
@@ -74,6 +75,28 @@ export const rights = {
   withdrawPasswordRequests: office,
   createGroupPasswords: classes,
   createSchoolPasswords: office,
+  listUpstreamConnections: [...schools, "SUPPORT"],
+  createUpstreamConnection: schools,
+  getUpstreamConnection: [...schools, "SUPPORT"],
+  updateUpstreamConnection: schools,
+  deleteUpstreamConnection: schools,
+  updateUpstreamMetadata: schools,
+  previewUpstreamRule: schools,
+  getUpstreamSetUp: [...schools, "SUPPORT"],
+  // What a provider says of its people is not for support.
+  listUpstreamLinks: schools,
+  listUpstreamRefusals: schools,
+  withdrawUpstreamRefusal: schools,
+  setUpstreamLink: schools,
+  createSetUpLink: schools,
+  listSetUpLinks: [...schools, "SUPPORT"],
+  revokeSetUpLink: schools,
+  listUpstreamLinksOfPerson: seeOffice,
+  revokeUpstreamLink: schools,
+  getWayIn: seeClasses,
+  putWayIn: schools,
+  setEmergencySignIn: schools,
+  withdrawEmergencySignIn: schools,
   getCardSettings: seeClasses,
   putCardSettings: schools,
   releaseSignInLimits: classes,
@@ -208,12 +231,25 @@ export const ownRights: ReadonlySet<OperationId> = new Set<OperationId>([
   "withdrawConsent",
   "signOutPerson",
   "listDisclosuresOfPerson",
+  "listUpstreamLinksOfPerson",
+  "revokeUpstreamLink",
+]);
+
+/** What the IT contact of a school does with a set-up link, at its connection only. */
+export const setUpRights: ReadonlySet<OperationId> = new Set<OperationId>([
+  "getUpstreamConnection",
+  "updateUpstreamConnection",
+  "updateUpstreamMetadata",
+  "previewUpstreamRule",
+  "getUpstreamSetUp",
 ]);
 
 type Allowed = { reach: Reach; role: StaffRoleName | undefined };
 
 const isAllowed = (role: StaffRoleName, operation: OperationId): boolean =>
   (rights[operation] as readonly StaffRoleName[]).includes(role);
+
+export const roleForbids = (message: string): AppError => new AppError("forbidden", "role_forbids", message);
 
 /**
  * Returns the reach of the roles that allow an operation, and the first of these roles. `isOwn`: the caller asks about
@@ -225,9 +261,14 @@ export function allow(roles: readonly StaffRole[], operation: OperationId, isOwn
   const allowing = roles.filter(({ role }) => isAllowed(role, operation));
   const [first] = allowing;
   if (isOwn && ownRights.has(operation)) return { reach: everything, role: first?.role };
-  if (first === undefined)
-    throw new AppError("forbidden", "role_forbids", "None of your staff roles allows this operation.");
+  if (first === undefined) throw roleForbids("None of your staff roles allows this operation.");
   return { reach: joinReach(allowing), role: first.role };
+}
+
+/** The same for the IT contact with a set-up link, who has no role. */
+export function allowSetUp({ schoolId }: SetUpCaller, operation: OperationId): Allowed {
+  if (!setUpRights.has(operation)) throw roleForbids("A set-up link does not allow this.");
+  return { reach: { ...everything, all: false, schoolIds: new Set([schoolId]) }, role: undefined };
 }
 
 type HeldRole = { role: StaffRoleName; schoolIds: readonly string[]; clientIds: readonly string[] };

@@ -1,9 +1,8 @@
 import { fromOverdueApps, type ClientId } from "../access/index.ts";
 import { hasWayToSignIn, isInSignInState, type PersonName, type SchoolId } from "../directory/index.ts";
-import { fields, findRows, sql, statement, table, type Sql, type Queryable } from "../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import type { Endpoint } from "../webhooks/index.ts";
-
-export type Some<T> = { count: number; first: T[] };
+import { someOf, type Some } from "./today-some.ts";
 
 type Named = { id: string } & { [Name in keyof PersonName]: string | null };
 
@@ -36,8 +35,6 @@ type TodayQuery = {
   unusedSince: Date;
 };
 
-const shownOfEach = 5;
-
 const p = table("person", "p");
 const a = table("affiliation", "a");
 const g = table("grant", "g");
@@ -50,12 +47,6 @@ const request = table("passwordRequest", "r");
 const asking = table("school", "asking");
 const agreement = table("agreement", "current");
 const accepted = table("agreementAcceptance", "accepted");
-
-/** `from` is a FROM clause with its WHERE; `order` says which come first. */
-const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
-  SELECT json_build_object('count', count(*),
-    'first', coalesce(json_agg(shown ORDER BY place) FILTER (WHERE place <= ${shownOfEach}), '[]'))
-  FROM (SELECT ${shape} AS shown, row_number() OVER (ORDER BY ${order}) AS place FROM ${from}) found)`;
 
 const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}`;
 const isStudent = sql`${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'`;

@@ -9,18 +9,16 @@ import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { presentHandover } from "./handovers.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { presentDue } from "./retention.ts";
-import { findToday, type Some, type TodayFound } from "./today-sql.ts";
+import { readSchoolLoginTasks } from "./today-logins.ts";
+import { mapFirst, timeOf, type Some } from "./today-some.ts";
+import { findToday, type TodayFound } from "./today-sql.ts";
 
 const dayMs = 86_400_000;
 const leaverDays = 7;
 const unusedDays = 90;
 
-const timeOf = (text: string): string => new Date(text).toISOString();
-
 const presentNamed = (person: TodayFound["withoutLogin"]["first"][number]) =>
   present<Schemas["NamedPerson"]>({ id: person.id, name: personNameOf(person) });
-
-const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ count, first: first.map(show) });
 
 type FoundAtSchools = TodayFound & {
   handovers: Some<Handover>;
@@ -125,6 +123,10 @@ export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, o
       schoolIds.length > 0 ? presentSchools({ ...found, handovers, ...retention }, schoolIds.length === 1) : null,
     failingEndpoints: reach.all || clientIds.length > 0 ? presentEndpoints(found.failingEndpoints) : null,
     overdueErasures: presentErasures(found.overdueErasures),
+    schoolLogins:
+      ofAll || schoolIds.length > 0
+        ? await readSchoolLoginTasks(db.pool, { schoolIds: ofAll ? null : schoolIds, now: origin.at })
+        : null,
   });
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };

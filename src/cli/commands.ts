@@ -18,6 +18,10 @@ export const commands: Commands = {
     "Consents: which data of a person each app may read with the person's consent.",
     () => import("./consent.ts"),
   ),
+  upstream: noun(
+    "Schools' own logins: connections to IServ, Entra, Google and others, and how people reach them.",
+    () => import("./upstream.ts"),
+  ),
   card: noun("Login cards: printed, listed and revoked.", () => import("./card.ts")),
   affiliation: noun("Affiliations: a person at more than one school.", () => import("./affiliation.ts")),
   handover: noun("Hand-overs: pupils who move from one school to another.", () => import("./handover.ts")),

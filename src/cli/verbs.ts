@@ -37,6 +37,9 @@ const parameters = {
   staffRoleId: argument.id("role"),
   agreementId: argument.id("agreement"),
   agreementReceiptId: argument.id("receipt"),
+  connectionId: argument.id("connection"),
+  refusalId: argument.id("refusal"),
+  setUpLinkId: argument.id("set-up-link"),
 };
 
 type Parameter = keyof typeof parameters;

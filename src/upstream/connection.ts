@@ -267,14 +267,27 @@ export async function findConnection({ prisma }: RecordStore, id: ConnectionId):
   return found && present(found);
 }
 
+type ListedConnections = {
+  schoolIds?: readonly SchoolId[] | undefined;
+  isFailing?: boolean | undefined;
+  /** Only those whose secret expires until then, or only the others. */
+  secretExpires?: { isSoon: boolean; until: Date } | undefined;
+  after?: string | undefined;
+  limit: number;
+};
+
+const whereSecret = ({ isSoon, until }: { isSoon: boolean; until: Date }) =>
+  isSoon
+    ? { secretExpiresAt: { lte: until } }
+    : { OR: [{ secretExpiresAt: null }, { secretExpiresAt: { gt: until } }] };
+
 /** In the order of their ids; `after` is the last of the page before. */
-export async function listConnections(
-  { prisma }: RecordStore,
-  of: { schoolIds?: readonly SchoolId[] | undefined; after?: string | undefined; limit: number },
-): Promise<Connection[]> {
-  const { schoolIds, after, limit } = of;
+export async function listConnections({ prisma }: RecordStore, of: ListedConnections): Promise<Connection[]> {
+  const { schoolIds, isFailing, secretExpires, after, limit } = of;
   const where = {
     ...(schoolIds !== undefined && { schoolId: { in: [...schoolIds] } }),
+    ...(isFailing !== undefined && { failingSince: isFailing ? { not: null } : null }),
+    ...(secretExpires !== undefined && whereSecret(secretExpires)),
     ...(after !== undefined && { id: { gt: after } }),
   };
   const found = await prisma.upstreamConnection.findMany({ where, orderBy: { id: "asc" }, take: limit, omit: omitted });

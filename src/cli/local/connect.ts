@@ -1,7 +1,9 @@
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "../../../generated/openapi/admin.ts";
+import type { AdminDeps } from "../../admin/index.ts";
 import type { ImportRequests } from "../../imports/index.ts";
 import type { OpenDb } from "../../platform/database/db.ts";
+import type { Upstream } from "../../upstream/index.ts";
 import type { Machine } from "../command.ts";
 import { addPolicyHint, policyOf } from "../outbound-policy.ts";
 import { readRefusal } from "../remote/send.ts";
@@ -35,6 +37,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
   const { deriveKeys } = await import("../../platform/crypto/seal.ts");
   const { config, clock } = machine;
   const imports = makeLocalImports(machine, db);
+  const upstream = makeLocalUpstream(machine, db);
   const send = makeProgramFetch(
     {
       db,
@@ -65,12 +68,30 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       checkAccessToken: inServiceOnly,
       needsSecondFactor: inServiceOnly,
       makeCard: inServiceOnly,
+      upstream,
       fetchAsApp: inServiceOnly,
       listeners: { wait: inServiceOnly, rules: { retrySeconds: [], random: inServiceOnly, count: inServiceOnly } },
     },
     machine.origin().actorId,
   );
-  return { send, close: imports.close };
+  const close = async () => void (await Promise.all([imports.close(), upstream.close()]));
+  return { send, close };
+}
+
+/** Reads providers in this process; its modules are loaded for the first one. */
+function makeLocalUpstream(machine: Machine, db: OpenDb): AdminDeps["upstream"] & { close(): Promise<void> } {
+  let opened: Promise<Upstream> | undefined;
+  async function open(): Promise<Upstream> {
+    const { makeUpstream } = await import("../../upstream/index.ts");
+    const { silentLog: log } = await import("../../platform/telemetry/log.ts");
+    const { config, clock } = machine;
+    return makeUpstream({ ...config, db, jobsDb: db, clock, log });
+  }
+  return {
+    begin: inServiceOnly,
+    checkConnection: async (id) => (await (opened ??= open())).checkConnection(id),
+    close: async () => (await opened)?.close(),
+  };
 }
 
 /** Reads and applies rosters in this process; their modules are loaded for the first one. */

@@ -1,0 +1,129 @@
+import { recordDifference } from "../events/index.ts";
+import { addDays } from "../platform/clock.ts";
+import { present } from "../platform/contract-types.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
+import {
+  createConnectionIn,
+  deleteConnectionIn,
+  listConnections,
+  updateConnectionIn,
+  type ConnectionId,
+} from "../upstream/index.ts";
+import { AppError } from "../platform/errors.ts";
+import { differenceOf } from "./change.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
+import { readPage } from "./page.ts";
+import { refuseUnknownSchool } from "./reached.ts";
+import { roleForbids } from "./rights.ts";
+import { secretNoticeDays } from "./today-logins.ts";
+import {
+  connectionTag,
+  connectionUnknown,
+  getReachedConnection,
+  lockConnection,
+  presentConnections,
+  readConnection,
+  settingsOf,
+} from "./upstream-connection-record.ts";
+
+const connectionsPath = "/admin/v1/upstream-connections";
+
+export const listUpstreamConnections: AdminHandler<"listUpstreamConnections"> = async (deps, request) => {
+  const { query, reach, origin } = request;
+  const page = readPage(deps, request);
+  if (query.school !== undefined) await refuseUnknownSchool(deps.db, reach, query.school);
+  const { school, failing: isFailing, "secret-expiring": isSoon } = query;
+  const reached = reach.all ? undefined : [...reach.schoolIds];
+  const found = await listConnections(deps.db, {
+    schoolIds: school === undefined ? reached : [school],
+    isFailing,
+    secretExpires: isSoon === undefined ? undefined : { isSoon, until: addDays(origin.at, secretNoticeDays) },
+    ...page.range,
+  });
+  return page.answer(await presentConnections(deps, deps.db, found));
+};
+
+export const getUpstreamConnection: AdminHandler<"getUpstreamConnection"> = async (deps, request) => {
+  const body = await readConnection(deps, deps.db, request);
+  return { status: 200, body, headers: { ETag: connectionTag(body) } };
+};
+
+const contextOf = ({ webhookKeys, policy }: AdminDeps, origin: AdminRequest<"getMe">["origin"]) => ({
+  keys: webhookKeys,
+  allowHttp: policy.allowPrivateAddresses,
+  origin,
+});
+
+const timeOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
+
+/** The settings with their times read. */
+const readSettings = <Given extends { secretExpiresAt?: string | null }>({ secretExpiresAt, ...settings }: Given) => ({
+  ...settings,
+  ...(secretExpiresAt !== undefined && { secretExpiresAt: timeOf(secretExpiresAt) }),
+});
+
+/** Staff of a school cannot decide that its provider replaces our second factor. */
+function refuseTrust({ all }: { all: boolean }, wanted: boolean | undefined, present: boolean): void {
+  if (!all && wanted !== undefined && wanted !== present)
+    throw roleForbids("Only an operator decides whether a provider is trusted for the second factor.");
+}
+
+export const createUpstreamConnection: AdminHandler<"createUpstreamConnection"> = async (deps, request) => {
+  const { body: given, reach, caller, origin, keep } = request;
+  await refuseUnknownSchool(deps.db, reach, given.schoolId);
+  refuseTrust(reach, given.trustedForSecondFactor, false);
+  return withPrismaTransaction(deps.db, async (tx) => {
+    const id = await createConnectionIn(tx, readSettings(given), contextOf(deps, origin));
+    const body = await readConnection(deps, tx, { connectionId: id, reach, caller });
+    await recordDifference(tx, origin, { before: null, after: settingsOf(body) });
+    const headers = { Location: `${connectionsPath}/${id}`, ETag: connectionTag(body) };
+    return keep(tx, { status: 201 as const, body, headers });
+  });
+};
+
+type Change = keyof Schemas["UpstreamConnectionUpdate"];
+
+/** What the IT contact of the school may not change with the set-up link. */
+const notForContacts = ["name", "createsGuests", "trustedForSecondFactor"] as const satisfies Change[];
+
+export const updateUpstreamConnection: AdminHandler<"updateUpstreamConnection"> = async (deps, request) => {
+  const { connectionId, body, reach, caller, origin } = request;
+  if (caller.setUp !== undefined && notForContacts.some((name) => body[name] !== undefined))
+    throw roleForbids("A set-up link does not allow this.");
+  return withPrismaTransaction(deps.db, async (tx) => {
+    const before = await lockConnection(deps, tx, request);
+    refuseTrust(reach, body.trustedForSecondFactor, before.trustedForSecondFactor);
+    const change = { id: connectionId as ConnectionId, update: readSettings(body) };
+    await updateConnectionIn(tx, change, contextOf(deps, origin));
+    const after = await readConnection(deps, tx, request);
+    await recordDifference(tx, origin, differenceOf(settingsOf(before), settingsOf(after)));
+    return { status: 204 as const, headers: { ETag: connectionTag(after) } };
+  });
+};
+
+export const deleteUpstreamConnection: AdminHandler<"deleteUpstreamConnection"> = (deps, request) =>
+  withPrismaTransaction(deps.db, async (tx) => {
+    const before = await lockConnection(deps, tx, request);
+    await deleteConnectionIn(tx, request.connectionId as ConnectionId, request.origin);
+    await recordDifference(tx, request.origin, { before: settingsOf(before), after: null });
+    return { status: 204 as const };
+  });
+
+export const updateUpstreamMetadata: AdminHandler<"updateUpstreamMetadata"> = async (deps, request) => {
+  const { id, issuer, clientId, hasSecret } = await getReachedConnection(deps.db, request);
+  if (issuer === null || clientId === null || !hasSecret)
+    throw new AppError("conflict", "upstream_incomplete", "The issuer, the client id or the client secret is missing.");
+  const found = await deps.upstream.checkConnection(id);
+  if (found === null) throw connectionUnknown();
+  const endpoints = found.kind === "reached" ? found.endpoints : null;
+  const body = present<Schemas["UpstreamCheck"]>({
+    isReached: found.kind === "reached",
+    authorizationEndpoint: endpoints?.authorization ?? null,
+    tokenEndpoint: endpoints?.token ?? null,
+    userinfoEndpoint: endpoints?.userinfo ?? null,
+    jwksUri: endpoints?.jwks ?? null,
+    failure: found.kind === "failed" ? found.failure.code : "NONE",
+    detail: found.kind === "failed" ? found.detail : null,
+  });
+  return { status: 200, body };
+};
