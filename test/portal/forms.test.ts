@@ -24,7 +24,7 @@ const pathsOf = (router: Router): string[] =>
   (router.stack as unknown as Layer[]).flatMap(({ route, handle }) =>
     route === undefined ? ("stack" in handle ? pathsOf(handle) : []) : route.methods["get"] ? [route.path] : [],
   );
-const paths = pathsOf(makePortal({ home: {} as never, frame: {} as never, guides: {} as never }));
+const paths = pathsOf(makePortal({ home: {} as never, frame: {} as never, setUp: {} as never, guides: {} as never }));
 
 const operations = listOperations(await loadDocument("admin", "schultor")).map(({ method, path, operation }) => ({
   id: operation.operationId as keyof typeof rights,

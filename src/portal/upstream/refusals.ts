@@ -1,4 +1,4 @@
-import { nameOf, postAndRedirect, unwrap, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
+import { nameOf, postAndRedirect, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
 import { connectionAddress, one, readConnection } from "./connection.ts";
 
 const most = 50;
