@@ -226,7 +226,7 @@ export interface components {
              */
             sub: string;
             /**
-             * @description The authentication methods (RFC 8176). Present only after a second factor.
+             * @description The authentication methods (RFC 8176). Present only after a password and a second factor.
              * @example [
              *       "pwd",
              *       "otp",
@@ -235,8 +235,9 @@ export interface components {
              */
             amr?: ("pwd" | "otp" | "hwk" | "mfa")[];
             /**
-             * @description How the person signed in, if the request had `acr_values`: `urn:<platform>:acr:card` with a login card, `urn:<platform>:acr:password`,
-             *     or `urn:<platform>:acr:mfa` with a second factor too.
+             * @description How the person signed in, if the request had `acr_values`: `urn:<platform>:acr:card` with a login card,
+             *     `urn:<platform>:acr:upstream` with a login that the school has elsewhere, `urn:<platform>:acr:password`, or
+             *     `urn:<platform>:acr:mfa` with a second factor too.
              * @example urn:<platform>:acr:password
              */
             acr?: string;
@@ -894,6 +895,7 @@ export interface components {
              * @description How people sign in, for `acr_values`.
              * @example [
              *       "urn:<platform>:acr:card",
+             *       "urn:<platform>:acr:upstream",
              *       "urn:<platform>:acr:password",
              *       "urn:<platform>:acr:mfa"
              *     ]

@@ -29,8 +29,8 @@ export type UpstreamProvider = {
   signIn(sub: string, claims?: Claims): void;
   /** Whoever comes cancels. */
   cancel(): void;
-  /** Answers every request so; null for as it is. */
-  answer(how: ((req: IncomingMessage, res: ServerResponse) => void) | null): void;
+  /** Answers requests to a path so; null for as it is. */
+  spoil(how: { path: string; status: number; body: object } | null): void;
   makeLogoutToken(of: { clientId: string; sub?: string; sid?: string; claims?: Claims; now?: Date }): Promise<string>;
 };
 
@@ -42,14 +42,14 @@ export async function startUpstreamProvider(): Promise<UpstreamProvider> {
     server.closeAllConnections();
     server.close();
   });
-  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const jwk = { ...privateKey.export({ format: "jwk" }), alg: "ES256", use: "sig", kid: "upstream" };
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const jwk = { ...privateKey.export({ format: "jwk" }), alg: "RS256", use: "sig", kid: "upstream" };
   const clients: ClientMetadata[] = [];
   const requests: URL[] = [];
   const accounts = new Map<string, Claims>();
   let whoever: string | null = null;
-  let answer: ((req: IncomingMessage, res: ServerResponse) => void) | null = null;
+  let spoiled: Parameters<UpstreamProvider["spoil"]>[0] = null;
   let provider: Provider | null = null;
 
   const goOn = async (of: Provider, req: IncomingMessage, res: ServerResponse) => {
@@ -58,13 +58,17 @@ export async function startUpstreamProvider(): Promise<UpstreamProvider> {
     const grant = new of.Grant({ accountId: whoever, clientId: String(params["client_id"]) });
     grant.addOIDCScope(String(params["scope"]));
     const consent = { grantId: await grant.save() };
-    await of.interactionFinished(req, res, { login: { accountId: whoever }, consent });
+    const amr = accounts.get(whoever)?.["amr"] as string[] | undefined;
+    await of.interactionFinished(req, res, { login: { accountId: whoever, ...(amr && { amr }) }, consent });
   };
 
   server.on("request", (req, res) => {
     const url = new URL(req.url ?? "/", issuer);
     if (url.pathname === "/auth") requests.push(url);
-    if (answer !== null) return answer(req, res);
+    if (spoiled?.path === url.pathname) {
+      res.writeHead(spoiled.status, { "content-type": "application/json" }).end(JSON.stringify(spoiled.body));
+      return;
+    }
     provider ??= makeProvider(issuer, { clients, jwk, accounts });
     if (url.pathname.startsWith("/interaction/")) void goOn(provider, req, res);
     else void provider.callback()(req, res);
@@ -82,14 +86,14 @@ export async function startUpstreamProvider(): Promise<UpstreamProvider> {
       whoever = sub;
     },
     cancel: () => void (whoever = null),
-    answer: (how) => void (answer = how),
+    spoil: (how) => void (spoiled = how),
     async makeLogoutToken({ clientId, sub, sid, claims = {}, now = new Date() }) {
       const issuedAt = Math.floor(now.getTime() / 1000);
       const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
       const payload = { iss: issuer, aud: clientId, jti: randomUUID(), iat: issuedAt, exp: issuedAt + 120, events };
       return new SignJWT({ ...payload, ...(sub && { sub }), ...(sid && { sid }), ...claims })
-        .setProtectedHeader({ alg: "ES256", kid: "upstream", typ: "logout+jwt" })
-        .sign(await importJWK(jwk as JsonWebKey & { kty: string }, "ES256"));
+        .setProtectedHeader({ alg: "RS256", kid: "upstream", typ: "logout+jwt" })
+        .sign(await importJWK(jwk as JsonWebKey & { kty: string }, "RS256"));
     },
   };
 }
@@ -103,7 +107,7 @@ function makeProvider(
     clients,
     jwks: { keys: [jwk as never] },
     cookies: { keys: ["key of the test"] },
-    claims: { openid: ["sub", "sid", ...names], profile: ["name"] },
+    claims: { openid: ["sub", "sid", "amr", ...names], profile: ["name"] },
     conformIdTokenClaims: false,
     scopes: ["openid", "profile"],
     pkce: { required: () => true },

@@ -6,7 +6,7 @@ import { fieldOf, onPage, type PageRequest, readForm } from "../page-request.ts"
 import { beginAtPlatform } from "./begin.ts";
 import { comeBack } from "./callback.ts";
 import { goOnSignedOut } from "./sign-out.ts";
-import { beginPath, schoolLinkPath, schoolSearchPath, upstreamPath } from "./paths.ts";
+import { beginPath, chosenSchoolPath, schoolLinkPath, schoolSearchPath, upstreamPath } from "./paths.ts";
 import { chooseSchool, openSchoolLink, searchSchools } from "./school-search.ts";
 
 /** Serves the sign-in with the login that a school has elsewhere. */
@@ -19,7 +19,7 @@ export function makeUpstreamRouter(deps: InteractionDeps): Router {
     .post(logoutPath, readLogoutToken, onPage(deps, endSessions))
     .use(logoutPath, refuseUnread)
     .get(schoolSearchPath, onPage(deps, searchSchools))
-    .post(schoolSearchPath, readForm, onPage(deps, chooseSchool))
+    .post(chosenSchoolPath, readForm, onPage(deps, chooseSchool))
     .get(`${schoolLinkPath}/:linkName`, onPage(deps, openSchoolLink));
 }
 

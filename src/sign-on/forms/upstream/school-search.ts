@@ -10,7 +10,7 @@ import { fieldOf, type PageRequest, redirect, sendPage } from "../page-request.t
 import { renderSchoolSearchPage, type SchoolSearchModel } from "../pages/index.ts";
 import { addressOf, contextOf, returnPathOf, signInPath } from "../platform-page.ts";
 import { isOwnForm, makeFormToken } from "../platform-session.ts";
-import { schoolSearchPath } from "./paths.ts";
+import { chosenSchoolPath, schoolSearchPath } from "./paths.ts";
 
 const longestWords = 100;
 
@@ -41,7 +41,7 @@ export async function searchSchools(request: PageRequest): Promise<void> {
 /** Keeps the school that was chosen, and goes back to the sign-in page. */
 export function chooseSchool(request: PageRequest): void {
   const schoolId = fieldOf(request, "schoolId");
-  if (isOwnForm(request, schoolSearchPath) && uuidPattern.test(schoolId)) keepSchool(request, schoolId as SchoolId);
+  if (isOwnForm(request, chosenSchoolPath) && uuidPattern.test(schoolId)) keepSchool(request, schoolId as SchoolId);
   redirect(request, backOf(request));
 }
 
@@ -66,8 +66,8 @@ function show(request: PageRequest, found: Found): void {
     problem: null,
     path: schoolSearchPath,
     returnPath: returnPathOf(request),
-    action: addressOf(request, schoolSearchPath),
-    csrf: makeFormToken(request, schoolSearchPath),
+    action: addressOf(request, chosenSchoolPath),
+    csrf: makeFormToken(request, chosenSchoolPath),
     back: backOf(request),
     ...found,
   };

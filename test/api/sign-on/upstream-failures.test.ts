@@ -1,0 +1,166 @@
+import { expect, test } from "vitest";
+import { askFor } from "../../support/token.ts";
+import { makeTravellingBrowser } from "../../support/upstream-provider.ts";
+import type { Shown } from "../../support/browser.ts";
+import { blockPerson } from "../../support/sign-ins.ts";
+import { headingOf, placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
+
+const world = startUpstreamWorld();
+
+/** A browser at the sign-in page of the school, which presses the button of its login. */
+async function arrive({ linkName, ...connected }: ConnectedSchool) {
+  const browser = world.openBrowser();
+  const page = await browser.open(`/s/${linkName}`);
+  return { browser, shown: await pressLogin(browser, page, connected) };
+}
+
+const codeOf = ({ html }: Shown) => /reason <code>([A-Z_]+)<\/code>/.exec(html)?.[1];
+const linksOf = ({ html }: Shown) =>
+  [...html.matchAll(/<a class="(?:primary|secondary)" href="([^"]*)">/g)].map(([, href]) => href);
+const sessions = () => world.service.db.prisma.oidcArtifact.count({ where: { kind: "Session" } });
+
+test("each failure has a page with its code, a way to try again and another way; nobody is signed in", async () => {
+  const { provider, service } = world;
+  const { prisma } = service.db;
+  const before = await sessions();
+  const school = await world.connect();
+  const set = (data: object) => prisma.upstreamConnection.update({ where: { id: school.connectionId }, data });
+  const stranger = () => provider.signIn("stranger", { import_id: "of nobody" });
+  const cases: [code: string, status: number, spoil: () => void][] = [
+    ["NOBODY_MATCHES", 403, stranger],
+    ["CLAIM_MISSING", 403, () => provider.signIn("nameless")],
+    ["CANCELLED", 400, () => provider.cancel()],
+    ["UPSTREAM_DOWN", 424, () => provider.spoil({ path: "/token", status: 500, body: {} })],
+    ["SECRET_REFUSED", 424, () => provider.spoil({ path: "/token", status: 401, body: { error: "invalid_client" } })],
+    ["INVALID_RESPONSE", 424, () => provider.spoil({ path: "/token", status: 200, body: { access_token: "x" } })],
+  ];
+  for (const [code, status, spoil] of cases) {
+    stranger();
+    spoil();
+    const { shown } = await arrive(school);
+    provider.spoil(null);
+    expect([shown.status, codeOf(shown), placeOf(shown)], code).toEqual([
+      status,
+      code,
+      `/upstream/${school.connectionId}/callback`,
+    ]);
+    expect(linksOf(shown), code).toEqual(["/sign-in", "/sign-in?other"]);
+    expect(shown.html, code).toMatch(/short-code">[A-Z0-9-]+</);
+  }
+  const browser = world.openBrowser();
+  const page = await browser.open(`/s/${school.linkName}`);
+  await set({ state: "OFF" });
+  const off = await pressLogin(browser, page, school);
+  expect([off.status, codeOf(off)]).toEqual([403, "CONNECTION_OFF"]);
+  const made = await browser.submit(page, "/upstream", { connection: "none" });
+  expect(codeOf(made)).toBe("CONNECTION_OFF");
+  expect(await sessions()).toBe(before);
+  expect(await prisma.upstreamRoundTrip.count()).toBe(0);
+});
+
+test("a blocked person stays blocked whatever the school's login says", async () => {
+  const { service } = world;
+  const school = await world.connect();
+  const { personId } = await world.makePupil(school);
+  const { browser, shown } = await arrive(school);
+  expect(placeOf(shown)).toBe("/");
+  await blockPerson(service.db, personId, { at: service.clock() });
+  expect((await browser.open("/")).html).not.toContain("Signed in as");
+  const again = await arrive(school);
+  expect([again.shown.status, codeOf(again.shown)]).toEqual([403, "BLOCKED"]);
+});
+
+test("a failure leads back to the app that waits, which can be left there", async () => {
+  const { service, make, provider } = world;
+  const school = await world.connect();
+  const app = await make.app();
+  await make.grant({ app: app.clientId, school: school.school });
+  provider.signIn("stranger", { import_id: "of nobody" });
+  const browser = world.openBrowser();
+  await browser.open(`/s/${school.linkName}`);
+  const failed = await pressLogin(browser, await browser.open(askFor(service, app).address), school);
+  expect(codeOf(failed)).toBe("NOBODY_MATCHES");
+  const [again] = linksOf(failed);
+  const page = await browser.open(again!);
+  const back = await browser.submit(page, "/cancel");
+  expect(back.url).toContain("error=access_denied");
+});
+
+const leftFor = (response: Response): Shown => ({
+  status: response.status,
+  url: response.headers.get("location")!,
+  html: "",
+  headers: response.headers,
+});
+
+test("two tabs are two round trips, each of which goes on in its own app", async () => {
+  const { service, make } = world;
+  const school = await world.connect();
+  await world.makePupil(school);
+  const apps = [await make.app(), await make.app()];
+  for (const app of apps) await make.grant({ app: app.clientId, school: school.school });
+  const browser = world.openBrowser();
+  await browser.open(`/s/${school.linkName}`);
+  const pages = [];
+  for (const app of apps) pages.push(await browser.open(askFor(service, app).address));
+  // Both are at the provider before one comes back.
+  const away = [];
+  for (const page of pages) {
+    const [, csrf] = /name="csrf" value="([^"]*)"/.exec(page.html)!;
+    const body = new URLSearchParams({ csrf: csrf!, connection: school.connectionId });
+    away.push(await browser.once(`${new URL(page.url).pathname}/upstream`, { method: "POST", body }));
+  }
+  for (const [at, response] of away.entries()) {
+    const [, name] = /<strong>(App \d+)<\/strong>/.exec(pages[at]!.html)!;
+    const consent = await browser.follow(leftFor(response));
+    expect(headingOf(consent)).toBe(`May ${name} see your data?`);
+    expect(placeOf(consent)).not.toBe(placeOf(pages[at]!));
+  }
+});
+
+test("a response that comes twice, or in another browser, signs nobody in and says how to go on", async () => {
+  const { service, provider } = world;
+  const school = await world.connect();
+  await world.makePupil(school);
+  const browser = world.openBrowser();
+  const page = await browser.open(`/s/${school.linkName}`);
+  const other = makeTravellingBrowser(service, provider);
+  await other.open("/sign-in");
+  const [, csrf] = /name="csrf" value="([^"]*)"/.exec(page.html)!;
+  const begin = async () => {
+    const body = new URLSearchParams({ csrf: csrf!, connection: school.connectionId });
+    const begun = await browser.once("/sign-in/upstream", { method: "POST", body });
+    let at = begun.headers.get("location")!;
+    const cookies: string[] = [];
+    for (let hops = 0; hops < 5 && at.startsWith(provider.issuer); hops++) {
+      const response = await fetch(at, { redirect: "manual", headers: { cookie: cookies.join("; ") } });
+      cookies.push(...response.headers.getSetCookie().map((line) => line.split(";")[0]!));
+      at = new URL(response.headers.get("location")!, at).href;
+    }
+    return at;
+  };
+  const stolen = await begin();
+  const elsewhere = await other.open(stolen);
+  expect([elsewhere.status, codeOf(elsewhere)]).toEqual([400, "OTHER_BROWSER"]);
+  const late = await browser.open(stolen);
+  expect([late.status, codeOf(late)]).toEqual([400, "EXPIRED"]);
+  const own = await begin();
+  expect(placeOf(await browser.open(own))).toBe("/");
+  const twice = await browser.open(own);
+  expect([twice.status, codeOf(twice)]).toEqual([400, "EXPIRED"]);
+  expect((await browser.open(linksOf(twice)[0]!)).html).toContain("Signed in as");
+  for (const odd of ["/upstream/none/callback", `/upstream/${school.connectionId}/callback`, "/upstream/x/signed-out"])
+    expect((await world.openBrowser().open(odd)).status).toBeLessThan(500);
+});
+
+test("without its own form nothing begins", async () => {
+  const { provider } = world;
+  const school = await world.connect();
+  const before = provider.requests.length;
+  const browser = world.openBrowser();
+  await browser.open(`/s/${school.linkName}`);
+  const body = new URLSearchParams({ csrf: "forged", connection: school.connectionId });
+  const forged = await browser.once("/sign-in/upstream", { method: "POST", body });
+  expect([forged.status, forged.headers.get("location")]).toEqual([303, "/sign-in"]);
+  expect(provider.requests).toHaveLength(before);
+});

@@ -1,0 +1,164 @@
+import { expect, test } from "vitest";
+import type { TestApp } from "../../support/token.ts";
+import { askFor, exchange, giveLogin, postToken } from "../../support/token.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import type { TravellingBrowser } from "../../support/upstream-provider.ts";
+import { headingOf, placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
+
+const world = startUpstreamWorld();
+
+async function makeApp({ school }: ConnectedSchool, wishes: Parameters<typeof world.make.app>[0] = {}) {
+  const app = await world.make.app(wishes);
+  await world.make.grant({ app: app.clientId, school });
+  return app;
+}
+
+/** A pupil who has signed in to an app with the login of their school. */
+async function signOn(connected: ConnectedSchool, app: TestApp, browser = world.openBrowser()) {
+  const asked = askFor(world.service, app, { scopes: ["openid", "offline_access"] });
+  await browser.open(`/s/${connected.linkName}`);
+  const shown = await pressLogin(browser, await browser.open(asked.address), connected);
+  const isAsked = shown.html.includes("/consent");
+  const back = new URL((isAsked ? await browser.submit(shown, "/consent") : shown).url);
+  const { body } = await exchange(world.service, app, { browser, asked, back });
+  return { browser, ...body };
+}
+
+/** Asks silently; `here` is the session of the service, which the browser lost or never had. */
+async function askSilently(browser: TravellingBrowser, app: TestApp, params: Record<string, string> = {}) {
+  const { address } = askFor(world.service, app, { params: { prompt: "none", ...params } });
+  return new URL((await browser.open(address)).url).searchParams;
+}
+
+/** Ends our session without signing out, as after a night. */
+const loseSession = () => world.service.db.prisma.oidcArtifact.deleteMany({ where: { kind: "Session" } });
+
+const signOut = async (browser: TravellingBrowser, query = "") =>
+  browser.submit(await browser.open(`/oauth2/sessions/logout${query}`), "/confirm", { logout: "yes" });
+
+async function runJobs(...names: string[]): Promise<void> {
+  for (const name of names) await world.service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+}
+
+test("a silent request without a session here is answered from the session at the school's login, without a page", async () => {
+  const connected = await world.connect();
+  await world.makePupil(connected);
+  const app = await makeApp(connected);
+  const { browser } = await signOn(connected, app);
+  await loseSession();
+  const { requests } = world.provider;
+  const before = requests.length;
+  const answer = await askSilently(browser, app);
+  expect(answer.get("code")).toMatch(/./);
+  expect(requests.slice(before).map((url) => url.searchParams.get("prompt"))).toEqual(["none"]);
+  expect((await askSilently(browser, app)).get("code")).toMatch(/./);
+  expect(requests).toHaveLength(before + 1);
+});
+
+test("where nobody is signed in there, the app is told so as today, once and without a loop", async () => {
+  const { provider, service } = world;
+  const connected = await world.connect();
+  await world.makePupil(connected);
+  const app = await makeApp(connected);
+  const { browser } = await signOn(connected, app);
+  await loseSession();
+  const before = provider.requests.length;
+  // The provider forgets everybody.
+  provider.register({ client_id: "another", client_secret: "x".repeat(40), redirect_uris: ["http://127.0.0.1:1/"] });
+  const params = await askSilently(browser, app);
+  expect(params.get("error")).toBe("login_required");
+  expect((await askSilently(browser, app)).get("error")).toBe("login_required");
+  expect(provider.requests).toHaveLength(before + 1);
+  service.clock.forwardSeconds(301);
+  await askSilently(browser, app);
+  expect(provider.requests).toHaveLength(before + 2);
+  service.clock.set(new Date());
+});
+
+test("nobody is signed in silently after signing out, on a shared device, after a password, or where the school has two logins", async () => {
+  const { provider, service } = world;
+  const connected = await world.connect();
+  const { personId } = await world.makePupil(connected);
+  const app = await makeApp(connected);
+  const login = await giveLogin(service.db, personId);
+  const withPassword = world.openBrowser();
+  await withPassword.submit(await withPassword.open("/sign-in"), "/sign-in", login);
+  const signedOut = (await signOn(connected, app)).browser;
+  await signOut(signedOut);
+  const shared = world.openBrowser();
+  const page = await shared.open(`/s/${connected.linkName}`);
+  await pressLogin(shared, page, connected, { shared: "yes" });
+  const fresh = world.openBrowser();
+  await fresh.open(`/s/${connected.linkName}`);
+  const twice = (await signOn(connected, app)).browser;
+  await world.connect({ schoolId: connected.school, name: "Microsoft 365" });
+  await loseSession();
+  const before = provider.requests.length;
+  for (const browser of [withPassword, signedOut, shared, fresh, twice])
+    expect((await askSilently(browser, app)).get("error")).toBe("login_required");
+  expect(provider.requests).toHaveLength(before);
+});
+
+test("signing out here ends the session at the school's login where the school wants it, and goes on where it would have", async () => {
+  const { service } = world;
+  const connected = await world.connect({ endsUpstreamSession: true });
+  const { personId } = await world.makePupil(connected);
+  const backUri = "http://127.0.0.1:4999/bye";
+  const app = await makeApp(connected, { postLogoutRedirectUris: [backUri] });
+  const { browser, id_token } = await signOn(connected, app);
+  const query = new URLSearchParams({ id_token_hint: id_token!, post_logout_redirect_uri: backUri, state: "x" });
+  const there = await signOut(browser, `?${query.toString()}`);
+  expect(new URL(there.url).origin).toBe(world.provider.issuer);
+  expect((await browser.open("/")).html).not.toContain("Signed in as");
+  const back = await browser.submit(there, "/session/end/confirm", { logout: "yes" });
+  expect(back.url).toBe(`${backUri}?state=x`);
+  expect(await service.db.prisma.oidcArtifact.count({ where: { kind: "Session", personId } })).toBe(0);
+
+  const lost = await browser.open(`/upstream/${connected.connectionId}/signed-out?state=other`);
+  expect(headingOf(lost)).toBe("You are signed out");
+});
+
+test("a logout token of the school's login ends the sessions and tokens here, and the apps are told", async () => {
+  const { service, provider } = world;
+  const connected = await world.connect();
+  const { personId, sub } = await world.makePupil(connected);
+  const receiver = await startReceiver();
+  const app = await makeApp(connected, { backchannelLogoutUri: `${receiver.url}/logout` });
+  const { browser, refresh_token } = await signOn(connected, app);
+  expect((await browser.open("/")).html).toContain("Signed in as");
+  const { clientId } = connected;
+  const send = (logoutToken: string, id: string = connected.connectionId) =>
+    fetch(`${service.url}/upstream/${id}/backchannel-logout`, {
+      method: "POST",
+      body: new URLSearchParams({ logout_token: logoutToken }),
+    });
+  const good = await provider.makeLogoutToken({ clientId, sub });
+  const bad = [
+    "",
+    "x",
+    await provider.makeLogoutToken({ clientId: "another", sub }),
+    await provider.makeLogoutToken({ clientId, sub, claims: { nonce: "n" } }),
+    await provider.makeLogoutToken({ clientId }),
+    "a".repeat(40_000),
+  ];
+  for (const token of bad) {
+    const refused = await send(token);
+    expect([refused.status, refused.headers.get("cache-control"), await refused.json()]).toEqual([
+      400,
+      "no-store",
+      { error: "invalid_request" },
+    ]);
+  }
+  expect((await send(good, "none")).status).toBe(400);
+  expect((await browser.open("/")).html).toContain("Signed in as");
+  const ended = await send(good);
+  expect([ended.status, ended.headers.get("cache-control"), await ended.text()]).toEqual([200, "no-store", ""]);
+  expect((await send(good)).status).toBe(400);
+  expect((await browser.open("/")).html).not.toContain("Signed in as");
+  const refreshed = await postToken(service, app, { grant_type: "refresh_token", refresh_token: refresh_token! });
+  expect(refreshed.body.error).toBe("invalid_grant");
+  await runJobs("sign-on.endSignIns", "sign-on.tellLogouts");
+  expect(receiver.received.map(({ path }) => path)).toEqual(["/logout"]);
+  expect(await service.db.prisma.oidcArtifact.count({ where: { personId } })).toBe(0);
+  expect(placeOf(await browser.open("/sign-in"))).toBe("/sign-in");
+});
