@@ -5,7 +5,10 @@ const v_card = table("loginCard", "v_card");
 const v_settings = table("cardSettings", "v_settings");
 const v_upstream = table("upstreamSession", "v_upstream");
 
-/** SQL condition for every statement that finds artifacts: neither the sign-in nor its card or upstream session has ended. */
+/**
+ * SQL condition for every statement that finds artifacts: neither the sign-in nor its card or upstream session has
+ * ended.
+ */
 export const isCurrent = ({
   personId,
   generation,

@@ -65,7 +65,8 @@ export function checkCredentials({
   clientId?: string | null | undefined;
   clientSecret?: string | undefined;
 }): void {
-  if (clientId != null && !printable.test(clientId)) throw refuse("clientId", "must be the client id without spaces");
+  if (clientId !== undefined && clientId !== null && !printable.test(clientId))
+    throw refuse("clientId", "must be the client id without spaces");
   if (clientSecret !== undefined && !printable.test(clientSecret))
     throw refuse("clientSecret", "must be the secret without spaces");
 }

@@ -1,4 +1,5 @@
 import type { UpstreamNormalisation, UpstreamRuleField, UpstreamState } from "../../generated/prisma/enums.ts";
+import pg from "pg";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { GroupId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
@@ -132,7 +133,7 @@ async function unique<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (!(error instanceof Prisma.PrismaClientKnownRequestError) || error.code !== "P2002") throw error;
+    if (!(error instanceof pg.DatabaseError) || error.code !== "23505") throw error;
     const message = "The school has a connection with this issuer and client id already.";
     throw new AppError("conflict", "upstream_connection_exists", message);
   }
@@ -145,7 +146,8 @@ export const connectionNotFound = (): AppError =>
 
 /**
  * Another issuer, tenant or subject claim means other accounts: links end with their sessions, and the connection is a
- * draft until it has been tested again. Errors: as `createConnectionIn`; conflict upstream_incomplete or upstream_not_tested.
+ * draft until it has been tested again. Errors: as `createConnectionIn`; conflict upstream_incomplete,
+ * upstream_not_tested.
  */
 export async function updateConnectionIn(
   tx: Transaction,

@@ -18,10 +18,10 @@ export type ContactDeps = {
   fetchFor(connectionId: ConnectionId): CustomFetch;
 };
 
-/** What is known of a provider: its discovery document and its keys, as the database has them, read anew when needed. */
+/** What is known of a provider: its discovery document and its keys, from the database, read anew when needed. */
 export type Contact = {
   find(id: ConnectionId): Promise<ConnectionRow | null>;
-  /** With the metadata, which are read now if they never were. Errors: CONNECTION_OFF, UPSTREAM_DOWN, INVALID_RESPONSE. */
+  /** With the metadata, read now if never before. Errors: CONNECTION_OFF, UPSTREAM_DOWN, INVALID_RESPONSE. */
   know(row: ConnectionRow): Promise<Known>;
   /** Reads both now and stores them. Errors: UPSTREAM_DOWN, INVALID_RESPONSE. */
   refresh(connection: ReadyConnection): Promise<Known>;

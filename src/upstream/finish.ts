@@ -6,7 +6,7 @@ import { findPersonOf, type Account, type Found } from "./find-link.ts";
 import { createGuest } from "./guest.ts";
 import { noteSuccess } from "./note-outcome.ts";
 import { profiles } from "./profiles.ts";
-import { exchangeCode, readUserinfo, verifyToken, type Known, type Tokens } from "./provider.ts";
+import { exchangeCode, readUserinfo, refuseOtherIssuer, verifyToken, type Known, type Tokens } from "./provider.ts";
 import { linkByRule, newSessionId, recordSignIn } from "./record-sign-in.ts";
 import { recordRefusal } from "./refusals.ts";
 import { takeRoundTrip, type RoundTrip } from "./round-trip.ts";
@@ -28,6 +28,7 @@ export async function finishRoundTrip(deps: RoundTripDeps, back: Back, progress:
   Object.assign(progress, { to: trip.to, schoolId: row.schoolId });
   await refuseOff(deps, row, { to: trip.to, browser }, deps.findSetUpLink);
   const connection = await deps.contact.know(row);
+  refuseOtherIssuer(connection, params);
   const fewer = findFewerScopes(connection, { trip, params });
   if (fewer !== null) {
     const { to, maxAge } = trip;

@@ -1,4 +1,4 @@
-import type { CustomFetch } from "openid-client";
+import type { CustomFetch, FetchBody } from "openid-client";
 import type { Gate } from "../platform/concurrency/gate.ts";
 import { makeGate } from "../platform/concurrency/gate.ts";
 import { AppError, makeUnavailable } from "../platform/errors.ts";
@@ -22,6 +22,9 @@ export const makeCallGate = (): Gate =>
 const neverLeaves = { hasLeft: () => false, onLeave: () => () => undefined };
 const withoutBody = new Set([101, 103, 204, 205, 304]);
 
+const textOf = (body: FetchBody): string =>
+  typeof body === "string" || body instanceof URLSearchParams ? body.toString() : "";
+
 /** `fetch` for openid-client: through the guarded sender, in the turn of the connection. Errors: UPSTREAM_DOWN. */
 export function makeGuardedFetch(
   { sender, gate }: { sender: GuardedSender; gate: Gate },
@@ -35,7 +38,7 @@ export function makeGuardedFetch(
     try {
       const sent = { headers: { ...headers, "accept-encoding": "identity" }, mostBytes };
       const answer =
-        method === "POST" ? await sender.post(url, { ...sent, body: String(body) }) : await sender.get(url, sent);
+        method === "POST" ? await sender.post(url, { ...sent, body: textOf(body) }) : await sender.get(url, sent);
       if (answer.status >= 500 || answer.status === 429)
         throw new UpstreamError("UPSTREAM_DOWN", `${url.pathname} answered ${answer.status}`);
       const contents = withoutBody.has(answer.status) ? null : new Uint8Array(answer.start);

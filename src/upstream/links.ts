@@ -63,7 +63,8 @@ export async function linkByHandIn(
 ): Promise<void> {
   const row = await tx.prisma.upstreamRefusal.findUnique({ where: { id: refusalId }, include: { connection: true } });
   const details = row && openDetails(keys, row);
-  if (row === null || details?.subject == null || details.issuer !== row.connection.issuer) throw refusalNotFound();
+  if (row === null || details === null || details.subject === null || details.issuer !== row.connection.issuer)
+    throw refusalNotFound();
   const { id: connectionId, schoolId } = row.connection;
   const school = schoolId as SchoolId;
   const asked = { ...toRuleParameters(row.connection), schoolId: school, groupIds: [], value: null, now: origin.at };

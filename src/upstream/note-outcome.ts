@@ -21,7 +21,7 @@ const noteFailureStatement = statement<{ id: ConnectionId; code: string; lasts: 
   "upstream.noteFailure",
 );
 
-/** For the page of the connection. `isProven`: the provider itself said it, not the browser, in which anybody can type. */
+/** For the page of the connection. `isProven`: the provider said it, not the browser, in which anybody can type. */
 export async function noteFailure(
   db: Queryable,
   { id, code, isProven, now }: { id: ConnectionId; code: ConnectionFailure; isProven: boolean; now: Date },

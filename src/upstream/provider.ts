@@ -26,6 +26,7 @@ async function configure(connection: Known, { fetch, clock, allowHttp }: Calls):
   };
   const configuration = new client.Configuration(metadata, clientId, times, authenticate(clientSecret));
   configuration[client.customFetch] = fetch;
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- in development only
   if (allowHttp) client.allowInsecureRequests(configuration);
   return configuration;
 }
@@ -62,7 +63,6 @@ export async function exchangeCode(
   calls: Calls,
   { params, redirectUri, state, nonce, verifier, maxAge }: Expected & { params: URLSearchParams },
 ): Promise<Tokens> {
-  refuseOtherIssuer(connection, params);
   const client = await library();
   const current = new URL(redirectUri);
   current.search = params.toString();
@@ -95,8 +95,8 @@ export async function readUserinfo(
   }
 }
 
-// Before the error that a response may carry: that of another provider says nothing.
-function refuseOtherIssuer({ issuer, metadata }: Known, params: URLSearchParams): void {
+/** Refuses the response of another provider, also where it is an error. Source: RFC 9207. Errors: INVALID_RESPONSE. */
+export function refuseOtherIssuer({ issuer, metadata }: Known, params: URLSearchParams): void {
   const named = params.getAll("iss");
   if (named.some((one) => one !== issuer))
     throw new UpstreamError("INVALID_RESPONSE", "the response is of another issuer");
@@ -125,14 +125,14 @@ function toUpstreamError(error: unknown): UpstreamError {
   const chain = causesOf(error);
   const own = chain.find((one) => one instanceof UpstreamError);
   if (own !== undefined) return own;
-  const [first] = chain as { error?: unknown; code?: unknown; cause?: unknown }[];
+  const [first] = chain as { error?: unknown; code?: string }[];
   if (typeof first?.error === "string" && shown.test(first.error))
     return new UpstreamError(meanings[first.error] ?? "INVALID_RESPONSE", first.error, { cause: error });
   if (chain.some((one) => one instanceof Response && one.status === 401))
     return new UpstreamError("SECRET_REFUSED", "answered 401", { cause: error });
   const isOfClock =
     first?.code === "OAUTH_JWT_TIMESTAMP_CHECK_FAILED" && chain.every((one) => claimOf(one) !== "auth_time");
-  return new UpstreamError(isOfClock ? "CLOCK" : "INVALID_RESPONSE", String(first?.code ?? ""), { cause: error });
+  return new UpstreamError(isOfClock ? "CLOCK" : "INVALID_RESPONSE", first?.code, { cause: error });
 }
 
 const claimOf = (value: unknown): unknown => (value as { claim?: unknown } | null)?.claim;

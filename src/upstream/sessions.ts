@@ -64,7 +64,7 @@ export async function findIdToken(
     where: { id },
     select: { connectionId: true, idToken: true },
   });
-  if (found?.idToken == null) return null;
+  if (found === null || found.idToken === null) return null;
   const idToken = openJson<string>(keys, idTokenPurpose(id), found.idToken);
   return idToken === null ? null : { connectionId: found.connectionId as ConnectionId, idToken };
 }

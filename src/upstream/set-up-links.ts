@@ -139,7 +139,8 @@ export async function findTestedSignIn(
   id: SetUpLinkId,
   keys: EncryptionKeys,
 ): Promise<TestedSignIn | null> {
-  const found = await prisma.upstreamSetUpLink.findFirst({ where: { id, closedAt: null }, select: { tested: true } });
-  const tested = found?.tested == null ? null : openJson<TestedSignIn>(keys, purposeOf(id), found.tested);
+  const where = { id, closedAt: null, tested: { not: null } };
+  const found = await prisma.upstreamSetUpLink.findFirst({ where, select: { tested: true } });
+  const tested = found && openJson<TestedSignIn>(keys, purposeOf(id), found.tested!);
   return tested && { ...tested, at: new Date(tested.at) };
 }

@@ -38,6 +38,7 @@ const everywhere = {
 let schools: At<SchoolId>;
 let groups: At<GroupId>;
 let clientId: string;
+let connectionId: string;
 let operator: AdminClient;
 const staff = new Map<StaffRoleName, At<AdminClient>>();
 
@@ -54,6 +55,9 @@ beforeAll(async () => {
   ({ clientId } = app);
   for (const where of whose) await make.grant({ app: app.clientId, school: schools[where], groups: [groups[where]] });
   operator = (await makeStaff(service, "OPERATOR")).call;
+  const connection = { schoolId: schools.home, profile: "ISERV", name: "IServ" };
+  const { body } = await operator("POST", "/upstream-connections", { body: connection });
+  connectionId = (body as { id: string }).id;
   for (const where of whose) await operator("PUT", `/schools/${schools[where]}/card-settings`, { body: everywhere });
 
   const teacherAt = async (where: Whose) => {
@@ -116,6 +120,8 @@ const valuesFor = (subject: Subject, where: Whose): Record<string, unknown> => (
   handoverId: subject.handoverId,
   cardPrintId: missing,
   credentialBatchId: missing,
+  connectionId,
+  refusalId: missing,
   username: `name-${count}`,
   onlyMissing: false,
   role: undefined,
@@ -130,6 +136,12 @@ async function makeOffer({ id: personId }: Subject): Promise<string> {
   await db.prisma.handoverPerson.deleteMany({ where: { personId } });
   await db.prisma.handoverPerson.create({ data: { personId, handoverId: id } });
   return id;
+}
+
+async function makeLink({ id: personId }: Subject): Promise<void> {
+  const account = { connectionId, issuer: "https://iserv.example", subject: personId };
+  const link = { ...account, personId, linkedAt: service.clock(), linkedBy: "RULE" as const };
+  await db.prisma.upstreamLink.createMany({ data: [link], skipDuplicates: true });
 }
 
 /** Has the policy of every school soft-delete the person for not having signed in. */
@@ -218,6 +230,7 @@ test.each(operations)("$id keeps to whose person it is", async (place) => {
       subject ??= await makeSubject(undefined);
       const of = subject;
       if (/handovers(\/\{|$)/.test(place.path) && place.id !== "createHandover") of.handoverId = await makeOffer(of);
+      if (place.path.includes("/upstream-links")) await makeLink(of);
       if (place.id === "listRetentionPeople") await makeInactive(of);
       if (before[place.id] !== undefined) await operator("POST", `/people/${of.id}/${before[place.id]!}`);
       const sent = await send(staff.get(role)![where], place, [of, where]);

@@ -8,7 +8,7 @@ import {
   makeTravellingBrowser,
   startUpstreamProvider,
   type TravellingBrowser,
-} from "../support/upstream-provider.ts";
+} from "../support/login-of-school.ts";
 
 const clock = makeTestClock(new Date());
 const service = await startService({ clock, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
@@ -62,7 +62,7 @@ async function enterValues(browser: TravellingBrowser, started: { url: string })
   const redirectUri = /id="copy-redirectUri" value="([^"]*)"/.exec(steps.html)![1]!;
   const clientId = `schultor-${(made += 1)}`;
   const client = { client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] };
-  provider.register({ ...client, id_token_signed_response_alg: "ES256" });
+  provider.register(client);
   const values = await browser.open(`${address}/values`);
   const checked = await browser.submit(values, "/values", {
     issuer: provider.issuer,
@@ -157,9 +157,9 @@ describe("a set-up link", () => {
     const browser = inBrowser();
     const started = await openSetUp(browser, link);
     const { address, checked } = await enterValues(browser, started);
-    provider.answer((_req, res) => res.writeHead(502).end());
+    provider.spoil({ path: "/.well-known/openid-configuration", status: 502, body: {} });
     const down = await browser.submit(checked, "/check");
-    provider.answer(null);
+    provider.spoil(null);
     expect(down.html).toContain("Der Anbieter antwortet nicht");
     expect(down.html).toContain("<code>UPSTREAM_DOWN</code>");
     provider.cancel();

@@ -1,198 +1,171 @@
-import { generateKeyPairSync, randomUUID, type JsonWebKey } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { importJWK, SignJWT } from "jose";
-import { errors, Provider, type ClientMetadata } from "oidc-provider";
-import type { SchoolId } from "../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../src/platform/database/db.ts";
-import {
-  addressesOf,
-  createConnectionIn,
-  updateConnectionIn,
-  type ConnectionId,
-  type NewConnection,
-} from "../../src/upstream/index.ts";
-import { readConfig } from "../../src/config/index.ts";
-import { type Browser, makeBrowser, type Shown } from "./browser.ts";
+import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
+import Provider, { type KoaContextWithOIDC } from "oidc-provider";
 import { atFileEnd } from "./file-end.ts";
-import type { TestService } from "./service.ts";
 
+export const clientId = "schultor";
+export const clientSecret = "secret-of-schultor-at-the-provider";
+
+type Body = Record<string, unknown>;
 type Claims = Record<string, unknown>;
 
 export type UpstreamProvider = {
   issuer: string;
-  /** The authorization requests that arrived. */
-  requests: URL[];
-  /** Registers the service, as the IT contact of a school does. */
-  register(client: Pick<ClientMetadata, "client_id" | "client_secret"> & Partial<ClientMetadata>): void;
-  /** Who signs in from now on, and their claims. */
-  signIn(sub: string, claims?: Claims): void;
-  /** Whoever comes cancels. */
-  cancel(): void;
-  /** Answers requests to a path so; null for as it is. */
-  spoil(how: { path: string; status: number; body: object } | null): void;
-  makeLogoutToken(of: { clientId: string; sub?: string; sid?: string; claims?: Claims; now?: Date }): Promise<string>;
+  /** Who signs in next, and the claims of every account. */
+  account: string;
+  claims: Record<string, Claims>;
+  /** Claims in the ID token too, not in userinfo alone. */
+  inIdToken: boolean;
+  /** The scopes that the school's admin released; others end the login with `invalid_scope`. */
+  released: Set<string> | null;
+  redirectUris: string[];
+  requests: { method: string; path: string; query: URLSearchParams; authorization: string | undefined }[];
+  /** Answers before the provider does, where it returns true. */
+  before: ((req: IncomingMessage, res: ServerResponse) => boolean) | null;
+  /** Changes what the provider answers at a path. */
+  after: ((path: string, body: Body) => Body | Promise<Body>) | null;
+  /** What comes back to the redirect URI for the address of the login. */
+  visit(address: URL, cookies?: Map<string, string>): Promise<URLSearchParams>;
+  sign(claims: JWTPayload, header?: { alg?: string; typ?: string; kid?: string }): Promise<string>;
+  /** From now on new ID tokens are signed with another key. */
+  changeKey(): Promise<void>;
+  close(): Promise<void>;
 };
 
-/** oidc-provider on this machine, which signs people in without a page. */
-export async function startUpstreamProvider(): Promise<UpstreamProvider> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise<void>((resolve) => server.once("listening", resolve));
-  atFileEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+/** oidc-provider as a school's own login: one client, accounts that a test names, no page; ends with the test file. */
+export async function startUpstreamProvider(
+  options: { authMethod?: "client_secret_basic" | "client_secret_post" } = {},
+): Promise<UpstreamProvider> {
+  const makeKey = async () => {
+    const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+    return {
+      privateKey,
+      jwk: { ...(await exportJWK(privateKey)), alg: "RS256", use: "sig", kid: crypto.randomUUID() },
+    };
+  };
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const jwk = { ...privateKey.export({ format: "jwk" }), alg: "RS256", use: "sig", kid: "upstream" };
-  const clients: ClientMetadata[] = [];
-  const requests: URL[] = [];
-  const accounts = new Map<string, Claims>();
-  let whoever: string | null = null;
-  let spoiled: Parameters<UpstreamProvider["spoil"]>[0] = null;
-  let provider: Provider | null = null;
+  let key = await makeKey();
 
-  const goOn = async (of: Provider, req: IncomingMessage, res: ServerResponse) => {
-    const { params } = await of.interactionDetails(req, res);
-    if (whoever === null) return of.interactionFinished(req, res, { error: "access_denied" });
-    const grant = new of.Grant({ accountId: whoever, clientId: String(params["client_id"]) });
-    grant.addOIDCScope(String(params["scope"]));
-    const consent = { grantId: await grant.save() };
-    const amr = accounts.get(whoever)?.["amr"] as string[] | undefined;
-    await of.interactionFinished(req, res, { login: { accountId: whoever, ...(amr && { amr }) }, consent });
-  };
-
-  server.on("request", (req, res) => {
-    const url = new URL(req.url ?? "/", issuer);
-    if (url.pathname === "/auth") requests.push(url);
-    if (spoiled?.path === url.pathname) {
-      res.writeHead(spoiled.status, { "content-type": "application/json" }).end(JSON.stringify(spoiled.body));
-      return;
-    }
-    provider ??= makeProvider(issuer, { clients, jwk, accounts });
-    if (url.pathname.startsWith("/interaction/")) void goOn(provider, req, res);
-    else void provider.callback()(req, res);
-  });
-
-  return {
-    issuer,
-    requests,
-    register(client) {
-      clients.push({ ...client });
-      provider = null;
-    },
-    signIn(sub, claims = {}) {
-      accounts.set(sub, claims);
-      whoever = sub;
-    },
-    cancel: () => void (whoever = null),
-    spoil: (how) => void (spoiled = how),
-    async makeLogoutToken({ clientId, sub, sid, claims = {}, now = new Date() }) {
-      const issuedAt = Math.floor(now.getTime() / 1000);
-      const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
-      const payload = { iss: issuer, aud: clientId, jti: randomUUID(), iat: issuedAt, exp: issuedAt + 120, events };
-      return new SignJWT({ ...payload, ...(sub && { sub }), ...(sid && { sid }), ...claims })
-        .setProtectedHeader({ alg: "RS256", kid: "upstream", typ: "logout+jwt" })
-        .sign(await importJWK(jwk as JsonWebKey & { kty: string }, "RS256"));
-    },
-  };
-}
-
-function makeProvider(
-  issuer: string,
-  { clients, jwk, accounts }: { clients: ClientMetadata[]; jwk: object; accounts: ReadonlyMap<string, Claims> },
-): Provider {
-  const names = [...new Set([...accounts.values()].flatMap((claims) => Object.keys(claims)))];
-  const provider = new Provider(issuer, {
-    clients,
-    jwks: { keys: [jwk as never] },
-    cookies: { keys: ["key of the test"] },
-    claims: { openid: ["sub", "sid", "amr", ...names], profile: ["name"] },
-    conformIdTokenClaims: false,
-    scopes: ["openid", "profile"],
-    pkce: { required: () => true },
-    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
-    features: {
-      devInteractions: { enabled: false },
-      backchannelLogout: { enabled: true },
-      rpInitiatedLogout: { enabled: true },
-    },
-    findAccount: (_ctx, sub) => ({
-      accountId: sub,
-      claims: () => {
-        const claims = accounts.get(sub);
-        if (claims === undefined) throw new errors.AccessDenied("no such account");
-        return { sub, ...claims };
+  const makeProvider = () => {
+    const provider = new Provider(issuer, {
+      clients: [
+        {
+          client_id: clientId,
+          client_secret: clientSecret,
+          // Those of the test are allowed below: the id of a connection is known later.
+          redirect_uris: ["http://127.0.0.1/callback"],
+          response_types: ["code"],
+          grant_types: ["authorization_code"],
+          token_endpoint_auth_method: options.authMethod ?? "client_secret_basic",
+          backchannel_logout_uri: `${issuer}/unused`,
+          backchannel_logout_session_required: true,
+        },
+      ],
+      jwks: { keys: [key.jwk] },
+      cookies: { keys: ["test"] },
+      scopes: ["openid", "profile", "email", ...iservScopes],
+      claims: { openid: ["sub"], profile: claimNames, email: ["email"] },
+      conformIdTokenClaims: false,
+      findAccount: (_ctx, id) => ({
+        accountId: id,
+        claims: (use) => {
+          const claims = self.claims[id] ?? {};
+          return { sub: id, ...(use === "userinfo" || self.inIdToken ? claims : {}) };
+        },
+      }),
+      features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+      interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
+      loadExistingGrant: async (ctx) => {
+        const { session, client, requestParamScopes } = ctx.oidc;
+        const grant = new ctx.oidc.provider.Grant({ accountId: session!.accountId!, clientId: client!.clientId });
+        grant.addOIDCScope([...requestParamScopes].join(" "));
+        await grant.save();
+        return grant;
       },
-    }),
-    ttl: { Session: 3600, Interaction: 600, Grant: 3600, AccessToken: 600, IdToken: 600 },
-  });
-  provider.on("server_error", (_ctx, error) => console.error(error));
-  return provider;
-}
-
-const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
-
-export const clientSecret = "secret-of-the-service-with-enough-characters";
-
-/** A connection of a school that is on, registered at the provider. */
-export async function connectSchool(
-  service: TestService,
-  provider: UpstreamProvider,
-  { school, ...wishes }: { school: SchoolId } & Partial<NewConnection>,
-): Promise<{ connectionId: ConnectionId; clientId: string }> {
-  const clientId = `schultor-${randomUUID()}`;
-  const context = { keys, allowHttp: true, origin: { at: service.clock() } };
-  const made = {
-    schoolId: school,
-    profile: "OIDC" as const,
-    name: "IServ",
-    issuer: provider.issuer,
-    clientId,
-    clientSecret,
-    ruleClaim: "import_id",
-    ruleField: "SOURCE_SYSTEM_IDENTIFIER" as const,
-    ...wishes,
+      ttl: { AccessToken: 300, AuthorizationCode: 60, Grant: 300, IdToken: 300, Interaction: 300, Session: 300 },
+      renderError: (ctx, _out, error) =>
+        void (ctx.body = { error: (error as { error?: string }).error ?? String(error) }),
+    });
+    provider.Client.prototype.redirectUriAllowed = (uri: string) => self.redirectUris.includes(uri);
+    provider.Client.prototype.postLogoutRedirectUriAllowed = () => true;
+    provider.use(async (ctx: KoaContextWithOIDC, next) => {
+      if (ctx.path === "/auth" && self.released !== null) {
+        const asked = String(ctx.query["scope"]).split(" ");
+        if (asked.some((one) => !self.released!.has(one))) {
+          const back = new URL(String(ctx.query["redirect_uri"]));
+          back.search = new URLSearchParams({
+            error: "invalid_scope",
+            state: String(ctx.query["state"]),
+            iss: issuer,
+          }).toString();
+          return void ctx.redirect(back.href);
+        }
+      }
+      await next();
+      if (self.after !== null && typeof ctx.body === "object" && ctx.body !== null)
+        ctx.body = await self.after(ctx.path, ctx.body as Body);
+    });
+    return provider;
   };
-  const connectionId = await withPrismaTransaction(service.db, (tx) => createConnectionIn(tx, made, context));
-  const { redirectUri, postLogoutRedirectUri } = addressesOf(service.url, connectionId);
-  provider.register({
-    client_id: clientId,
-    client_secret: clientSecret,
-    redirect_uris: [redirectUri],
-    post_logout_redirect_uris: [postLogoutRedirectUri],
-  });
-  await service.db.prisma.upstreamConnection.update({
-    where: { id: connectionId },
-    data: { testedAt: service.clock() },
-  });
-  const on = { id: connectionId, update: { state: "ON" as const } };
-  await withPrismaTransaction(service.db, (tx) => updateConnectionIn(tx, on, context));
-  return { connectionId, clientId };
-}
 
-/** A browser that is known at the provider too, and goes on to and fro until it shows a page or is at an app. */
-export type TravellingBrowser = Browser & { follow(shown: Shown): Promise<Shown> };
-
-export function makeTravellingBrowser(
-  service: TestService,
-  provider: UpstreamProvider,
-  headers: Record<string, string> = { "accept-language": "en" },
-): TravellingBrowser {
-  const [here, there] = [makeBrowser(service.url, headers), makeBrowser(provider.issuer, headers)];
-  const follow = async (shown: Shown): Promise<Shown> => {
-    const { origin } = new URL(shown.url);
-    if (shown.html !== "") return shown;
-    if (origin === provider.issuer) return follow(await there.open(shown.url));
-    return origin === service.url ? follow(await here.open(shown.url)) : shown;
-  };
-  return {
-    ...here,
-    follow,
-    open: async (address) => follow(await here.open(address)),
-    submit: async (page, step, fields) => {
-      const of = new URL(page.url).origin === provider.issuer ? there : here;
-      return follow(await of.submit(page, step, fields));
+  const self: UpstreamProvider = {
+    issuer,
+    account: "account-1",
+    claims: {},
+    inIdToken: false,
+    released: null,
+    redirectUris: [],
+    requests: [],
+    before: null,
+    after: null,
+    async visit(address, cookies = new Map<string, string>()) {
+      for (let next = address; ;) {
+        const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") };
+        const answer = await fetch(next, { redirect: "manual", headers });
+        for (const line of answer.headers.getSetCookie()) {
+          const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+          if (value === "") cookies.delete(name);
+          else cookies.set(name, value);
+        }
+        const location = answer.headers.get("location");
+        if (location === null) throw new Error(`${next.pathname} answered ${answer.status}: ${await answer.text()}`);
+        next = new URL(location, next);
+        if (self.redirectUris.includes(`${next.origin}${next.pathname}`)) return next.searchParams;
+      }
+    },
+    sign: (claims, header = {}) =>
+      new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: key.jwk.kid, ...header }).sign(key.privateKey),
+    async changeKey() {
+      key = await makeKey();
+      provider = makeProvider();
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
     },
   };
+  let provider = makeProvider();
+  server.on("request", (req, res) => {
+    const { pathname, searchParams } = new URL(req.url ?? "/", issuer);
+    const { authorization } = req.headers;
+    self.requests.push({ method: req.method ?? "", path: pathname, query: searchParams, authorization });
+    if (self.before?.(req, res) === true) return;
+    if (!pathname.startsWith("/interaction/")) return void provider.callback()(req, res);
+    void (async () => {
+      const { prompt } = await provider.interactionDetails(req, res);
+      const result = prompt.name === "login" ? { login: { accountId: self.account } } : { consent: {} };
+      await provider.interactionFinished(req, res, result, { mergeWithLastSubmission: true });
+    })().catch((error: unknown) => res.writeHead(500).end(String(error)));
+  });
+  atFileEnd(() => self.close().catch(() => undefined));
+  return self;
 }
+
+const iservScopes = ["uuid", "groups", "roles", "iserv:uuid", "iserv:groups", "iserv:roles"];
+const claimNames = [
+  ...["name", "given_name", "family_name", "preferred_username", "uuid", "iserv:uuid", "groups", "iserv:groups"],
+  ...["roles", "employee_id", "import_id", "tid", "oid", "hd", "amr", "acr_of_school", "upn"],
+];

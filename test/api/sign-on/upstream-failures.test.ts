@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { askFor } from "../../support/token.ts";
-import { makeTravellingBrowser } from "../../support/upstream-provider.ts";
+import { makeTravellingBrowser } from "../../support/login-of-school.ts";
 import type { Shown } from "../../support/browser.ts";
 import { blockPerson } from "../../support/sign-ins.ts";
 import { headingOf, placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";

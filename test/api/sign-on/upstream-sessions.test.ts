@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { TestApp } from "../../support/token.ts";
 import { askFor, exchange, giveLogin, postToken } from "../../support/token.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import type { TravellingBrowser } from "../../support/upstream-provider.ts";
+import type { TravellingBrowser } from "../../support/login-of-school.ts";
 import { headingOf, placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
 
 const world = startUpstreamWorld();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { confirmPath, setUpPath, setUpTotp, totpCode } from "../../support/second-factor.ts";
 import { askFor, exchange, giveLogin } from "../../support/token.ts";
-import type { TravellingBrowser } from "../../support/upstream-provider.ts";
+import type { TravellingBrowser } from "../../support/login-of-school.ts";
 import { placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
 
 const world = startUpstreamWorld();

@@ -12,7 +12,7 @@ import {
   startUpstreamProvider,
   type TravellingBrowser,
   type UpstreamProvider,
-} from "../../support/upstream-provider.ts";
+} from "../../support/login-of-school.ts";
 import { startWorld, type World } from "./world.ts";
 
 export type ConnectedSchool = { school: SchoolId; linkName: string; connectionId: ConnectionId; clientId: string };

@@ -1,0 +1,279 @@
+import { decodeJwt } from "jose";
+import { expect, test } from "vitest";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { giveLogin } from "../support/token.ts";
+import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts";
+import { makeRelyingParty } from "../support/upstream.ts";
+import { findConnection, profiles, type ConnectionId } from "../../src/upstream/index.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const provider = await startUpstreamProvider();
+const party = makeRelyingParty(db);
+const school = await make.school();
+await giveLogin(db, await make.person({ school, sourceSystemIdentifier: "1" }));
+provider.claims["account-1"] = { employee_id: "1" };
+const connection = await party.connect(provider, school);
+const stateOf = async (id: ConnectionId) => {
+  const { lastFailure, failingSince } = (await findConnection(db, id))!;
+  return { lastFailure, isFailing: failingSince !== null };
+};
+
+async function withAnswer<T>(after: typeof provider.after, work: () => Promise<T>): Promise<T> {
+  provider.after = after;
+  try {
+    return await work();
+  } finally {
+    provider.after = null;
+  }
+}
+
+const atToken = (change: (body: Record<string, unknown>) => Promise<object> | object) =>
+  async function (path: string, body: Record<string, unknown>) {
+    return path === "/token" && body["id_token"] !== undefined ? { ...body, ...(await change(body)) } : body;
+  };
+/** The ID token of the answer with other claims, signed by the provider. */
+const withClaims = (claims: object, header = {}) =>
+  atToken(async ({ id_token }) => ({
+    id_token: await provider.sign({ ...decodeJwt(id_token as string), ...claims }, header),
+  }));
+const signInWith = (after: typeof provider.after) =>
+  withAnswer(after, () => party.codeOf(party.signIn(provider, connection)));
+
+test("a state is good once, and in the browser and at the connection that it was made for", async () => {
+  const params = await provider.visit(await party.begin(connection));
+  const [other, another] = [await party.connect(provider, await make.school()), "another-browser"];
+  expect(await party.codeOf(party.finish(connection, params, another))).toBe("OTHER_BROWSER");
+  expect(await party.codeOf(party.finish(connection, params))).toBe("EXPIRED");
+  const second = await provider.visit(await party.begin(connection));
+  expect(await party.codeOf(party.finish(other, second))).toBe("INVALID_RESPONSE");
+  expect(await party.codeOf(party.finish(connection, second))).toBe("EXPIRED");
+  expect(await party.codeOf(party.finish(connection, new URLSearchParams({ code: "a", state: "made-up" })))).toBe(
+    "EXPIRED",
+  );
+});
+
+test("two tabs of a browser are two round trips", async () => {
+  const [one, two] = [await party.begin(connection), await party.begin(connection, { to: { path: "/two" } })];
+  expect(await party.finish(connection, await provider.visit(two))).toMatchObject({
+    kind: "signed_in",
+    to: { path: "/two" },
+  });
+  expect(await party.finish(connection, await provider.visit(one))).toMatchObject({
+    kind: "signed_in",
+    to: { path: "/" },
+  });
+});
+
+test("a code that is used twice or made up signs nobody in", async () => {
+  const params = await provider.visit(await party.begin(connection));
+  const state = (await party.begin(connection)).searchParams.get("state")!;
+  params.set("state", state);
+  expect(await party.codeOf(party.finish(connection, params))).toBe("EXPIRED");
+});
+
+test("a response that names another issuer, or none where the provider announces it, is refused", async () => {
+  const change = async (work: (params: URLSearchParams) => void) => {
+    const params = await provider.visit(await party.begin(connection));
+    expect(params.get("iss")).toBe(provider.issuer);
+    work(params);
+    return party.codeOf(party.finish(connection, params));
+  };
+  expect(await change((params) => params.set("iss", "https://evil.example"))).toBe("INVALID_RESPONSE");
+  expect(await change((params) => params.delete("iss"))).toBe("INVALID_RESPONSE");
+  expect(await change((params) => params.append("iss", "https://evil.example"))).toBe("INVALID_RESPONSE");
+});
+
+const soon = () => Math.floor(Date.now() / 1000);
+test.each<[string, string, () => object, object?]>([
+  ["another nonce", "INVALID_RESPONSE", () => ({ nonce: "another" })],
+  ["another issuer", "INVALID_RESPONSE", () => ({ iss: "https://evil.example" })],
+  ["another audience", "INVALID_RESPONSE", () => ({ aud: "another" })],
+  ["two audiences without azp", "INVALID_RESPONSE", () => ({ aud: [clientId, "another"] })],
+  ["two audiences for another party", "INVALID_RESPONSE", () => ({ aud: [clientId, "another"], azp: "another" })],
+  ["an end that has passed by more than the skew", "CLOCK", () => ({ exp: soon() - 70 })],
+  ["a beginning in the future", "CLOCK", () => ({ iat: soon() + 70 })],
+  ["a beginning long ago", "CLOCK", () => ({ iat: soon() - 3600 })],
+])("an ID token with %s: %s", async (_what, code, claims, header) => {
+  expect(await signInWith(withClaims(claims(), header))).toBe(code);
+});
+
+test("an ID token within the skew of the clocks is accepted", async () => {
+  expect(await signInWith(withClaims({ exp: soon() - 30, iat: soon() + 30 }))).toBe("signed_in");
+});
+
+test("an ID token with a signature that is not the provider's is refused, whatever algorithm it names", async () => {
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const forged = (header: object, signature = "") =>
+    atToken(({ id_token }) => ({
+      id_token: `${encode(header)}.${encode(decodeJwt(id_token as string))}.${signature}`,
+    }));
+  const cut = atToken(({ id_token }) => ({ id_token: `${String(id_token).slice(0, -8)}AAAAAAAA` }));
+  for (const after of [
+    forged({ alg: "none" }),
+    forged({ alg: "HS256" }, "AAAA"),
+    forged({ alg: "RS256" }, "AAAA"),
+    cut,
+  ])
+    expect(await signInWith(after)).toBe("INVALID_RESPONSE");
+  // Signed well, with an algorithm that the provider did not announce for ID tokens.
+  await db.pool.query(
+    "UPDATE upstream_connection SET metadata = jsonb_set(metadata, '{id_token_signing_alg_values_supported}', '[\"ES256\"]')",
+  );
+  expect(await signInWith(null)).toBe("INVALID_RESPONSE");
+  await party.upstream.checkConnection(connection);
+  expect(await signInWith(null)).toBe("signed_in");
+});
+
+test("a new key of the provider is read when it is first used, and a made-up one at most once a minute", async () => {
+  await provider.changeKey();
+  await db.pool.query("UPDATE upstream_connection SET keys_read_at = keys_read_at - interval '2 minutes'");
+  expect(await signInWith(null)).toBe("signed_in");
+  const count = () => provider.requests.filter(({ path }) => path === "/jwks").length;
+  const before = count();
+  expect(await signInWith(withClaims({}, { kid: "made-up" }))).toBe("INVALID_RESPONSE");
+  expect(count()).toBe(before);
+});
+
+test("userinfo of another account is refused", async () => {
+  expect(await signInWith((path, body) => (path === "/me" ? { ...body, sub: "another" } : body))).toBe(
+    "INVALID_RESPONSE",
+  );
+});
+
+test("the errors of the provider have a code each", async () => {
+  const back = async (error: string, more: Parameters<typeof party.begin>[1] = {}) => {
+    const state = (await party.begin(connection, more)).searchParams.get("state")!;
+    const params = new URLSearchParams({ error, state, iss: provider.issuer });
+    return party.codeOf(party.finish(connection, params));
+  };
+  expect(await back("access_denied")).toBe("CANCELLED");
+  expect(await back("temporarily_unavailable")).toBe("UPSTREAM_DOWN");
+  expect(await back("login_required", { silent: true })).toBe("LOGIN_REQUIRED");
+  expect(await back("made_up_error")).toBe("INVALID_RESPONSE");
+});
+
+test("what the browser alone says does not make a connection fail; what the provider says does, until a sign-in", async () => {
+  await signInWith(null);
+  const state = (await party.begin(connection)).searchParams.get("state")!;
+  const forged = new URLSearchParams({ error: "server_error", state, iss: provider.issuer });
+  expect(await party.codeOf(party.finish(connection, forged))).toBe("UPSTREAM_DOWN");
+  expect(await stateOf(connection)).toEqual({ lastFailure: "UPSTREAM_DOWN", isFailing: false });
+  provider.before = (req, res) => req.url === "/token" && (res.writeHead(503).end(), true);
+  expect(await signInWith(null)).toBe("UPSTREAM_DOWN");
+  provider.before = null;
+  expect(await stateOf(connection)).toEqual({ lastFailure: "UPSTREAM_DOWN", isFailing: true });
+  expect(await signInWith(null)).toBe("signed_in");
+  expect(await stateOf(connection)).toEqual({ lastFailure: "UPSTREAM_DOWN", isFailing: false });
+});
+
+test("a secret that the provider refuses", async () => {
+  const wrong = await party.connect(provider, await make.school(), { clientSecret: "expired" });
+  expect(await party.codeOf(party.signIn(provider, wrong))).toBe("SECRET_REFUSED");
+  expect(await stateOf(wrong)).toEqual({ lastFailure: "SECRET_REFUSED", isFailing: true });
+});
+
+test("IServ: the secret is sent in the body, and scopes are given up in steps; a pupil cannot make that last", async () => {
+  const iserv = await startUpstreamProvider({ authMethod: "client_secret_post" });
+  iserv.released = new Set(["openid", "profile", "uuid"]);
+  iserv.claims["account-1"] = { uuid: "u-1", import_id: "1" };
+  const place = await make.school();
+  await giveLogin(db, await make.person({ school: place, sourceSystemIdentifier: "1" }));
+  const id = await party.connect(iserv, place, { profile: "ISERV", ruleClaim: "import_id" });
+  expect(await party.codeOf(party.signIn(iserv, id))).toBe("signed_in");
+  const asked = iserv.requests.filter(({ path }) => path === "/auth").map(({ query }) => query.get("scope"));
+  expect(asked.slice(0, 4)).toEqual(profiles.ISERV.scopeSteps.slice(0, 4).map((step) => step.join(" ")));
+  expect(iserv.requests.find(({ path }) => path === "/token")!.authorization).toBeUndefined();
+  expect((await findConnection(db, id))!.scopes).toEqual(profiles.ISERV.scopeSteps[0]);
+  const tested = await party.signIn(iserv, id, { to: { test: await party.openLink(id) } });
+  expect(tested).toMatchObject({ kind: "tested", tested: { scopes: ["openid", "profile", "uuid"] } });
+  expect((await findConnection(db, id))!.scopes).toEqual(["openid", "profile", "uuid"]);
+  iserv.released = new Set();
+  expect(await party.codeOf(party.signIn(iserv, id))).toBe("SCOPE_REFUSED");
+});
+
+test("a connection that is off or a draft signs nobody in, also in the middle of a round trip", async () => {
+  const id = await party.connect(provider, await make.school());
+  const address = await party.begin(id);
+  await db.prisma.upstreamConnection.update({ where: { id }, data: { state: "OFF" } });
+  expect(await party.codeOf(party.finish(id, await provider.visit(address)))).toBe("CONNECTION_OFF");
+  const { upstream, browser } = party;
+  const start = { browser, address: "192.0.2.1", to: { path: "/" } };
+  const draft = await party.connect(provider, await make.school(), { state: "DRAFT" });
+  for (const connectionId of [id, draft, crypto.randomUUID() as ConnectionId])
+    expect(await upstream.begin({ connectionId, ...start })).toMatchObject({ failure: { code: "CONNECTION_OFF" } });
+});
+
+test("a round trip lasts ten minutes", async () => {
+  let now = new Date();
+  const late = makeRelyingParty(db, () => now);
+  const params = await provider.visit(await late.begin(connection));
+  now = new Date(now.getTime() + 600_001);
+  const { browser } = late;
+  const back = { connectionId: connection, browser, address: "192.0.2.1", params, at: now };
+  expect(await late.upstream.finish(back)).toMatchObject({ kind: "failed", failure: { code: "EXPIRED" }, to: null });
+});
+
+test("an address opens so many round trips", async () => {
+  const begin = () =>
+    party.upstream.begin({ connectionId: connection, browser: "b", address: "198.51.100.1", to: { path: "/" } });
+  await begin();
+  await db.pool.query("UPDATE rate_limit SET full_at = now() + interval '10 minutes'");
+  expect(await begin()).toMatchObject({ failure: { code: "TOO_MANY" } });
+  await db.pool.query("DELETE FROM rate_limit");
+});
+
+test("Entra and Google: the tenant in the ID token counts, not what was asked or what userinfo says", async () => {
+  const tid = "11111111-2222-4333-8444-555555555555";
+  const google = { profile: "GOOGLE", tenant: "goethe.example", ruleClaim: "employee_id" } as const;
+  const entra = { profile: "ENTRA", tenant: tid, ruleClaim: "employee_id" } as const;
+  const post = await startUpstreamProvider({ authMethod: "client_secret_post" });
+  for (const [wishes, right, wrong] of [
+    [entra, { tid, oid: "o-1" }, { tid: "99999999-2222-4333-8444-555555555555", oid: "o-1" }],
+    [google, { hd: "goethe.example" }, { hd: "evil.example" }],
+  ] as const) {
+    const place = await make.school();
+    await giveLogin(db, await make.person({ school: place, sourceSystemIdentifier: "1" }));
+    const id = await party.connect(post, place, wishes);
+    const signInWithClaims = async (claims: object, inIdToken = true) => {
+      post.claims["account-1"] = { employee_id: "1", ...claims };
+      post.inIdToken = inIdToken;
+      return party.codeOf(party.signIn(post, id));
+    };
+    expect(await signInWithClaims(wrong)).toBe("TENANT");
+    expect(await signInWithClaims({})).toBe("TENANT");
+    expect(await signInWithClaims(right, false)).toBe("TENANT");
+    expect(await signInWithClaims(right)).toBe("signed_in");
+  }
+});
+
+test("a provider that hangs, redirects, sends too much or has moved is down for its own school alone", async () => {
+  const slow = await startReceiver(() => undefined);
+  const place = await make.school();
+  const id = await party.connect({ ...provider, issuer: slow.url }, place);
+  const { upstream, browser } = party;
+  const start = { browser, address: "192.0.2.1", to: { path: "/" } };
+  const begun = Array.from({ length: 30 }, () => upstream.begin({ connectionId: id, ...start }));
+  expect(await signInWith(null)).toBe("signed_in");
+  for (const one of await Promise.all(begun)) expect(one).toMatchObject({ failure: { code: "UPSTREAM_DOWN" } });
+  const answers = {
+    moved: (issuer: string) => ({ issuer: `${issuer}/new` }),
+    withHttp: (issuer: string) => ({ issuer, authorization_endpoint: "javascript:alert(1)" }),
+  };
+  for (const make of Object.values(answers)) {
+    slow.script((_call, response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(make(slow.url))),
+    );
+    expect(await upstream.checkConnection(id)).toMatchObject({ failure: { code: "INVALID_RESPONSE" } });
+  }
+  slow.script((_call, response) => response.writeHead(302, { location: provider.issuer }).end());
+  expect(await upstream.checkConnection(id)).toMatchObject({ failure: { code: "INVALID_RESPONSE" } });
+  slow.script((_call, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const send = () => void (response.destroyed || response.write(" ".repeat(65_536), send));
+    send();
+  });
+  expect(await upstream.checkConnection(id)).toMatchObject({ kind: "failed", failure: { code: "INVALID_RESPONSE" } });
+});

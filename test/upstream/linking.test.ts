@@ -1,0 +1,270 @@
+import { decodeJwt } from "jose";
+import { expect, test } from "vitest";
+import type { PersonId, SchoolId } from "../../src/directory/index.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import {
+  dismissRefusalIn,
+  linkByHandIn,
+  listLinks,
+  listRefusals,
+  unlinkIn,
+  updateConnectionIn,
+  type ConnectionId,
+  type ConnectionUpdate,
+} from "../../src/upstream/index.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { giveLogin } from "../support/token.ts";
+import { startUpstreamProvider } from "../support/upstream-provider.ts";
+import { encryptionKeys, makeRelyingParty } from "../support/upstream.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const provider = await startUpstreamProvider();
+const party = makeRelyingParty(db);
+const origin = { at: new Date(), actorId: "test" };
+let accounts = 0;
+
+async function makeWorld(wishes: Parameters<typeof party.connect>[2] = {}) {
+  const school = await make.school();
+  const connection = await party.connect(provider, school, wishes);
+  const pupil = async (sourceSystemIdentifier: string | null, more: Parameters<typeof make.person>[0] = {}) => {
+    const personId = await make.person({ school, sourceSystemIdentifier, ...more });
+    await giveLogin(db, personId);
+    return personId;
+  };
+  /** A new account at the provider; `claims` of a second call are those that it has now. */
+  const account = `account-${++accounts}`;
+  const signIn = (claims: object, who = account) => {
+    provider.account = who;
+    provider.claims[who] = claims as Record<string, unknown>;
+    return party.codeOf(party.signIn(provider, connection));
+  };
+  const refusals = () => listRefusals(db, { connectionId: connection, limit: 10 }, encryptionKeys);
+  const linked = async () =>
+    (await listLinks(db, { connectionId: connection, limit: 10 })).map(({ personId }) => personId);
+  return { school, connection, pupil, account, signIn, refusals, linked };
+}
+
+const inTransaction = <T>(work: Parameters<typeof withPrismaTransaction<T>>[1]) => withPrismaTransaction(db, work);
+const change = (id: ConnectionId, update: ConnectionUpdate) =>
+  inTransaction((tx) => updateConnectionIn(tx, { id, update }, party.context()));
+
+test("nobody and several are refused, with what came on the list of the school", async () => {
+  const { pupil, signIn, refusals, linked, account } = await makeWorld({ normalisations: ["WITHOUT_LEADING_ZEROS"] });
+  await pupil("0042");
+  await pupil("42");
+  expect(await signIn({ employee_id: "43", name: "Bo Muster" })).toBe("NOBODY_MATCHES");
+  expect(await signIn({ employee_id: "42", name: "Bo Muster" })).toBe("SEVERAL_MATCH");
+  expect(await signIn({ employee_id: "42", name: "Bo Muster" })).toBe("SEVERAL_MATCH");
+  const shown = { subject: account, ruleClaim: "employee_id", displayName: "Bo Muster" };
+  expect(await refusals()).toMatchObject([
+    { ...shown, code: "SEVERAL_MATCH", tries: 2, ruleValue: "42", matches: 2 },
+    { ...shown, code: "NOBODY_MATCHES", tries: 1, ruleValue: "43", matches: 0 },
+  ]);
+  expect(await linked()).toEqual([]);
+});
+
+test("an absent, null, empty or listed claim names nobody, also not somebody whose field is null", async () => {
+  const { pupil, signIn } = await makeWorld({ normalisations: ["TRIM"] });
+  await pupil(null);
+  for (const claims of [
+    {},
+    { employee_id: null },
+    { employee_id: "" },
+    { employee_id: [] },
+    { employee_id: ["1", "2"] },
+  ])
+    expect(await signIn(claims)).toBe("CLAIM_MISSING");
+  expect(await signIn({ employee_id: " " })).toBe("NOBODY_MATCHES");
+});
+
+test("only people at home in this school match; not those of another school, guests, deleted people", async () => {
+  const { school, pupil, signIn } = await makeWorld();
+  const other = await make.school();
+  await make.person({ schools: [other, school], sourceSystemIdentifier: "guest" });
+  await make.person({ school: other, sourceSystemIdentifier: "other" });
+  await pupil("gone", { status: "SOFT_DELETED" });
+  for (const id of ["guest", "other", "gone"]) expect(await signIn({ employee_id: id })).toBe("NOBODY_MATCHES");
+});
+
+test("an e-mail address or a user name never matches where the rule does not say so", async () => {
+  const { pupil, signIn, connection } = await makeWorld();
+  const personId = await pupil("1");
+  const { username } = await db.prisma.credential.findUniqueOrThrow({ where: { personId } });
+  expect(await signIn({ email: username, upn: username, preferred_username: username })).toBe("CLAIM_MISSING");
+  const mutable = { code: "upstream_claim_mutable" };
+  for (const ruleClaim of ["email", "upn", "preferred_username"])
+    await expect(change(connection, { ruleClaim })).rejects.toMatchObject(mutable);
+  await expect(change(connection, { ruleClaim: "email", ruleField: "USERNAME" })).rejects.toMatchObject(mutable);
+  await change(connection, { ruleClaim: "preferred_username", ruleField: "USERNAME" });
+  expect(await signIn({ preferred_username: `${username}@goethe.example` })).toBe("NOBODY_MATCHES");
+  await change(connection, { normalisations: ["WITHOUT_DOMAIN", "LOWER_CASE"] });
+  expect(await signIn({ preferred_username: `${username.toUpperCase()}@goethe.example` })).toBe("signed_in");
+});
+
+test("the id of a person that was handed over", async () => {
+  const { pupil, signIn } = await makeWorld({ ruleField: "PERSON_ID" });
+  expect(await signIn({ employee_id: await pupil(null) })).toBe("signed_in");
+});
+
+test("blocked people, other classes and service-wide roles are refused, linked or not", async () => {
+  const { school, pupil, signIn, connection } = await makeWorld();
+  const [group, another] = [await make.group({ school }), await make.group({ school })];
+  const personId = await pupil("1", { groups: [group] });
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+  await change(connection, { groupIds: [another] });
+  expect(await signIn({ employee_id: "1" })).toBe("NOT_IN_CLASSES");
+  await change(connection, { groupIds: [group] });
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+  await db.prisma.person.update({ where: { id: personId }, data: { blockedAt: origin.at } });
+  expect(await signIn({ employee_id: "1" })).toBe("BLOCKED");
+  await db.prisma.person.update({ where: { id: personId }, data: { blockedAt: null } });
+  const temporary = { reason: "A question.", endsAt: new Date(Date.now() + 86_400_000) };
+  for (const role of ["OPERATOR", "SUPPORT", "DISTRICT", "PARTNER"] as const) {
+    const id = crypto.randomUUID();
+    await db.prisma.staffRole.create({
+      data: { id, role, personId, givenAt: origin.at, ...(role === "SUPPORT" && temporary) },
+    });
+    expect(await signIn({ employee_id: "1" })).toBe("NOBODY_MATCHES");
+    expect(await signIn({ employee_id: "1" }, "unlinked")).toBe("NOBODY_MATCHES");
+    await db.prisma.staffRole.delete({ where: { id } });
+  }
+  const secretary = { id: crypto.randomUUID(), role: "SECRETARY" as const, personId, givenAt: origin.at };
+  await db.prisma.staffRole.create({ data: secretary });
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+});
+
+test("a second account for a linked person is refused until the first is unlinked, which ends its session", async () => {
+  const { pupil, signIn, connection, linked } = await makeWorld();
+  const personId = await pupil("1");
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+  expect(await signIn({ employee_id: "1" }, "second")).toBe("LINKED_TO_ANOTHER");
+  await inTransaction((tx) => unlinkIn(tx, { connectionId: connection, personId }, origin));
+  expect(await db.prisma.upstreamSession.count({ where: { personId, endedAt: null } })).toBe(0);
+  expect(await signIn({ employee_id: "1" }, "second")).toBe("signed_in");
+  expect(await linked()).toEqual([personId]);
+  const again = inTransaction((tx) =>
+    unlinkIn(tx, { connectionId: connection, personId: crypto.randomUUID() as PersonId }, origin),
+  );
+  await expect(again).rejects.toMatchObject({ code: "upstream_link_not_found" });
+});
+
+test("a `sub` that is given out again is refused: its claim is another person's now, or nobody's", async () => {
+  const { pupil, signIn, linked } = await makeWorld();
+  const first = await pupil("1");
+  await pupil("2");
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+  expect(await signIn({ employee_id: "2" })).toBe("LINK_CONTRADICTED");
+  expect(await signIn({ employee_id: "not in the roster yet" })).toBe("LINK_CONTRADICTED");
+  expect(await linked()).toEqual([first]);
+  // What is absent says nothing about the link.
+  expect(await signIn({})).toBe("signed_in");
+});
+
+test("a person who left the school is not signed in by the link, and comes back with it", async () => {
+  const { pupil, signIn } = await makeWorld();
+  const personId = await pupil("1");
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+  await db.prisma.person.update({
+    where: { id: personId },
+    data: { status: "SOFT_DELETED", softDeletedAt: origin.at, purgeAt: origin.at },
+  });
+  expect(await signIn({ employee_id: "1" })).toBe("NOBODY_MATCHES");
+  await db.prisma.person.update({
+    where: { id: personId },
+    data: { status: "ACTIVE", softDeletedAt: null, purgeAt: null },
+  });
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+});
+
+test("staff link a refused account by hand, to people of the school alone, and dismiss refusals", async () => {
+  const { school, pupil, signIn, refusals, connection, linked } = await makeWorld();
+  const personId = await pupil(null);
+  expect(await signIn({ employee_id: "unknown" })).toBe("NOBODY_MATCHES");
+  const [refusal] = await refusals();
+  const link = (whom: PersonId, refusalId = refusal!.id) =>
+    inTransaction((tx) => linkByHandIn(tx, { refusalId, personId: whom }, { keys: encryptionKeys, origin }));
+  const guest = await make.person({ schools: [await make.school(), school] });
+  await expect(link(guest)).rejects.toMatchObject({ code: "person_not_found" });
+  await link(personId);
+  await expect(link(personId)).rejects.toMatchObject({ code: "upstream_refusal_not_found" });
+  expect(await refusals()).toEqual([]);
+  expect(await signIn({ employee_id: "unknown" })).toBe("signed_in");
+  expect(await linked()).toEqual([personId]);
+  expect(await signIn({ employee_id: "x" }, "third")).toBe("NOBODY_MATCHES");
+  const [another] = await refusals();
+  await expect(link(personId, another!.id)).rejects.toMatchObject({ code: "upstream_link_exists" });
+  const dismiss = () =>
+    inTransaction((tx) => dismissRefusalIn(tx, { connectionId: connection, id: another!.id }, origin));
+  await dismiss();
+  await expect(dismiss()).rejects.toMatchObject({ code: "upstream_refusal_not_found" });
+});
+
+test("a person without a user name gets one with the link", async () => {
+  const { school, signIn } = await makeWorld();
+  const personId = await make.person({ school, sourceSystemIdentifier: "1" });
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+  expect(await db.prisma.credential.findUnique({ where: { personId } })).toMatchObject({ passwordHash: null });
+});
+
+test("guests are made only where the school wants it, without a class, and wait for staff", async () => {
+  const { school, signIn, connection } = await makeWorld();
+  const people = (id: SchoolId) =>
+    db.prisma.person.findMany({ where: { homeSchoolId: id }, include: { affiliations: true } });
+  const claims = { employee_id: "new", given_name: "Bo", family_name: "Muster" };
+  expect(await signIn(claims)).toBe("NOBODY_MATCHES");
+  expect(await people(school)).toEqual([]);
+  await change(connection, { createsGuests: true });
+  expect(await signIn(claims)).toBe("WAITS_FOR_STAFF");
+  expect(await signIn(claims)).toBe("BLOCKED");
+  const [guest, ...others] = await people(school);
+  expect(others).toEqual([]);
+  expect(guest).toMatchObject({ firstCall: "Bo", last: "Muster", role: "OTHER", sourceSystemIdentifier: null });
+  expect(await db.prisma.membership.count({ where: { personId: guest!.id } })).toBe(0);
+  await db.prisma.person.update({ where: { id: guest!.id }, data: { blockedAt: null } });
+  expect(await signIn(claims)).toBe("signed_in");
+});
+
+test("another issuer, tenant or subject claim ends links and sessions, and the connection waits for a test", async () => {
+  const { pupil, signIn, connection, linked } = await makeWorld();
+  await pupil("1");
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+  await change(connection, { name: "New name" });
+  expect(await linked()).toHaveLength(1);
+  await change(connection, { subjectClaim: "oid" });
+  expect(await linked()).toEqual([]);
+  expect(await db.prisma.upstreamSession.count({ where: { connectionId: connection, endedAt: null } })).toBe(0);
+  await expect(change(connection, { state: "ON" })).rejects.toMatchObject({ code: "upstream_not_tested" });
+});
+
+test("the shapes of IServ's claims", async () => {
+  const { pupil, signIn } = await makeWorld({ subjectClaim: "uuid", ruleClaim: "import_id" });
+  const personId = await pupil("17");
+  for (const claims of [{ uuid: "u-1" }, { "iserv:uuid": "u-1" }, { uuid: ["u-1"] }, { uuid: { id: 5, uuid: "u-1" } }])
+    expect(await signIn({ ...claims, import_id: 17 })).toBe("signed_in");
+  expect(await db.prisma.upstreamLink.findMany({ where: { personId } })).toMatchObject([{ subject: "u-1" }]);
+  expect(await signIn({ import_id: "17" })).toBe("CLAIM_MISSING");
+});
+
+test("a second factor at the provider counts where the operator trusts the connection, and only then", async () => {
+  const { connection, pupil, account } = await makeWorld();
+  await pupil("1");
+  provider.account = account;
+  provider.claims[account] = { employee_id: "1" };
+  const amrFor = async (claims: object) => {
+    provider.after = async (path, body) =>
+      path === "/token"
+        ? { ...body, id_token: await provider.sign({ ...decodeJwt(body["id_token"] as string), ...claims }) }
+        : body;
+    const finished = await party.signIn(provider, connection);
+    provider.after = null;
+    return finished.kind === "signed_in" ? finished.amr : finished;
+  };
+  expect(await amrFor({ amr: ["pwd", "mfa"] })).toEqual(["upstream"]);
+  await change(connection, { trustedForSecondFactor: true });
+  expect(await amrFor({ amr: ["pwd", "mfa"] })).toEqual(["upstream", "mfa"]);
+  expect(await amrFor({ acr: "https://refeds.org/profile/mfa" })).toEqual(["upstream", "mfa"]);
+  for (const claims of [{}, { amr: ["pwd"] }, { amr: "mfa" }, { acr: "0" }])
+    expect(await amrFor(claims)).toEqual(["upstream"]);
+});

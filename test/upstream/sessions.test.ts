@@ -1,0 +1,181 @@
+import { decodeJwt } from "jose";
+import { expect, test } from "vitest";
+import { isCurrent } from "../../src/accounts/index.ts";
+import { findRows, sql, statement, table } from "../../src/platform/database/sql.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import { deleteConnectionIn, type ConnectionId, type UpstreamSessionId } from "../../src/upstream/index.ts";
+import type { PersonId } from "../../src/directory/index.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { giveLogin } from "../support/token.ts";
+import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts";
+import { issuerUrl, makeRelyingParty } from "../support/upstream.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const provider = await startUpstreamProvider();
+let now = new Date();
+const party = makeRelyingParty(db, () => now);
+const school = await make.school();
+let people = 0;
+
+const artifact = table("oidcArtifact");
+const countCurrent = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`SELECT count(*)::int AS count FROM ${artifact}
+    WHERE ${artifact.personId} = ${personId} AND ${isCurrent(artifact)}`,
+);
+/** How many artifacts of a person are good. */
+const current = async (personId: PersonId) =>
+  (await findRows<{ count: number }>(db.pool, countCurrent, { personId }))[0]!.count;
+
+async function signIn(connection: ConnectionId) {
+  const name = `pupil-${++people}`;
+  const personId = await make.person({ school, sourceSystemIdentifier: name });
+  await giveLogin(db, personId);
+  provider.account = name;
+  provider.claims[name] = { employee_id: name };
+  const result = await party.signIn(provider, connection);
+  if (result.kind !== "signed_in") throw new Error(result.kind);
+  const { upstreamSessionId, generation } = result;
+  const idHash = crypto.getRandomValues(new Uint8Array(32));
+  const expiresAt = new Date(now.getTime() + 3_600_000);
+  const session = { kind: "Session", idHash, payload: {}, personId, generation, upstreamSessionId, expiresAt };
+  await db.prisma.oidcArtifact.create({ data: session });
+  expect(await current(personId)).toBe(1);
+  const { sid } = await db.prisma.upstreamSession.findUniqueOrThrow({ where: { id: upstreamSessionId } });
+  return { personId, upstreamSessionId, sub: name, sid };
+}
+
+const event = { "http://schemas.openid.net/event/backchannel-logout": {} };
+const logoutToken = (claims: object = {}, header: object = { typ: "logout+jwt" }) => {
+  const iat = Math.floor(now.getTime() / 1000);
+  const jti = crypto.randomUUID();
+  return provider.sign(
+    { iss: provider.issuer, aud: clientId, iat, exp: iat + 120, jti, events: event, ...claims },
+    header,
+  );
+};
+
+test("a logout token ends the sessions of its account; the apps are told, and it is good once", async () => {
+  const connection = await party.connect(provider, school);
+  const [one, other] = [await signIn(connection), await signIn(connection)];
+  const token = await logoutToken({ sub: one.sub });
+  expect(await party.upstream.endByLogoutToken(connection, token)).toBe("ended");
+  expect([await current(one.personId), await current(other.personId)]).toEqual([0, 1]);
+  // The job of void sign-ins deletes them and leaves the notices.
+  expect(await db.prisma.voidSignIn.findMany()).toEqual([{ personId: one.personId }]);
+  expect(await party.upstream.endByLogoutToken(connection, token)).toBe("invalid");
+  await db.prisma.voidSignIn.deleteMany();
+});
+
+test("a logout token with a session id ends that session of the account only", async () => {
+  const connection = await party.connect(provider, await make.school());
+  const [one, another] = [await signInAt(connection, "s-1"), await signInAt(connection, "s-2")];
+  expect(await party.upstream.endByLogoutToken(connection, await logoutToken({ sid: "s-1" }))).toBe("ended");
+  expect([await isEnded(one), await isEnded(another)]).toEqual([true, false]);
+  expect(await party.upstream.endByLogoutToken(connection, await logoutToken({ sid: "s-2", sub: "another" }))).toBe(
+    "ended",
+  );
+  expect(await isEnded(another)).toBe(false);
+});
+
+const isEnded = async (id: UpstreamSessionId) =>
+  (await db.prisma.upstreamSession.findUniqueOrThrow({ where: { id } })).endedAt !== null;
+
+/** A session of an account at the provider, without the way there. */
+async function signInAt(connectionId: ConnectionId, sid: string): Promise<UpstreamSessionId> {
+  const id = crypto.randomUUID() as UpstreamSessionId;
+  const personId = await make.person({ school });
+  const times = { createdAt: now, checkAt: now };
+  await db.prisma.upstreamSession.create({ data: { id, connectionId, sub: "sub", sid, personId, ...times } });
+  return id;
+}
+
+test("what is no logout token of this provider for this party ends nothing", async () => {
+  const connection = await party.connect(provider, await make.school());
+  const session = await signInAt(connection, "s");
+  const old = Math.floor(now.getTime() / 1000) - 3600;
+  const refused = [
+    logoutToken({ sub: "sub", nonce: "n" }),
+    logoutToken({ sub: "sub", events: {} }),
+    logoutToken({ sub: "sub", events: { "http://schemas.openid.net/event/backchannel-logout": true } }),
+    logoutToken({ sub: "sub", aud: "another" }),
+    logoutToken({ sub: "sub", iss: "https://evil.example" }),
+    logoutToken({ sub: "sub", iat: old, exp: old + 120 }),
+    logoutToken({ sub: "sub", jti: undefined }),
+    logoutToken({ sub: "sub" }, { typ: "at+jwt" }),
+    logoutToken(),
+    Promise.resolve("nothing.at.all"),
+  ];
+  for (const token of await Promise.all(refused))
+    expect(await party.upstream.endByLogoutToken(connection, token)).toBe("invalid");
+  expect(await isEnded(session)).toBe(false);
+  expect(await party.upstream.endByLogoutToken(crypto.randomUUID() as ConnectionId, await logoutToken())).toBe(
+    "invalid",
+  );
+});
+
+test("the address of the logout at the provider, where the school wants it", async () => {
+  const without = await signIn(await party.connect(provider, school, { name: "without" }).catch(() => connectElse()));
+  expect(await party.upstream.logoutUrlOf(without.upstreamSessionId, {})).toBeNull();
+  const connection = await connectElse({ endsUpstreamSession: true });
+  const { upstreamSessionId } = await signIn(connection);
+  const url = (await party.upstream.logoutUrlOf(upstreamSessionId, { state: "s" }))!;
+  expect(url.origin).toBe(provider.issuer);
+  const { id_token_hint, ...asked } = Object.fromEntries(url.searchParams);
+  expect(asked).toMatchObject({
+    post_logout_redirect_uri: `${issuerUrl}/upstream/${connection}/signed-out`,
+    state: "s",
+  });
+  expect(decodeJwt(id_token_hint!)).toMatchObject({ iss: provider.issuer, aud: clientId });
+});
+
+/** A school has one connection with an issuer and client id. */
+const connectElse = async (wishes: Parameters<typeof party.connect>[2] = {}) => {
+  await db.prisma.upstreamConnection.deleteMany({ where: { schoolId: school } });
+  return party.connect(provider, school, wishes);
+};
+
+test("a connection that is deleted takes with it what its sign-ins opened here", async () => {
+  const connection = await connectElse();
+  const { personId } = await signIn(connection);
+  await withPrismaTransaction(db, (tx) => deleteConnectionIn(tx, connection, { at: now, actorId: "test" }));
+  expect(await current(personId)).toBe(0);
+  expect(await db.prisma.voidSignIn.count({ where: { personId } })).toBe(1);
+});
+
+test("the job keeps a session on which something here depends, and removes it afterwards", async () => {
+  const connection = await connectElse();
+  const { personId, upstreamSessionId } = await signIn(connection);
+  const sweep = party.upstream.jobs.find(({ name }) => name === "upstream.sweep")!;
+  const runAfter = async (days: number) => {
+    now = new Date(now.getTime() + days * 86_400_000);
+    await sweep.run(new AbortController().signal);
+    return db.prisma.upstreamSession.count({ where: { id: upstreamSessionId } });
+  };
+  expect(await runAfter(2)).toBe(1);
+  await db.prisma.oidcArtifact.deleteMany({ where: { personId } });
+  expect(await runAfter(0.5)).toBe(1);
+  expect(await runAfter(1)).toBe(0);
+});
+
+test("the job reads the discovery document and the keys of what is due, and notes what cannot be read", async () => {
+  now = new Date();
+  const connection = await connectElse();
+  await party.upstream.checkConnection(connection);
+  const refresh = party.upstream.jobs.find(({ name }) => name === "upstream.refresh")!;
+  const read = async () => {
+    await refresh.run(new AbortController().signal);
+    return db.prisma.upstreamConnection.findUniqueOrThrow({ where: { id: connection } });
+  };
+  const before = await read();
+  expect(before.metadataReadAt).toEqual(now);
+  now = new Date(now.getTime() + 90_000_000);
+  expect((await read()).metadataReadAt).toEqual(now);
+  provider.before = (_req, res) => (res.writeHead(503).end(), true);
+  now = new Date(now.getTime() + 90_000_000);
+  const failed = await read();
+  provider.before = null;
+  expect(failed).toMatchObject({ lastFailure: "UPSTREAM_DOWN", failingSince: now, issuer: provider.issuer });
+  expect(failed.metadata).toEqual(before.metadata);
+});

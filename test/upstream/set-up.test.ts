@@ -1,0 +1,242 @@
+import { expect, test } from "vitest";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import {
+  allowsLocalPasswords,
+  closeEmergencyIn,
+  closeSetUpLinkIn,
+  createConnectionIn,
+  createSetUpLinkIn,
+  findConnection,
+  findSchoolByLinkName,
+  findSchoolsByWords,
+  findSetUpLink,
+  findTestedSignIn,
+  findWayInSettings,
+  forgetLostUpstreamSecrets,
+  listSetUpLinks,
+  listWaysIn,
+  openEmergencyIn,
+  openSetUpLink,
+  previewRule,
+  putWayInIn,
+  reEncryptUpstreamSecrets,
+  updateConnectionIn,
+  type ConnectionUpdate,
+  type NewConnection,
+} from "../../src/upstream/index.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { giveLogin } from "../support/token.ts";
+import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
+import { encryptionKeys, makeRelyingParty } from "../support/upstream.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const provider = await startUpstreamProvider();
+const party = makeRelyingParty(db);
+const { browser } = party;
+const origin = { at: new Date(), actorId: "test" };
+const inTransaction = <T>(work: Parameters<typeof withPrismaTransaction<T>>[1]) => withPrismaTransaction(db, work);
+
+test("the way from a draft through a set-up link and a test to a connection that is on", async () => {
+  const school = await make.school();
+  const personId = await make.person({
+    school,
+    sourceSystemIdentifier: "17",
+    name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" },
+  });
+  await giveLogin(db, personId);
+  const connection = await party.connect(provider, school, {
+    state: "DRAFT",
+    issuer: null,
+    clientId: null,
+    ruleClaim: null,
+  });
+  const change = (update: ConnectionUpdate) =>
+    inTransaction((tx) => updateConnectionIn(tx, { id: connection, update }, party.context()));
+  await expect(change({ state: "ON" })).rejects.toMatchObject({ code: "upstream_incomplete" });
+  await change({ issuer: provider.issuer, clientId, clientSecret });
+  await expect(change({ state: "ON" })).rejects.toMatchObject({ code: "upstream_not_tested" });
+  expect(await party.upstream.checkConnection(connection)).toMatchObject({
+    kind: "reached",
+    endpoints: { token: `${provider.issuer}/token` },
+  });
+
+  const link = await party.openLink(connection);
+  provider.account = "sub-17";
+  provider.claims["sub-17"] = { employee_id: "17", email: "bo@goethe.example", groups: [{ id: 1, act: "klasse7b" }] };
+  const tested = await party.signIn(provider, connection, { to: { test: link } });
+  expect(tested).toMatchObject({ kind: "tested", setUpLinkId: link });
+  const kept = (await findTestedSignIn(db, link, encryptionKeys))!;
+  expect(kept).toMatchObject({ subject: "sub-17", match: { kind: "refused", code: "NOBODY_MATCHES" } });
+  const arrived = Object.fromEntries(kept.claims.map(({ name, values }) => [name, values]));
+  expect(arrived).toMatchObject({ sub: ["sub-17"], employee_id: ["17"], groups: ["1"] });
+  expect(kept.suggestions).toEqual([{ claim: "employee_id", field: "SOURCE_SYSTEM_IDENTIFIER", matches: 1 }]);
+  // A test signs nobody in and links nobody.
+  expect(await db.prisma.upstreamLink.count({ where: { connectionId: connection } })).toBe(0);
+  await change({ ruleClaim: "employee_id", state: "ON" });
+  const again = await party.signIn(provider, connection, { to: { test: link } });
+  expect(again).toMatchObject({ tested: { match: { kind: "one", personId, name: { last: "Muster" } } } });
+  expect(await party.codeOf(party.signIn(provider, connection))).toBe("signed_in");
+});
+
+test("a set-up link is good in the browser that opened it first, until it is closed or expires", async () => {
+  const connection = await party.connect(provider, await make.school(), { state: "DRAFT" });
+  const at = new Date();
+  const create = (days: number) =>
+    inTransaction((tx) => createSetUpLinkIn(tx, { connectionId: connection, days }, { ...origin, at }));
+  for (const days of [0, 31, 1.5]) await expect(create(days)).rejects.toMatchObject({ kind: "invalid" });
+  const { id, token } = await create(2);
+  expect(await openSetUpLink(db, { token: "made up", browser, at })).toBeNull();
+  expect(await openSetUpLink(db, { token, browser, at })).toMatchObject({ id, connectionId: connection });
+  expect(await openSetUpLink(db, { token, browser, at })).not.toBeNull();
+  expect(await openSetUpLink(db, { token, browser: "another", at })).toBeNull();
+  expect(await findSetUpLink(db, { id, browser: "another", at })).toBeNull();
+  expect(await findSetUpLink(db, { id, browser, at: new Date(at.getTime() + 3 * 86_400_000) })).toBeNull();
+  const start = { connectionId: connection, address: "192.0.2.1", to: { test: id } };
+  expect(await party.upstream.begin({ ...start, browser })).toHaveProperty("redirectTo");
+  expect(await party.upstream.begin({ ...start, browser: "another" })).toMatchObject({
+    failure: { code: "CONNECTION_OFF" },
+  });
+  const other = await party.connect(provider, await make.school());
+  const wrong = { ...start, connectionId: other, browser };
+  expect(await party.upstream.begin(wrong)).toMatchObject({ failure: { code: "CONNECTION_OFF" } });
+  await inTransaction((tx) => closeSetUpLinkIn(tx, id, origin));
+  expect(await openSetUpLink(db, { token, browser, at })).toBeNull();
+  await expect(inTransaction((tx) => closeSetUpLinkIn(tx, id, origin))).rejects.toMatchObject({
+    code: "set_up_link_not_found",
+  });
+  for (let count = 0; count < 5; count++) await create(1);
+  await expect(create(1)).rejects.toMatchObject({ code: "set_up_links_open" });
+  expect(await listSetUpLinks(db, connection, at)).toHaveLength(6);
+});
+
+test("the preview of a rule counts the roster, the latest sign-ins and the refusals", async () => {
+  const school = await make.school();
+  const connection = await party.connect(provider, school);
+  const group = await make.group({ school });
+  const pupils = ["1", "2", "3"].map(async (id) => {
+    const personId = await make.person({ school, sourceSystemIdentifier: id, groups: [group] });
+    await giveLogin(db, personId);
+    return personId;
+  });
+  const [one] = await Promise.all(pupils);
+  await make.person({ school, sourceSystemIdentifier: null });
+  await make.person({ school, sourceSystemIdentifier: "01" });
+  const signIn = (claims: Record<string, unknown>) => {
+    provider.account = `preview-${String(claims["employee_id"])}`;
+    provider.claims[provider.account] = claims;
+    return party.codeOf(party.signIn(provider, connection));
+  };
+  expect(await signIn({ employee_id: "1", preferred_username: "2" })).toBe("signed_in");
+  expect(await signIn({ employee_id: "2" })).toBe("signed_in");
+  expect(await signIn({ employee_id: "9", preferred_username: "3" })).toBe("NOBODY_MATCHES");
+  const present = { ruleClaim: "employee_id", ruleField: "SOURCE_SYSTEM_IDENTIFIER" as const, normalisations: [] };
+  const preview = (change: object, groupIds: string[] = []) =>
+    previewRule(
+      db,
+      { connectionId: connection, rule: { ...present, ...change }, groupIds: groupIds as never, at: new Date() },
+      encryptionKeys,
+    );
+  expect(await preview({})).toEqual({
+    roster: { people: 5, withKey: 4, unique: 4 },
+    signIns: { tried: 2, same: 2, another: 0, refused: [] },
+    refusals: { tried: 1, letIn: 0 },
+  });
+  expect(await preview({ normalisations: ["WITHOUT_LEADING_ZEROS"] }, [group])).toMatchObject({
+    roster: { people: 3, withKey: 3, unique: 2 },
+    signIns: { same: 1, refused: [{ code: "SEVERAL_MATCH", count: 1 }] },
+  });
+  expect(await preview({ ruleClaim: "preferred_username" })).toMatchObject({
+    signIns: { tried: 2, same: 0, another: 1, refused: [{ code: "CLAIM_MISSING", count: 1 }] },
+    refusals: { letIn: 1 },
+  });
+  await db.prisma.person.update({ where: { id: one! }, data: { blockedAt: origin.at } });
+  expect(await preview({})).toMatchObject({ signIns: { same: 1, refused: [{ code: "BLOCKED", count: 1 }] } });
+});
+
+test("what cannot be a connection is refused with the field", async () => {
+  const school = await make.school();
+  const tid = "11111111-2222-4333-8444-555555555555";
+  const create = (wishes: Partial<NewConnection>, allowHttp = false) =>
+    inTransaction((tx) =>
+      createConnectionIn(
+        tx,
+        { schoolId: school, profile: "OIDC", name: "Login", ...wishes },
+        { ...party.context(), allowHttp },
+      ),
+    );
+  const refused: Partial<NewConnection>[] = [
+    { issuer: "http://login.example" },
+    { issuer: "https://login.example?x=1" },
+    { issuer: "not an address" },
+    { name: " " },
+    { scopes: ["profile"] },
+    { scopes: ["openid", "with space"] },
+    { subjectClaim: "email" },
+    { clientId: "a b" },
+    { clientSecret: "" },
+    { profile: "ENTRA", tenant: "common" },
+    { profile: "GOOGLE", tenant: "no domain" },
+    { profile: "ENTRA", tenant: tid, issuer: "https://login.microsoftonline.com/common/v2.0" },
+  ];
+  for (const wishes of refused)
+    await expect(create(wishes), JSON.stringify(wishes)).rejects.toMatchObject({ kind: "invalid" });
+  await expect(create({ groupIds: [await make.group({ school: await make.school() })] })).rejects.toMatchObject({
+    code: "group_not_found",
+  });
+  const id = await create({ profile: "ENTRA", tenant: tid });
+  expect(await findConnection(db, id)).toMatchObject({
+    issuer: `https://login.microsoftonline.com/${tid}/v2.0`,
+    hasSecret: false,
+  });
+  const own = { issuer: "https://login.example/iserv", clientId: "a" };
+  await create(own);
+  await expect(create(own)).rejects.toMatchObject({ code: "upstream_connection_exists" });
+});
+
+test("the way in of a school: buttons, link name, passwords and the emergency", async () => {
+  const school = await make.school({
+    name: "Anne-Frank-Schule",
+    address: { address: "A 1", addressAddition: null, city: "Wunstorf", zipCode: "31515" },
+  });
+  const put = (linkName: string | null, localPasswords: boolean, schoolId = school) =>
+    inTransaction((tx) => putWayInIn(tx, { schoolId, linkName, localPasswords }, origin));
+  expect(await findSchoolsByWords(db, "anne wunstorf")).toEqual([]);
+  await expect(put("anne-frank", false)).rejects.toMatchObject({ code: "school_has_no_connection" });
+  const connection = await party.connect(provider, school, { name: "IServ" });
+  expect(await listWaysIn(db, school)).toMatchObject([
+    { connectionId: connection, name: "IServ", schoolName: "Anne-Frank-Schule" },
+  ]);
+  for (const name of ["A b", "-a-", "ab"])
+    await expect(put(name, true)).rejects.toMatchObject({ code: "text_malformed" });
+  await put("anne-frank", false);
+  await expect(put("anne-frank", true, await make.school())).rejects.toMatchObject({ code: "link_name_taken" });
+  const found = { schoolId: school, name: "Anne-Frank-Schule", city: "Wunstorf", linkName: "anne-frank" };
+  for (const words of ["anne wunstorf", "WUNSTORF, frank", "31515"])
+    expect(await findSchoolsByWords(db, words)).toEqual([found]);
+  for (const words of ["a", "anne hannover", "%", ""]) expect(await findSchoolsByWords(db, words)).toEqual([]);
+  expect(await findSchoolByLinkName(db, "anne-frank")).toEqual(found);
+  expect(await findSchoolByLinkName(db, "unknown")).toBeNull();
+  const allowed = async (at: Date) => allowsLocalPasswords(await findWayInSettings(db, school), at);
+  expect(await allowed(origin.at)).toBe(false);
+  const until = await inTransaction((tx) => openEmergencyIn(tx, school, origin));
+  expect(until.getTime() - origin.at.getTime()).toBe(86_400_000);
+  expect([await allowed(origin.at), await allowed(until)]).toEqual([true, false]);
+  await inTransaction((tx) => closeEmergencyIn(tx, school, origin));
+  expect(await allowed(origin.at)).toBe(false);
+  expect(allowsLocalPasswords(await findWayInSettings(db, await make.school()), origin.at)).toBe(true);
+});
+
+test("client secrets are encrypted, re-encrypted with a new key, and typed in again where the keys are lost", async () => {
+  const connection = await party.connect(provider, await make.school());
+  const read = () => db.prisma.upstreamConnection.findUniqueOrThrow({ where: { id: connection } });
+  const before = (await read()).clientSecret!;
+  expect(Buffer.from(before).includes(clientSecret)).toBe(false);
+  const newKeys = [Buffer.alloc(32, 9), ...encryptionKeys];
+  expect(await inTransaction((tx) => reEncryptUpstreamSecrets(tx, newKeys))).toBeGreaterThan(0);
+  expect((await read()).clientSecret).not.toEqual(before);
+  await expect(inTransaction((tx) => reEncryptUpstreamSecrets(tx, encryptionKeys))).rejects.toThrow("client secret");
+  expect(await forgetLostUpstreamSecrets(db)).toBeGreaterThan(0);
+  expect(await read()).toMatchObject({ clientSecret: null, state: "DRAFT" });
+});

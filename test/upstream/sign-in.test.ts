@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { giveLogin } from "../support/token.ts";
+import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts";
+import { issuerUrl, makeRelyingParty } from "../support/upstream.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const provider = await startUpstreamProvider();
+const party = makeRelyingParty(db);
+const school = await make.school();
+
+const pupil = async (sourceSystemIdentifier: string, wishes: Parameters<typeof make.person>[0] = {}) => {
+  const personId = await make.person({ school, sourceSystemIdentifier, ...wishes });
+  await giveLogin(db, personId);
+  return personId;
+};
+
+test("a pupil whom the rule names is signed in, with code, PKCE, nonce and a redirect URI of the connection", async () => {
+  const connection = await party.connect(provider, school);
+  const personId = await pupil("17");
+  provider.account = "sub-17";
+  provider.claims["sub-17"] = { employee_id: "17" };
+  const address = await party.begin(connection, { to: { interaction: "uid" }, uiLocales: "de", loginHint: "anna" });
+  expect(address.origin).toBe(provider.issuer);
+  const asked = Object.fromEntries(address.searchParams);
+  expect(asked).toMatchObject({
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: `${issuerUrl}/upstream/${connection}/callback`,
+    code_challenge_method: "S256",
+    scope: "openid profile",
+    ui_locales: "de",
+    login_hint: "anna",
+  });
+  for (const name of ["state", "nonce", "code_challenge"]) expect(asked[name]).toMatch(/^[\w-]{43}$/);
+  const result = await party.finish(connection, await provider.visit(address));
+  expect(result).toMatchObject({
+    kind: "signed_in",
+    personId,
+    amr: ["upstream"],
+    homeSchoolId: school,
+    to: { interaction: "uid" },
+  });
+  const link = await db.prisma.upstreamLink.findFirstOrThrow({ where: { personId } });
+  expect(link).toMatchObject({ issuer: provider.issuer, subject: "sub-17", linkedBy: "RULE" });
+});
