@@ -78,11 +78,7 @@ async function matchOf(
 
 const ruleFields: readonly RuleField[] = ["SOURCE_SYSTEM_IDENTIFIER", "USERNAME", "PERSON_ID"];
 
-async function suggestRules(
-  db: Store,
-  { schoolId, normalisations }: Asked,
-  claims: Claims,
-): Promise<Suggestion[]> {
+async function suggestRules(db: Store, { schoolId, normalisations }: Asked, claims: Claims): Promise<Suggestion[]> {
   const named = Object.keys(keepClaims(claims)).filter((name) => name !== "email" && readText(claims, name) !== null);
   const values = named.map((name) => readText(claims, name)!);
   const found = await Promise.all(

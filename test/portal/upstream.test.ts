@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
-import type { ConnectionId } from "../../src/upstream/index.ts";
+import { accountRefusals, connectionFailures, passingFailures, type ConnectionId } from "../../src/upstream/index.ts";
 import { connectSchool, makeTravellingBrowser, startUpstreamProvider } from "../support/login-of-school.ts";
 import { makeMakers } from "../support/make.ts";
+import { listTexts } from "../support/page-texts.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { makeTestClock, startService } from "../support/service.ts";
 
@@ -76,9 +77,9 @@ test("a connection of another school is not found under the address of this one"
   for (const form of ["off", "check", "deletion", "rule"]) {
     const refused = await world.admin.browser.open(world.page).then((shown) => {
       const html = shown.html.replaceAll(world.connectionId, other.connectionId);
-      return world.admin.browser.submit({ ...shown, html }, `/${form}`, {}).catch(() => null);
+      return world.admin.browser.submit({ ...shown, html }, `/${form}`);
     });
-    if (refused !== null) expect(refused.status, form).toBe(404);
+    expect(refused.status, form).toBe(404);
   }
   expect(await service.db.prisma.upstreamConnection.findUnique({ where: { id: other.connectionId } })).toMatchObject({
     state: "ON",
@@ -214,4 +215,13 @@ test("one click switches a connection off, and it can be deleted", async () => {
   const gone = await admin.browser.submit(on, "/deletion");
   expect(new URL(gone.url).pathname).toBe(base);
   expect((await admin.browser.open(page)).status).toBe(404);
+});
+
+test.each(["de", "en"])("each failure says what it is and what to do, in %s", (locale) => {
+  const texts = listTexts("src/portal/upstream", locale);
+  const keys = [...connectionFailures, ...accountRefusals, ...passingFailures].flatMap((code) => [
+    `failure.${code}`,
+    `remedy.${code}`,
+  ]);
+  expect(keys.filter((key) => !texts.has(key))).toEqual([]);
 });
