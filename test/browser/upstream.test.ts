@@ -109,7 +109,7 @@ test("from the set-up link to the first pupil, and to the one who is refused", a
 
   const contact = await newPage({ locale });
   await contact.goto(link);
-  expect(contact.url()).toBe(`${service.url}/set-up`);
+  await contact.waitForURL(`${service.url}/set-up`);
   await look(contact, "own-login-opening", false);
   await contact.keyboard.press("Tab");
   await contact.locator("main form button.primary").focus();
@@ -120,9 +120,8 @@ test("from the set-up link to the first pupil, and to the one who is refused", a
   await look(contact, "own-login-provider");
   await contact.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await contact.locator("button[data-copy=copy-redirectUri]").click();
-  expect(await contact.evaluate("navigator.clipboard.readText()")).toBe(
-    await contact.locator("#copy-redirectUri").inputValue(),
-  );
+  const copied = await contact.locator("#copy-redirectUri").inputValue();
+  await expect.poll(() => contact.evaluate("navigator.clipboard.readText()")).toBe(copied);
   await enterValues(contact);
   await contact.waitForURL("**/check");
   await contact.locator("form[action$='/check'] button[type=submit]").click();

@@ -176,8 +176,12 @@ test("only an operator trusts the provider’s second factor", async () => {
   expect((await admin.browser.open(page)).html).not.toContain("trustedForSecondFactor");
   const shown = await operator.browser.open(page);
   const fields = {
-    ...{ name: "IServ", issuer: provider.issuer, scopes: "openid profile", subjectClaim: "sub" },
-    ...{ clientId: /id="clientId"[^>]*value="([^"]*)"/.exec(shown.html)![1]!, authMethod: "client_secret_basic" },
+    name: "IServ",
+    issuer: provider.issuer,
+    clientId: /id="clientId"[^>]*value="([^"]*)"/.exec(shown.html)![1]!,
+    scopes: "openid profile",
+    subjectClaim: "sub",
+    authMethod: "client_secret_basic",
   };
   const done = await operator.browser.submit(shown, "/settings", { ...fields, trustedForSecondFactor: "on" });
   expect(done.html).toContain("Die Einstellungen sind gespeichert.");
