@@ -175,7 +175,12 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
         row.metadata?.end_session_endpoint === undefined
       )
         return null;
-      const connection = await contact.know(row);
+      // A provider that cannot be asked keeps nobody signed in here.
+      const connection = await contact.know(row).catch((error: unknown) => {
+        if (error instanceof UpstreamError) return null;
+        throw error;
+      });
+      if (connection === null) return null;
       return endSessionUrl(connection, callsTo(connection.id), {
         id_token_hint: found.idToken,
         post_logout_redirect_uri: addressesOf(issuerUrl, connection.id).postLogoutRedirectUri,
