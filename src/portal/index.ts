@@ -27,6 +27,7 @@ import { schoolPages } from "./schools/index.ts";
 import { settingsPages } from "./settings/index.ts";
 import { staffPages } from "./staff/index.ts";
 import { todayPage } from "./today/index.ts";
+import { makeSetUpPages, upstreamPages, upstreamServicePages, type SetUpDeps } from "./upstream/index.ts";
 
 export { makeAppLogos } from "./home/app-logos.ts";
 export { listTiles } from "./home/tiles.ts";
@@ -44,12 +45,17 @@ const areasOfSchool: Readonly<Record<SchoolPage, Area>> = {
   settings: settingsPages,
 };
 
-type PortalOptions = { home: TilesOptions; frame: FrameDeps; guides: AppGuides };
+type PortalOptions = {
+  home: TilesOptions;
+  frame: FrameDeps;
+  setUp: Pick<SetUpDeps, "setUp" | "nameBrowser">;
+  guides: AppGuides;
+};
 
-/** Serves `/`, `/admin` and `/partner`. */
-export function makePortal({ home, frame, guides }: PortalOptions): Router {
+/** Serves `/`, `/admin`, `/partner` and `/set-up`. */
+export function makePortal({ home, frame, setUp, guides }: PortalOptions): Router {
   const router = Router();
-  router.use(makeTilesRouter(home));
+  router.use(makeTilesRouter(home), makeSetUpPages({ ...frame, ...setUp }));
   const areas = [
     schoolPages,
     ...Object.values(areasOfSchool),
@@ -58,6 +64,8 @@ export function makePortal({ home, frame, guides }: PortalOptions): Router {
     operatorPages,
     retentionPages,
     stateRetentionPages,
+    upstreamPages,
+    upstreamServicePages,
     accountPages,
     makePartnerPages(guides),
   ];

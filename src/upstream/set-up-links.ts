@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
 import type { Prisma } from "../../generated/prisma/client.ts";
-import type { SchoolId } from "../directory/index.ts";
+import type { GroupId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { storeOf, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { keepClaims, type Claims } from "./claims.ts";
 import { connectionNotFound } from "./connection.ts";
 import type { ConnectionId, SetUpLinkId } from "./ids.ts";
 import { hashSecret } from "./round-trip.ts";
 import { openJson, sealJson } from "./sealed-json.ts";
-import type { TestedSignIn } from "./test-sign-in.ts";
+import { tryRules, type TestedSignIn } from "./test-sign-in.ts";
 
 export type SetUpLink = {
   id: SetUpLinkId;
@@ -116,16 +117,28 @@ export async function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin:
 
 const purposeOf = (id: SetUpLinkId): string => `tested:${id}`;
 
+type Kept = TestedSignIn & { arrived: Claims };
+
+const asked = {
+  id: true,
+  schoolId: true,
+  groupIds: true,
+  ruleClaim: true,
+  ruleField: true,
+  normalisations: true,
+} satisfies Prisma.UpstreamConnectionSelect;
+
 /** Marks the connection as tested, and keeps what arrived for the browser of the link. */
 export async function keepTestedSignIn(
   { prisma }: RecordStore,
-  { id, tested }: { id: SetUpLinkId; tested: TestedSignIn },
+  { id, tested, claims }: { id: SetUpLinkId; tested: TestedSignIn; claims: Claims },
   keys: EncryptionKeys,
 ): Promise<void> {
+  const kept: Kept = { ...tested, arrived: keepClaims(claims) };
   await prisma.upstreamSetUpLink.update({
     where: { id },
     data: {
-      tested: sealJson(keys, purposeOf(id), tested),
+      tested: sealJson(keys, purposeOf(id), kept),
       connection: {
         update: { testedAt: tested.at, scopes: tested.scopes, lastSuccessAt: tested.at, failingSince: null },
       },
@@ -133,14 +146,21 @@ export async function keepTestedSignIn(
   });
 }
 
-/** What arrived at the last test sign-in of this link. */
+/** What arrived at the last test sign-in of this link, and what the rule of now does with it. */
 export async function findTestedSignIn(
-  { prisma }: RecordStore,
+  db: PrismaDb,
   id: SetUpLinkId,
   keys: EncryptionKeys,
 ): Promise<TestedSignIn | null> {
-  const where = { id, closedAt: null, tested: { not: null } };
-  const found = await prisma.upstreamSetUpLink.findFirst({ where, select: { tested: true } });
-  const tested = found && openJson<TestedSignIn>(keys, purposeOf(id), found.tested!);
-  return tested && { ...tested, at: new Date(tested.at) };
+  const found = await db.prisma.upstreamSetUpLink.findFirst({
+    where: { id, closedAt: null, tested: { not: null } },
+    select: { tested: true, connection: { select: asked } },
+  });
+  const kept = found && openJson<Kept>(keys, purposeOf(id), found.tested!);
+  if (!kept) return null;
+  const { arrived: claims, ...tested } = kept;
+  const at = new Date(kept.at);
+  const { id: connectionId, schoolId, groupIds, ...rule } = found.connection;
+  const ids = { id: connectionId as ConnectionId, schoolId: schoolId as SchoolId, groupIds: groupIds as GroupId[] };
+  return { ...tested, at, ...(await tryRules(storeOf(db), { ...rule, ...ids }, { ...tested, claims, now: at })) };
 }

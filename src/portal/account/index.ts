@@ -21,6 +21,7 @@ export const accountPages = makeArea({ folder: import.meta.dirname, texts, page:
   pages.get("/account", showAccount);
   pages.post("/account/sessions/:sessionId/end", endSession, showAccount);
   pages.post("/account/consents/:clientId/withdraw", withdrawConsent, showAccount);
+  pages.post("/account/logins/:connectionId/end", unlink, showAccount);
   pages.post("/account/sign-out", signOutEverywhere, showAccount);
 });
 
@@ -30,11 +31,12 @@ const account = () => "/account";
 const showAccount: PageHandler = async (request) => {
   const { api, me, t, times, visitor } = request;
   const params = { path: ofMe(request), query: { limit: most } };
-  const [login, sessions, apps, disclosures] = await Promise.all([
+  const [login, sessions, apps, disclosures, links] = await Promise.all([
     unwrapIfFound(api.GET("/admin/v1/people/{personId}/login", { params: { path: params.path } })),
     unwrapPage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
     unwrapPage(api.GET("/admin/v1/people/{personId}/apps", { params })),
     unwrapPage(api.GET("/admin/v1/people/{personId}/disclosures", { params })),
+    unwrapPage(api.GET("/admin/v1/people/{personId}/upstream-links", { params })),
   ]);
   const here = idOfSession(visitor.sessionUid);
   return {
@@ -48,6 +50,7 @@ const showAccount: PageHandler = async (request) => {
       sessions: sessions.items.map((session) => ({ ...session, isHere: session.id === here })),
       used: apps.items.filter(({ lastSignInAt }) => lastSignInAt !== null),
       consents: apps.items.filter(({ consent }) => consent !== null),
+      links: links.items,
       disclosed: describeDisclosures(disclosures.items, { t, times }),
       recordedSince: disclosures.items[0]?.recordedSince ?? null,
     },
@@ -65,6 +68,10 @@ const endSession = postAndRedirect("sessionEnded", account, (request) =>
 
 const withdrawConsent = postAndRedirect("consentWithdrawn", account, (request) =>
   request.api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params: { path: ofMe(request) } }),
+);
+
+const unlink = postAndRedirect("loginUnlinked", account, (request) =>
+  request.api.DELETE("/admin/v1/people/{personId}/upstream-links/{connectionId}", { params: { path: ofMe(request) } }),
 );
 
 const signOutEverywhere: PageHandler = async (request) => {

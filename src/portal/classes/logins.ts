@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { limitThreaded } from "../../platform/threads/index.ts";
 import {
   askedBy,
+  drawQrPaths,
   findHasCards,
   findSchoolLogo,
   leavingOf,
@@ -11,9 +11,9 @@ import {
   type Download,
   type PageRequest,
   type PageView,
+  type QrPath,
   type Redirect,
 } from "../frame/index.ts";
-import type { QrPath } from "./qr-path.ts";
 import { groupAddress, readGroup } from "./group-record.ts";
 
 type Card = AdminSchemas["MadeLoginCard"];
@@ -40,11 +40,6 @@ type Printed = {
   /** The PIN or picture, which is handed out separately. */
   answer: string | null;
 };
-
-const drawQrPaths = limitThreaded<string[], QrPath[]>({
-  module: new URL("./qr-paths.ts", import.meta.url),
-  seconds: 60,
-});
 
 /** The QR codes by URL; none if drawing fails, because the PDF has them too. */
 async function drawCodes(cards: readonly Card[], request: PageRequest): Promise<Map<string, QrPath>> {

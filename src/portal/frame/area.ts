@@ -63,7 +63,7 @@ export function makeArea(
   { folder, texts, page }: { folder: string; texts: { de: Texts; en: Texts }; page: CurrentPage },
   addPages: (pages: Pages) => void,
 ): Area {
-  const translator = makeTranslator({ de: addTexts(german, texts.de), en: addTexts(english, texts.en) });
+  const translator = addFrameTexts(texts);
   const render = makeTemplates(join(folder, "templates"));
   return (deps) => {
     const router = Router();
@@ -78,6 +78,10 @@ export function makeArea(
     return router;
   };
 }
+
+/** The texts of an area, with those of the frame. */
+export const addFrameTexts = (texts: { de: Texts; en: Texts }) =>
+  makeTranslator({ de: addTexts(german, texts.de), en: addTexts(english, texts.en) });
 
 const takeUpload: RequestHandler = async (req, res, next) => {
   // Discards unread data, so that the browser reads the response and can reuse its connection.
@@ -102,7 +106,7 @@ function serveVisit(deps: FrameDeps, serving: Serving): RequestHandler {
     if (visitor === null) return sendToSignIn(serving, req, res);
     if (visitor.needsSecondFactor) return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
     const request = await openVisit(deps, serving, { req, res, visitor });
-    const bound = { browser: nameBrowser(req, res), personId: visitor.personId };
+    const bound = { browser: nameBrowser(req, res), reader: visitor.personId };
     const framing = { token: makeFormToken(deps.keys, bound), render: serving.render, page: serving.page };
     if (req.method === "POST" && (isFromOtherSite(req) || !isOwnForm(deps.keys, bound, req))) {
       const code = isFromOtherSite(req) ? "form_of_other_site" : "form_not_recognised";
@@ -233,4 +237,4 @@ function sendImage(res: Response, { image, type, tag }: InlineImage): void {
 const send = (res: Response, page: { status: number; headers: Record<string, string>; html: string }): void =>
   void res.status(page.status).set(page.headers).send(page.html);
 
-const requestIdOf = (res: Response): string => String(res.locals["requestId"] ?? "");
+export const requestIdOf = (res: Response): string => String(res.locals["requestId"] ?? "");

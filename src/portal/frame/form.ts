@@ -1,6 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Request, Response } from "express";
-import type { PersonId } from "../../directory/index.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
 
@@ -31,14 +30,15 @@ export function nameBrowser(req: Request, res: Response): string {
   return made;
 }
 
-type Bound = { browser: string; personId: PersonId };
+/** `reader` is the signed-in person, or what stands for somebody without an account. */
+type Bound = { browser: string; reader: string };
 
-const tokenBy = (key: Buffer, { browser, personId }: Bound): Buffer =>
+const tokenBy = (key: Buffer, { browser, reader }: Bound): Buffer =>
   hmac(key)
-    .update(JSON.stringify([browser, personId]))
+    .update(JSON.stringify([browser, reader]))
     .digest();
 
-/** Makes the CSRF token of a form, bound to the browser and the signed-in person. */
+/** Makes the CSRF token of a form, bound to the browser and the reader. */
 export const makeFormToken = (keys: EncryptionKeys, bound: Bound): string =>
   tokenBy(keys[0]!, bound).toString("base64url");
 
@@ -48,7 +48,7 @@ export function isFromOtherSite(req: Request): boolean {
   return from !== undefined && from !== "same-origin" && from !== "none";
 }
 
-/** Whether a form was shown by this service in this browser to this person. */
+/** Whether a form was shown by this service in this browser to this reader. */
 export function isOwnForm(keys: EncryptionKeys, bound: Bound, req: Request): boolean {
   const { token } = (req.body ?? {}) as { token?: unknown };
   const first: unknown = Array.isArray(token) ? token[0] : token;

@@ -29,25 +29,12 @@ export function renderFramed(
   shown: PageView | null,
   { token, render: renderView, page }: Framed,
 ): Page {
-  const { t, locale, times, refused } = request;
+  const { t, locale, refused } = request;
   const schoolId = shown === null ? null : request.param("schoolId") || null;
   const current = shown === null ? null : shown.page === undefined ? page : shown.page;
-  const parts: PartsOfPage = {
-    t,
-    locale,
-    ...times,
-    refused,
-    now: request.now,
-    form: () => render("form", { token, once: request.idempotencyKey }),
-    describeViewChange: (change) => describeViewChange(change, { t, locale }),
-    scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
-    partial: (name, data) => render(name, { ...data, ...parts }),
-  };
-  const model = { ...parts, typed: (name: string) => request.field(name), query: request.query };
-  const problem = refused === null ? "" : render("problem", { ...parts, ...describe(refused, t) });
-  const fragment = (name: string, data: object = {}): string =>
-    renderView(name, { ...model, ...shown?.model, fragment, ...data });
-  const content = shown === null ? "" : fragment(shown.view);
+  const parts = partsOf(request, token);
+  const problem = renderProblem(parts);
+  const content = shown === null ? "" : renderContent(request, shown, { parts, renderView });
   const title = shown?.title ?? t("frame.refused.title");
   const body =
     refused?.code === "form_not_recognised"
@@ -76,6 +63,66 @@ export function renderFramed(
     },
     { locale, languageUrl: languageUrlOf(request) },
   );
+}
+
+/** A page for somebody without an account, who comes with a link. */
+export type LinkRequest = Pick<
+  PageRequest,
+  "req" | "t" | "locale" | "times" | "now" | "field" | "query" | "refused"
+> & {
+  idempotencyKey: string;
+};
+
+/** Renders a page without navigation. `place` is the line above the title. */
+export function renderForLink(
+  request: LinkRequest,
+  shown: PageView & { place?: string | null; headers?: Record<string, string> },
+  { token, render: renderView }: Pick<Framed, "token" | "render">,
+): Page {
+  const { locale, refused } = request;
+  const parts = partsOf(request, token);
+  const body = render("link-page", {
+    ...parts,
+    title: shown.title,
+    problem: renderProblem(parts),
+    content: renderContent(request, shown, { parts, renderView }),
+    place: shown.place ?? null,
+  });
+  const { headers = {} } = shown;
+  const status = refused?.status ?? shown.status ?? 200;
+  return renderPage(
+    { title: shown.title, body, width: "page", stylesheets: [style], scripts, status, headers },
+    { locale, languageUrl: languageUrlOf(request) },
+  );
+}
+
+function partsOf({ t, locale, times, refused, now, idempotencyKey }: LinkRequest, token: string): PartsOfPage {
+  const parts: PartsOfPage = {
+    t,
+    locale,
+    ...times,
+    refused,
+    now,
+    form: () => render("form", { token, once: idempotencyKey }),
+    describeViewChange: (change) => describeViewChange(change, { t, locale }),
+    scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
+    partial: (name, data) => render(name, { ...data, ...parts }),
+  };
+  return parts;
+}
+
+const renderProblem = (parts: PartsOfPage): string =>
+  parts.refused === null ? "" : render("problem", { ...parts, ...describe(parts.refused, parts.t) });
+
+function renderContent(
+  { field, query }: LinkRequest,
+  { view, model }: PageView,
+  { parts, renderView }: { parts: PartsOfPage; renderView: Render },
+): string {
+  const shared = { ...parts, typed: field, query };
+  const fragment = (name: string, data: object = {}): string =>
+    renderView(name, { ...shared, ...model, fragment, ...data });
+  return fragment(view);
 }
 
 type PartsOfPage = {
@@ -146,7 +193,7 @@ function peopleOf(request: PageRequest): { person: string; manySchools: boolean 
 }
 
 /** This page in another language; null after a form, because its address cannot be requested by GET. */
-function languageUrlOf({ req }: PageRequest): ((locale: Locale) => string) | null {
+function languageUrlOf({ req }: Pick<PageRequest, "req">): ((locale: Locale) => string) | null {
   if (req.method !== "GET") return null;
   const url = new URL(req.originalUrl, "http://here");
   for (const name of ["done", "count"]) url.searchParams.delete(name);

@@ -23,12 +23,18 @@ export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./
 export { listProposedTeachers } from "./class-teachers.ts";
 export { describeDisclosures, type DisclosureTexts } from "./disclosures.ts";
 export { describeDataRequest, updateDataRequest, viewDataRequest } from "./data-requests.ts";
+export { fieldOf, isFromOtherSite, isOwnForm, makeFormToken, readTyped, type Typed } from "./form.ts";
+export { renderForLink, type LinkRequest } from "./frame.ts";
+export { makeTimes, readZone } from "./zone.ts";
+export { addFrameTexts, requestIdOf } from "./area.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";
 export { findHasCards, listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { isMemberPage, personAddress, readMember } from "./member.ts";
 export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";
 export { figureRanges, readPlots } from "./figures.ts";
 export { askedBy, leavingOf } from "./leaving.ts";
+export { drawQrPaths } from "./qr-codes.ts";
+export type { QrPath } from "./qr-path.ts";
 export { onlyIf } from "./only-if.ts";
 export { nameOf } from "./person-name.ts";
 export { ifMatch, postAndRedirect } from "./post-and-redirect.ts";

@@ -29,6 +29,7 @@ const servicePages = {
   operator_apps: "approveScopeRequest",
   operator_staff: "listStaffPeople",
   operator_retention: "getServiceRetention",
+  operator_logins: "listUpstreamConnections",
   operator_keys: "listSigningKeys",
   operator_figures: "getHealth",
 } as const satisfies Links;

@@ -43,7 +43,10 @@ type PathName =
   | "credentialBatchId"
   | "dataRequestId"
   | "columnMappingId"
-  | "agreementReceiptId";
+  | "agreementReceiptId"
+  | "connectionId"
+  | "refusalId"
+  | "setUpLinkId";
 
 export type PageRequest = {
   req: Request;

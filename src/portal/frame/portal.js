@@ -10,6 +10,17 @@ for (const button of document.querySelectorAll("button[data-print]")) {
   button.addEventListener("click", () => print());
 }
 
+// Copies the field beside a button; without scripts the field is selected and copied by hand.
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  const said = button.textContent;
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).value);
+    button.textContent = button.dataset.done;
+    setTimeout(() => (button.textContent = said), 2000);
+  });
+}
+
 // On a phone the navigation is one row that scrolls; the present page is in sight.
 document.querySelector(".pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 

@@ -13,7 +13,7 @@ import * as actions from "./person-actions.ts";
 import { showPerson } from "./person.ts";
 import { endKeeping, keep, showRetention } from "./retention.ts";
 import { showSignIn } from "./sign-in.ts";
-import { endSession, showUses, withdrawConsent } from "./uses.ts";
+import { endSession, showUses, unlink, withdrawConsent } from "./uses.ts";
 
 const texts = { de: german, en: english };
 
@@ -63,6 +63,7 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.get(`${person}/apps`, showUses);
   pages.get(`${person}/disclosures`, showDisclosures);
   pages.post(`${person}/sessions/:sessionId/end`, endSession, showUses);
+  pages.post(`${person}/logins/:connectionId/end`, unlink, showUses);
   pages.post(`${person}/consents/:clientId/withdraw`, withdrawConsent, showUses);
   pages.get(`${person}/school`, onlyIf("movePerson", showSchools));
   pages.post(`${person}/school`, changeSchool, onlyIf("movePerson", showSchools));

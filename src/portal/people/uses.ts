@@ -8,10 +8,11 @@ export async function showUses(request: PageRequest): Promise<PageView> {
   const params = { path, query: { limit: most } };
   const { record } = await readPerson(request);
   const none = { items: [] };
-  const [apps, sessions, consents] = await Promise.all([
+  const [apps, sessions, consents, links] = await Promise.all([
     unwrap(api.GET("/admin/v1/people/{personId}/apps", { params: { path } })),
     record.isGuest ? none : unwrapPage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
     record.isGuest ? none : unwrapPage(api.GET("/admin/v1/people/{personId}/consents", { params })),
+    record.isGuest ? none : unwrapPage(api.GET("/admin/v1/people/{personId}/upstream-links", { params })),
   ]);
   const model = {
     base: addressOf(request),
@@ -20,6 +21,8 @@ export async function showUses(request: PageRequest): Promise<PageView> {
     mayChange: request.may("endSession"),
     sessions: sessions.items,
     consents: consents.items,
+    links: links.items,
+    mayUnlink: request.may("revokeUpstreamLink"),
     isGuest: record.isGuest,
   };
   return { title: t("uses.title"), view: "uses", model };
@@ -33,4 +36,8 @@ export const endSession = postAndRedirect("sessionEnded", usesAddress, ({ api, p
 
 export const withdrawConsent = postAndRedirect("consentWithdrawn", usesAddress, ({ api, path }) =>
   api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params: { path } }),
+);
+
+export const unlink = postAndRedirect("loginUnlinked", usesAddress, ({ api, path }) =>
+  api.DELETE("/admin/v1/people/{personId}/upstream-links/{connectionId}", { params: { path } }),
 );

@@ -25,6 +25,7 @@ export async function showSettings(request: PageRequest): Promise<PageView> {
   const model = {
     address: settingsAddress(request),
     retention: `/admin/schools/${path.schoolId}/retention`,
+    ownLogin: request.may("listUpstreamConnections") ? `/admin/schools/${path.schoolId}/own-login` : null,
     logo: logo && schoolLogoAddress(request),
     school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(request) } } : school,
     signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(request) } : signIn,

@@ -1,0 +1,8 @@
+import { limitThreaded } from "../../platform/threads/index.ts";
+import type { QrPath } from "./qr-path.ts";
+
+/** Draws the QR code of each text. */
+export const drawQrPaths = limitThreaded<string[], QrPath[]>({
+  module: new URL("./qr-paths.ts", import.meta.url),
+  seconds: 60,
+});

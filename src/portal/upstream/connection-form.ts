@@ -1,0 +1,62 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { Refused, type PageRequest } from "../frame/index.ts";
+
+export type Connection = AdminSchemas["UpstreamConnection"];
+export type Update = AdminSchemas["UpstreamConnectionUpdate"];
+type Rule = AdminSchemas["UpstreamRuleInput"];
+type Read = Pick<PageRequest, "field" | "typed">;
+
+/** Profiles whose issuer follows from the tenant. */
+export const hasTenant = ({ profile }: Pick<Connection, "profile">): boolean =>
+  profile === "ENTRA" || profile === "GOOGLE";
+
+/** A day, in whose middle the secret expires; null if it does not. */
+const readDay = (day: string): string | null => (/^\d{4}-\d{2}-\d{2}$/.test(day) ? `${day}T12:00:00.000Z` : null);
+
+export const dayOf = (at: string | null): string => at?.slice(0, 10) ?? "";
+
+/** What the provider gave; an empty secret leaves the stored one. */
+export function readAccess({ field }: Read, connection: Connection): Update {
+  const place = hasTenant(connection)
+    ? { tenant: field("tenant") || null, issuer: null }
+    : { issuer: field("issuer") || null };
+  return {
+    ...place,
+    clientId: field("clientId") || null,
+    ...(field("secret") !== "" && { clientSecret: field("secret") }),
+    secretExpiresAt: readDay(field("secretExpiresOn")),
+  };
+}
+
+export const readDetails = ({ field }: Read): Update => ({
+  authMethod: field("authMethod") as Connection["authMethod"],
+  scopes: field("scopes").split(/\s+/).filter(Boolean),
+  subjectClaim: field("subjectClaim"),
+  endsUpstreamSession: field("endsUpstreamSession") === "on",
+});
+
+export const readRule = ({ field, typed }: Read) =>
+  ({
+    ruleClaim: field("ruleClaim") || null,
+    ruleField: field("ruleField") as Connection["ruleField"],
+    normalisations: (typed["normalisation"] ?? []) as Connection["normalisations"],
+  }) satisfies Rule;
+
+/** Reads for whom the connection is switched on. Errors: Refused classes_missing, so that none never means all. */
+export function readClasses({ field, typed }: Read): string[] {
+  if (field("for") !== "classes") return [];
+  const chosen = [...(typed["group"] ?? [])];
+  if (chosen.length === 0) throw new Refused(400, { code: "classes_missing" });
+  return chosen;
+}
+
+/** The connection with what was typed in a form that was refused. */
+export function withTyped(connection: Connection, read: Read): Connection {
+  const form = read.field("form");
+  if (form === "rule") return { ...connection, ...readRule(read) };
+  if (form !== "settings" && form !== "access") return connection;
+  const { clientSecret: _, issuer, ...access } = readAccess(read, connection);
+  const name = read.field("name") || connection.name;
+  const details = form === "settings" ? readDetails(read) : {};
+  return { ...connection, ...access, ...details, name, issuer: issuer ?? connection.issuer } as Connection;
+}

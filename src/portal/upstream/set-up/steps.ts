@@ -1,0 +1,130 @@
+import type { AdminSchemas } from "../../../admin/index.ts";
+import { unwrap, unwrapRecord } from "../../frame/index.ts";
+import { dayOf, readAccess, readClasses, readDetails, readRule, withTyped } from "../connection-form.ts";
+import type { Connection, Update } from "../connection-form.ts";
+import german from "../locales/de.json" with { type: "json" };
+import { listProviderSteps } from "../provider-steps.ts";
+import { showUnusable, type LinkVisit, type Shown, type Redirect } from "./visit.ts";
+
+const one = "/admin/v1/upstream-connections/{connectionId}";
+const steps = ["start", "provider", "values", "check", "result", "switch-on"] as const;
+export type Step = (typeof steps)[number];
+
+const paramsOf = ({ caller }: LinkVisit) => ({ path: { connectionId: caller.connectionId } });
+const readConnection = (visit: LinkVisit) => unwrapRecord(visit.api.GET(one, { params: paramsOf(visit) }));
+const readSetUp = (visit: LinkVisit) => unwrap(visit.api.GET(`${one}/set-up`, { params: paramsOf(visit) }));
+
+const hasValues = ({ issuer, clientId, hasSecret }: Connection): boolean =>
+  issuer !== null && clientId !== null && hasSecret;
+
+type Content = { connection: Connection; tag: string } & Record<string, unknown>;
+
+function pageOf({ t, address, caller }: LinkVisit, step: Step, content: Content): Shown {
+  const { name, schoolName } = content.connection;
+  const model = { ...content, address, expiresAt: caller.expiresAt.toISOString(), steps, step };
+  return { title: t(`setUp.${step}.title`, { name }), view: `set-up-${step}`, model, place: schoolName };
+}
+
+/** Goes on where the contact is. The browser arrives here after a test sign-in too, with `failure` if it failed. */
+export async function findStep(visit: LinkVisit): Promise<Redirect> {
+  const [{ record }, { test }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
+  const failure = visit.query("failure");
+  if (failure !== "") return { to: `${visit.address}/check?failure=${encodeURIComponent(failure)}` };
+  return { to: `${visit.address}/${test !== null ? "result" : hasValues(record) ? "check" : "start"}` };
+}
+
+async function showStart(visit: LinkVisit): Promise<Shown> {
+  const { record, tag } = await readConnection(visit);
+  return pageOf(visit, "start", { connection: record, tag });
+}
+
+async function showProvider(visit: LinkVisit): Promise<Shown> {
+  const { record, tag } = await readConnection(visit);
+  return pageOf(visit, "provider", { connection: record, tag, providerSteps: listProviderSteps(record) });
+}
+
+async function showValues(visit: LinkVisit): Promise<Shown> {
+  const { record, tag } = await readConnection(visit);
+  const connection = withTyped(record, visit);
+  return pageOf(visit, "values", { connection, tag, secretExpiresOn: dayOf(connection.secretExpiresAt) });
+}
+
+async function change(visit: LinkVisit, update: Update): Promise<void> {
+  const tag = visit.field("tag");
+  const params = { ...paramsOf(visit), header: tag === "" ? {} : { "If-Match": tag } };
+  await unwrap(visit.api.PATCH(one, { params, body: update }));
+}
+
+export async function saveValues(visit: LinkVisit): Promise<Redirect> {
+  const { record } = await readConnection(visit);
+  await change(visit, { ...readAccess(visit, record), ...readDetails(visit) });
+  return { to: `${visit.address}/check` };
+}
+
+/** `failure` is why a test sign-in failed. */
+type Found = { check?: AdminSchemas["UpstreamCheck"]; failure?: string };
+
+async function showFound(visit: LinkVisit, { check, failure = "" }: Found): Promise<Shown> {
+  const { record, tag } = await readConnection(visit);
+  const content = { connection: record, tag, hasValues: hasValues(record), check: check ?? null };
+  return pageOf(visit, "check", { ...content, failure: failure in german.failure ? failure : null });
+}
+
+const showCheck = (visit: LinkVisit): Promise<Shown> => showFound(visit, { failure: visit.query("failure") });
+
+/** Reads what the provider says about itself now. */
+export const checkValues = async (visit: LinkVisit): Promise<Shown> =>
+  showFound(visit, { check: await unwrap(visit.api.POST(`${one}/metadata`, { params: paramsOf(visit) })) });
+
+/** Sends the browser to the provider. A link and no form: browsers limit where a form may lead to. */
+export async function startTest(visit: LinkVisit): Promise<Shown | Redirect> {
+  const { deps, caller, browser, req } = visit;
+  const begun = await deps.setUp.startTest({ id: caller.setUpLinkId, browser, address: req.ip ?? "" });
+  if (begun === null) return showUnusable(visit);
+  return "redirectTo" in begun ? { to: begun.redirectTo.href } : showFound(visit, { failure: begun.failure.code });
+}
+
+type Preview = AdminSchemas["UpstreamRulePreview"];
+
+async function showTest(visit: LinkVisit, shown?: Preview): Promise<Shown> {
+  const [{ record, tag }, { test, ruleClaims }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
+  const preview = shown ?? (await previewRule(visit, {}));
+  const claims = [...new Set([...(test?.claims.map(({ name }) => name) ?? []), ...ruleClaims])];
+  return pageOf(visit, "result", { connection: withTyped(record, visit), tag, test, claims, preview });
+}
+
+const previewRule = (visit: LinkVisit, rule: AdminSchemas["UpstreamRuleInput"]): Promise<Preview> =>
+  unwrap(visit.api.POST(`${one}/rule-preview`, { params: paramsOf(visit), body: rule }));
+
+/** Saves the rule, or only shows what it would do. */
+export async function saveRule(visit: LinkVisit): Promise<Shown | Redirect> {
+  const rule = readRule(visit);
+  if (visit.field("preview") !== "") return showTest(visit, await previewRule(visit, rule));
+  await change(visit, rule);
+  return { to: `${visit.address}/result` };
+}
+
+async function showSwitch(visit: LinkVisit): Promise<Shown> {
+  const [{ record, tag }, { classes }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
+  return pageOf(visit, "switch-on", { connection: record, tag, classes });
+}
+
+export async function switchOn(visit: LinkVisit): Promise<Redirect> {
+  await change(visit, { state: "ON", groupIds: readClasses(visit) });
+  return { to: `${visit.address}/switch-on` };
+}
+
+export async function switchOff(visit: LinkVisit): Promise<Redirect> {
+  await change(visit, { state: "OFF" });
+  return { to: `${visit.address}/switch-on` };
+}
+
+/** The pages in their order. */
+export const shown: Readonly<Record<Step, (visit: LinkVisit) => Promise<Shown>>> = {
+  start: showStart,
+  provider: showProvider,
+  values: showValues,
+  check: showCheck,
+  result: (visit) => showTest(visit),
+  "switch-on": showSwitch,
+};

@@ -1,0 +1,120 @@
+import type { Request, RequestHandler, Response } from "express";
+import type { AdminClient, InnerCaller, SetUp, SetUpCaller } from "../../../admin/index.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { EncryptionKeys } from "../../../platform/crypto/seal.ts";
+import { makeTemplates, readLocale } from "../../../platform/pages/index.ts";
+import * as frame from "../../frame/index.ts";
+import { Refused, type LinkRequest, type PageView, type Redirect, type Typed } from "../../frame/index.ts";
+import german from "../locales/de.json" with { type: "json" };
+import english from "../locales/en.json" with { type: "json" };
+
+export type SetUpDeps = {
+  clock: Clock;
+  keys: EncryptionKeys;
+  clientFor(caller: InnerCaller): AdminClient;
+  setUp: SetUp;
+  /** The secret of this browser, with which sign-on sends it to the provider; set if it has none. */
+  nameBrowser(req: Request, res: Response): string;
+};
+
+/** A request of somebody who came with a set-up link. */
+export type Visit = LinkRequest & {
+  deps: SetUpDeps;
+  res: Response;
+  typed: Typed;
+  browser: string;
+};
+/** A request in the browser that opened the link. */
+export type LinkVisit = Visit & { caller: SetUpCaller; api: AdminClient; address: string };
+
+export const setUpPath = "/set-up";
+export const addressOfLink = (id: string): string => `${setUpPath}/links/${id}`;
+
+/** `refused` is shown above the page. */
+export type Shown = PageView & { place?: string | null; refused?: Refused };
+export type { Redirect } from "../../frame/index.ts";
+export type Answer = Shown | Redirect;
+
+const translator = frame.addFrameTexts({ de: german, en: english });
+const render = makeTemplates(`${import.meta.dirname}/../templates`);
+
+/** The pages are for this browser alone, and other sites do not learn their address. */
+export const secrecy = { "Referrer-Policy": "no-referrer", "Cache-Control": "no-store" };
+
+function openVisit(deps: SetUpDeps, req: Request, res: Response): Visit {
+  const locale = readLocale(req);
+  const typed = req.method === "POST" ? frame.readTyped(req.body) : {};
+  return {
+    deps,
+    req,
+    res,
+    t: translator(locale),
+    locale,
+    times: frame.makeTimes(locale, frame.readZone(req)),
+    now: deps.clock(),
+    typed,
+    field: (name) => frame.fieldOf(typed, name),
+    query: (name) => (typeof req.query[name] === "string" ? req.query[name] : ""),
+    idempotencyKey: "",
+    refused: null,
+    browser: deps.nameBrowser(req, res),
+  };
+}
+
+/** Forms are bound to the browser; the pages have no other reader. */
+const boundTo = ({ browser }: Visit) => ({ browser, reader: setUpPath });
+
+function send(visit: Visit, shown: Shown): void {
+  const token = frame.makeFormToken(visit.deps.keys, boundTo(visit));
+  const shownTo = { ...visit, refused: shown.refused ?? null };
+  const page = frame.renderForLink(shownTo, { ...shown, headers: secrecy }, { token, render });
+  visit.res.status(page.status).set(page.headers).send(page.html);
+}
+
+/** Says that the link opens nothing here: unknown, closed, expired and opened elsewhere look the same. */
+export const showUnusable = ({ t }: Visit): Shown => ({
+  title: t("setUp.unusable.title"),
+  view: "set-up-unusable",
+  model: {},
+  status: 404,
+});
+
+type Work<V extends Visit> = (visit: V) => Promise<Answer>;
+
+/** Handles a request; `again` shows the page of a form that was refused. */
+export const onVisit =
+  (deps: SetUpDeps, work: Work<Visit>): RequestHandler =>
+  async (req, res) => {
+    const visit = openVisit(deps, req, res);
+    await answer(visit, () => work(visit));
+  };
+
+async function answer(visit: Visit, work: () => Promise<Answer>): Promise<void> {
+  const { req, deps, res } = visit;
+  const isForeign = frame.isFromOtherSite(req) || !frame.isOwnForm(deps.keys, boundTo(visit), req);
+  if (req.method === "POST" && isForeign)
+    return send(visit, { title: visit.t("setUp.again.title"), view: "set-up-again", model: {}, status: 403 });
+  const answered = await work();
+  if ("view" in answered) return send(visit, answered);
+  res.set(secrecy).redirect(303, answered.to);
+}
+
+/** As `onVisit`, for the browser that opened the link. `again` is the page of a form that the admin API refused. */
+export const onLink = (deps: SetUpDeps, work: Work<LinkVisit>, again: Work<LinkVisit> = showRefused): RequestHandler =>
+  onVisit(deps, async (visit) => {
+    const { req, res, browser } = visit;
+    const id = String(req.params["setUpLinkId"]);
+    const caller = await deps.setUp.find({ id, browser });
+    if (caller === null) return showUnusable(visit);
+    const api = deps.clientFor({ setUp: caller, requestId: frame.requestIdOf(res) });
+    const linked: LinkVisit = { ...visit, caller, api, address: addressOfLink(id) };
+    try {
+      return await work(linked);
+    } catch (caught) {
+      if (!(caught instanceof Refused)) throw caught;
+      return { ...(await again(linked)), refused: caught };
+    }
+  });
+
+const showRefused: Work<LinkVisit> = ({ t, address }) =>
+  Promise.resolve({ title: t("frame.refused.title"), view: "set-up-refused", model: { address } });
