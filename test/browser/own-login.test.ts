@@ -188,6 +188,7 @@ test("the pages are usable on a phone, in the dark and without JavaScript", asyn
   const address = contact.url().replace(/\/start$/, "");
   await contact.goto(`${address}/provider`);
   await enterValuesPlainly(contact);
+  await contact.waitForURL("**/check");
   await contact.goto(`${address}/sign-in`);
   await contact.waitForURL("**/result");
   for (const step of ["start", "provider", "values", "check", "result", "switch-on"]) {
