@@ -224,13 +224,12 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/upstream/refusals.ts"], "one conditional upsert, and the oldest beyond the limit"],
   [["src/upstream/way-in.ts"], "the search of schools by words; a row lock"],
   [["src/upstream/jobs.ts"], "removal in batches by index; connections that are due are leased"],
-  [["src/upstream/connection.ts"], "row lock; secrets that are encrypted anew in one pass"],
   [
     ["src/sign-on/protocol/keys/{signing-keys,published-keys,rotation,shared-secrets}.ts"],
     "an advisory lock around rotation; of several processes that start, one makes a secret; all keys in one read",
   ],
   [
-    ["src/sign-on/protocol/keys/re-encrypt.ts", "src/webhooks/secret.ts"],
+    ["src/sign-on/protocol/keys/re-encrypt.ts", "src/webhooks/secret.ts", "src/upstream/client-secrets.ts"],
     "secrets that are encrypted anew in one pass, under row locks",
   ],
   [
