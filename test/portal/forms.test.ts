@@ -90,6 +90,8 @@ function formsOf(page: string, html: string): Form[] {
 }
 
 const ends = /(delete|deletion|leave|withdrawal|rotation|remove|revoke)$/;
+/** In this order; the role of the reader ends last. */
+const rankOf = ({ action }: Form): number => (/withdrawal$/.test(action) ? 2 : Number(ends.test(action)));
 
 async function walk(role: StaffRoleName) {
   const world = await makeWorld();
@@ -108,7 +110,7 @@ async function walk(role: StaffRoleName) {
     const { status, html } = await browser.open(address);
     if (status === 200) for (const form of formsOf(address, html)) forms.set(form.action, form);
   }
-  const inOrder = [...forms.values()].sort((a, b) => Number(ends.test(a.action)) - Number(ends.test(b.action)));
+  const inOrder = [...forms.values()].sort((a, b) => rankOf(a) - rankOf(b));
   const refused: string[] = [];
   for (const { page, action, isUpload, fields } of inOrder) {
     calls.length = 0;

@@ -88,7 +88,7 @@ test("each page that the navigation of a role names can be opened", async () => 
   const { clientId } = await make.app();
   const schoolIds = [school];
   const starts: [StaffRoleName, { schoolIds?: SchoolId[]; clientIds?: ClientId[] }, string, number][] = [
-    ["OPERATOR", {}, "/admin/schools", 7],
+    ["OPERATOR", {}, "/admin/schools", 8],
     ["OPERATOR", {}, `/admin/schools/${school}/today`, 9],
     ["SCHOOL_ADMIN", { schoolIds }, `/admin/schools/${school}/today`, 9],
     ["SECRETARY", { schoolIds }, `/admin/schools/${school}/today`, 4],

@@ -13,7 +13,7 @@ export type SetUpDeps = {
   keys: EncryptionKeys;
   clientFor(caller: InnerCaller): AdminClient;
   setUp: SetUp;
-  /** The secret of this browser, with which sign-on sends it to the provider; kept for so long if it is new. */
+  /** The secret of this browser, with which sign-on sends it to the provider; it lasts so many seconds. */
   nameBrowser(req: Request, res: Response, seconds: number): string;
 };
 
