@@ -138,7 +138,7 @@ export const clientSecret = "secret-of-the-service-with-enough-characters";
 /** A connection of a school that is on, registered at the provider. */
 export async function connectSchool(
   service: TestService,
-  provider: UpstreamProvider,
+  provider: Pick<UpstreamProvider, "issuer" | "register">,
   { school, ...wishes }: { school: SchoolId } & Partial<NewConnection>,
 ): Promise<{ connectionId: ConnectionId; clientId: string }> {
   const clientId = `schultor-${randomUUID()}`;
@@ -176,7 +176,7 @@ export type TravellingBrowser = Browser & { follow(shown: Shown): Promise<Shown>
 
 export function makeTravellingBrowser(
   service: TestService,
-  provider: UpstreamProvider,
+  provider: Pick<UpstreamProvider, "issuer">,
   headers: Record<string, string> = { "accept-language": "en" },
 ): TravellingBrowser {
   const [here, there] = [makeBrowser(service.url, headers), makeBrowser(provider.issuer, headers)];
@@ -189,7 +189,7 @@ export function makeTravellingBrowser(
   return {
     ...here,
     follow,
-    open: async (address) => follow(await here.open(address)),
+    open: async (address) => follow(await (address.startsWith(provider.issuer) ? there : here).open(address)),
     submit: async (page, step, fields) => {
       const of = new URL(page.url).origin === provider.issuer ? there : here;
       return follow(await of.submit(page, step, fields));
