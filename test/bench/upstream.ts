@@ -14,7 +14,7 @@ import { authorizationUrl, redeemCode, signOn } from "./sign-on.ts";
 
 const [seconds, rounds] = [Number(process.env["BENCH_SECONDS"] ?? 6), Number(process.env["BENCH_ROUNDS"] ?? 5)];
 const connections = 16;
-/** Of the school beside: pupils who arrive, whether or not those before them are in, and people who sign in meanwhile. */
+/** Of the school beside: pupils who arrive, whoever is still waiting, and people who sign in meanwhile. */
 const [arrivalsPerSecond, others] = [8, 4];
 const network = openNetwork(200);
 const database = await openBenchDatabase();

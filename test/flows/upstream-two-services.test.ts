@@ -1,6 +1,6 @@
 import { decodeJwt } from "jose";
 import { beforeAll, expect, test } from "vitest";
-import { rotateClientSecret, type ClientId } from "../../src/access/index.ts";
+import { rotateClientSecret, type CalledUri, type ClientId } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
@@ -53,7 +53,7 @@ async function connect(wishes: Partial<NewConnection> = {}): Promise<Connected> 
     clientId,
     redirectUris: [addresses.redirectUri],
     postLogoutRedirectUris: [addresses.postLogoutRedirectUri],
-    backchannelLogoutUri: addresses.backchannelLogoutUri,
+    backchannelLogoutUri: addresses.backchannelLogoutUri as CalledUri,
   });
   await b.make.grant({ app: clientId, school: b.school });
   await updateConnection(connectionId, { clientSecret: clientSecret! });
@@ -72,7 +72,8 @@ async function makePupil(): Promise<Pupil> {
 async function makeApp() {
   const receiver = await startReceiver();
   const backUri = "http://127.0.0.1:4999/bye";
-  const app = await a.make.app({ backchannelLogoutUri: `${receiver.url}/logout`, postLogoutRedirectUris: [backUri] });
+  const backchannelLogoutUri = `${receiver.url}/logout` as CalledUri;
+  const app = await a.make.app({ backchannelLogoutUri, postLogoutRedirectUris: [backUri] });
   await a.make.grant({ app: app.clientId, school: a.school });
   return { app, receiver, backUri };
 }
