@@ -1,3 +1,4 @@
+import pg from "pg";
 import { changeDirectory } from "../access/index.ts";
 import { giveUserNames } from "../accounts/index.ts";
 import { createPerson, findTextFault, type PersonName } from "../directory/index.ts";
@@ -19,7 +20,7 @@ export async function createGuest(
   const { id: connectionId, schoolId } = connection;
   const { issuer, subject } = account;
   const origin = { at: now, actorId: "upstream", requestId };
-  await changeDirectory(db, origin, async (change) => {
+  const created = changeDirectory(db, origin, async (change) => {
     const { prisma } = change.tx;
     const name = readName(account.claims);
     const personId = await createPerson(change, { role: "OTHER", name, schools: [schoolId] });
@@ -29,6 +30,10 @@ export async function createGuest(
     await prisma.upstreamLink.create({ data: link });
     const detail = { connectionId };
     await recordAudit(change.tx, { ...origin, action: "upstream_guest_created", personId, schoolId, detail });
+  });
+  await created.catch((error: unknown) => {
+    // Another tab was faster, and this one made nobody.
+    if (!(error instanceof pg.DatabaseError) || error.code !== "23505") throw error;
   });
 }
 

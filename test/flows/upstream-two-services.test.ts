@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { decodeJwt } from "jose";
 import { beforeAll, expect, test } from "vitest";
 import { rotateClientSecret, type CalledUri, type ClientId } from "../../src/access/index.ts";
@@ -6,7 +7,7 @@ import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { addressesOf, updateConnectionIn, type ConnectionId, type NewConnection } from "../../src/upstream/index.ts";
 import type { Shown } from "../support/browser.ts";
-import { connectSchool, makeTravellingBrowser, type TravellingBrowser } from "../support/login-of-school.ts";
+import { connectSchool, makeTravellingBrowser, type TravellingBrowser } from "../support/upstream-browser.ts";
 import { makeMakers, type Make } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -44,10 +45,10 @@ async function updateConnection(id: ConnectionId, update: { clientSecret: string
 
 /** Registers A as an app of B, as the IT contact of the school does. */
 async function connect(wishes: Partial<NewConnection> = {}): Promise<Connected> {
-  const provider = { issuer: b.service.url, register: () => undefined };
-  const made = await connectSchool(a.service, provider, { school: a.school, ruleClaim: "sub", ...wishes });
-  const { connectionId } = made;
-  const clientId = made.clientId as ClientId;
+  const provider = { issuer: b.service.url, redirectUris: [] };
+  const clientId = `of-a-${randomUUID()}` as ClientId;
+  const rule = { clientId, ruleClaim: "sub" };
+  const connectionId = await connectSchool(a.service, provider, { school: a.school, ...rule, ...wishes });
   const addresses = addressesOf(a.service.url, connectionId);
   const { clientSecret } = await b.make.app({
     clientId,

@@ -28,8 +28,16 @@ const document = await loadDocument("admin", "schultor");
 
 // What the operations of the contact use.
 const admin = await makeAdmin({
-  ...{ db, clock, issuerUrl, document, log: failureLog, checkAnswers: true, upstream: party.upstream },
-  ...{ keys: encryptionKeys, webhookKeys: encryptionKeys, restoreWindowDays: 30 },
+  db,
+  clock,
+  issuerUrl,
+  document,
+  log: failureLog,
+  checkAnswers: true,
+  upstream: party.upstream,
+  keys: encryptionKeys,
+  webhookKeys: encryptionKeys,
+  restoreWindowDays: 30,
   policy: { allowPrivateAddresses: true, allowHttp: true },
   reading: makeReading({ pool: db.pool, canceller: db.pool, isReplica: false }, { maxAtOnce: 4 } as never),
 } as unknown as AdminOptions);
@@ -178,6 +186,16 @@ test("the contact changes nothing but how the login works", async () => {
     expect(await codeOf(api.GET(connections, { params: { path: { connectionId: id } } }))).toBe(
       "upstream_connection_not_found",
     );
+});
+
+test("a set-up link allows five operations", () => {
+  expect([...setUpRights].sort()).toEqual([
+    "getUpstreamConnection",
+    "getUpstreamSetUp",
+    "previewUpstreamRule",
+    "updateUpstreamConnection",
+    "updateUpstreamMetadata",
+  ]);
 });
 
 const places = listOperations(document).map(({ method, path, operation }) => ({
