@@ -1,7 +1,17 @@
 import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { findRows, run, sql, statement, table, update, type Sql, type Statement } from "../platform/database/sql.ts";
+import {
+  findRows,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  type Sql,
+  type Statement,
+  type Value,
+} from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { Contact } from "./contact.ts";
@@ -20,6 +30,7 @@ const link = table("upstreamSetUpLink", "link");
 const session = table("upstreamSession", "session");
 const artifact = table("oidcArtifact", "artifact");
 const due = table("upstreamSession", "due");
+const account = table("upstreamLink", "account");
 
 const removal = (name: string, of: Sql, time: Sql): Statement<Old> =>
   statement<Old>(
@@ -43,17 +54,28 @@ const removals = [
 const isNeeded = sql`EXISTS (SELECT FROM ${artifact}
   WHERE ${artifact.personId} = ${due.personId} AND ${artifact.upstreamSessionId} = ${due.id})`;
 
-const removeSessions = statement<{ now: Date; next: Date; batch: number }>(
-  ({ now, next, batch }) => sql`
+/** How long what a sign-in opened is good if the account has not signed in since, in whichever browser. */
+const provenDays = 30;
+
+// A provider that sends no logout tokens says only at a sign-in that an account is still good.
+const isUnproven = (since: Value): Sql => sql`${due.createdAt} <= ${since} AND NOT EXISTS (SELECT FROM ${account}
+  WHERE ${account.connectionId} = ${due.connectionId} AND ${account.personId} = ${due.personId}
+    AND ${account.lastSignInAt} > ${since})`;
+
+const checkSessions = statement<{ now: Date; next: Date; provenSince: Date; batch: number }>(
+  ({ now, next, provenSince, batch }) => sql`
     WITH due AS MATERIALIZED (
-      SELECT ${session.id}, ${session.personId} FROM ${session} WHERE ${session.checkAt} <= ${now}
-      ORDER BY ${session.checkAt} LIMIT ${batch} FOR UPDATE SKIP LOCKED),
-    needed AS MATERIALIZED (SELECT id FROM due WHERE ${isNeeded}),
-    kept AS (${update("upstreamSession", "session", { checkAt: next })} FROM needed WHERE ${session.id} = needed.id),
+      SELECT ${session.id}, ${session.personId}, ${session.connectionId}, ${session.createdAt} FROM ${session}
+      WHERE ${session.checkAt} <= ${now} ORDER BY ${session.checkAt} LIMIT ${batch} FOR UPDATE SKIP LOCKED),
+    needed AS MATERIALIZED (SELECT id, ${isUnproven(provenSince)} AS is_unproven FROM due WHERE ${isNeeded}),
+    kept AS (${update("upstreamSession", "session", {
+      checkAt: next,
+      endedAt: sql`CASE WHEN needed.is_unproven THEN coalesce(${session.endedAt}, ${now}) ELSE ${session.endedAt} END`,
+    })} FROM needed WHERE ${session.id} = needed.id),
     gone AS (DELETE FROM ${session} USING due WHERE ${session.id} = due.id
       AND NOT EXISTS (SELECT FROM needed WHERE needed.id = due.id))
     SELECT count(*)::int AS due FROM due`,
-  "upstream.removeSessions",
+  "upstream.checkSessions",
 );
 
 const refreshedAtOnce = 20;
@@ -104,10 +126,11 @@ export function makeUpstreamJobs({ db, clock, contact, encryptionKeys }: JobDeps
         }
         const now = clock();
         const next = new Date(now.getTime() + dayMs);
+        const provenSince = new Date(now.getTime() - provenDays * dayMs);
         await removeInBatches(
           signal,
           async (batch) => {
-            const [row] = await findRows<{ due: number }>(db.pool, removeSessions, { now, next, batch });
+            const [row] = await findRows<{ due: number }>(db.pool, checkSessions, { now, next, provenSince, batch });
             return row!.due;
           },
           1000,

@@ -16,10 +16,20 @@ const longestAgeSeconds = 600;
 export type Known = ReadyConnection & { metadata: Metadata };
 type Calls = { fetch: OpenidClient.CustomFetch; clock: Clock; allowHttp: boolean };
 
+/**
+ * Without the escapes of "-", "_", "." and "~" that the library writes: secrets are full of these, and many providers
+ * compare what was sent without decoding it. Source: RFC 6749 section 2.3.1.
+ */
+const sendBasic =
+  (clientSecret: string): OpenidClient.ClientAuth =>
+  (_provider, { client_id: clientId }, _body, headers) => {
+    headers.set("authorization", `Basic ${btoa([clientId, clientSecret].map(encodeURIComponent).join(":"))}`);
+  };
+
 async function configure(connection: Known, { fetch, clock, allowHttp }: Calls): Promise<OpenidClient.Configuration> {
   const client = await library();
   const { metadata, clientId, clientSecret, authMethod } = connection;
-  const authenticate = authMethod === "client_secret_basic" ? client.ClientSecretBasic : client.ClientSecretPost;
+  const authenticate = authMethod === "client_secret_basic" ? sendBasic : client.ClientSecretPost;
   const times = {
     [client.clockTolerance]: skewSeconds,
     [client.clockSkew]: Math.round((clock().getTime() - Date.now()) / 1000),

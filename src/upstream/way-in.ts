@@ -1,13 +1,15 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
-import { fields, findRows, makeRowLock, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, findRows, makeRowLock, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { Profile } from "./profiles.ts";
 
-/** A button of the sign-in page. */
-export type WayIn = {
+export type WayInSettings = { linkName: string | null; localPasswords: boolean; emergencyUntil: Date | null };
+
+/** A button of the sign-in page, and whether its school uses passwords besides. */
+export type WayIn = Pick<WayInSettings, "localPasswords" | "emergencyUntil"> & {
   connectionId: ConnectionId;
   profile: Profile;
   name: string;
@@ -15,23 +17,32 @@ export type WayIn = {
   schoolName: string;
 };
 
-export type WayInSettings = { linkName: string | null; localPasswords: boolean; emergencyUntil: Date | null };
 export type FoundSchool = { schoolId: SchoolId; name: string; city: string | null; linkName: string | null };
 
+const school = table("school", "school");
+const connection = table("upstreamConnection", "connection");
+const wayIn = table("schoolWayIn", "way_in");
+
+const listStatement = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) => sql`
+    SELECT ${fields<WayIn>({
+      connectionId: connection.id,
+      profile: connection.profile,
+      name: connection.name,
+      schoolId: school.id,
+      schoolName: school.name,
+      localPasswords: sql`coalesce(${wayIn.localPasswords}, true)`,
+      emergencyUntil: wayIn.emergencyUntil,
+    })}
+    FROM ${connection} JOIN ${school} ON ${school.id} = ${connection.schoolId}
+    LEFT JOIN ${wayIn} ON ${wayIn.schoolId} = ${connection.schoolId}
+    WHERE ${connection.schoolId} = ${schoolId} AND ${connection.state} = 'ON' ORDER BY ${connection.id}`,
+  "upstream.listWaysIn",
+);
+
 /** The connections of a school that are on. */
-export async function listWaysIn({ prisma }: RecordStore, schoolId: SchoolId): Promise<WayIn[]> {
-  const found = await prisma.upstreamConnection.findMany({
-    where: { schoolId, state: "ON" },
-    select: { id: true, profile: true, name: true, school: { select: { name: true } } },
-    orderBy: { id: "asc" },
-  });
-  return found.map(({ id, school, ...row }) => ({
-    ...row,
-    connectionId: id as ConnectionId,
-    schoolId,
-    schoolName: school.name,
-  }));
-}
+export const listWaysIn = (db: Queryable, schoolId: SchoolId): Promise<WayIn[]> =>
+  findRows<WayIn>(db, listStatement, { schoolId });
 
 const defaults: WayInSettings = { linkName: null, localPasswords: true, emergencyUntil: null };
 
@@ -41,8 +52,10 @@ export async function findWayInSettings({ prisma }: RecordStore, schoolId: Schoo
 }
 
 /** Whether the people at home in the school may sign in with a password now. */
-export const allowsLocalPasswords = ({ localPasswords, emergencyUntil }: WayInSettings, at: Date): boolean =>
-  localPasswords || (emergencyUntil !== null && emergencyUntil > at);
+export const allowsLocalPasswords = (
+  { localPasswords, emergencyUntil }: Pick<WayInSettings, "localPasswords" | "emergencyUntil">,
+  at: Date,
+): boolean => localPasswords || (emergencyUntil !== null && emergencyUntil > at);
 
 const lockSchool = makeRowLock("school", "id", "upstream.lockSchool");
 const linkNames = /^[a-z0-9]+(-[a-z0-9]+)*$/;
@@ -103,9 +116,6 @@ export async function closeEmergencyIn(tx: Transaction, schoolId: SchoolId, orig
   if (count > 0) await recordAudit(tx, { ...origin, action: "upstream_emergency_closed", schoolId });
 }
 
-const school = table("school", "school");
-const connection = table("upstreamConnection", "connection");
-const wayIn = table("schoolWayIn", "way_in");
 const mostFound = 20;
 const mostWords = 5;
 

@@ -201,6 +201,21 @@ export function report(comparison: Comparison): string {
   return `| ${comparison.title} | ${rate(comparison.ours)} | ${rate(comparison.base)} | ${low} / **${mid}** / ${high} | ${comparison.target} | ${failed} |`;
 }
 
+/** As `report`, where the figure is the CPU time of one thing, ours against the baseline. */
+export function reportCost({ title, target, ours, base }: Comparison): string {
+  const ratios = ours.map(({ cpuUs }, index) => cpuUs / base[index]!.cpuUs);
+  const failed = [...ours, ...base].reduce((sum, rate) => sum + rate.failed, 0);
+  const cost = (rates: Measured[]) =>
+    `${median(rates.map((r) => r.cpuUs)).toFixed(0)} µs (p50 ${median(rates.map((r) => r.p50Ms)).toFixed(1)} ms, p99 ${median(rates.map((r) => r.p99Ms)).toFixed(1)} ms)`;
+  const [low, mid, high] = [Math.min(...ratios), median(ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
+  return `| ${title} | ${cost(ours)} | ${cost(base)} | ${low} / **${mid}** / ${high} | ${target} | ${failed} |`;
+}
+
+export const costHead = [
+  "| CPU time of | Ours | Baseline | Ratio min / median / max | At most | Failed |",
+  "|---|---|---|---|---|---|",
+].join("\n");
+
 export const reportHead = [
   "| What | Ours | Baseline | Ratio min / median / max | At least | Failed |",
   "|---|---|---|---|---|---|",

@@ -18,7 +18,7 @@ const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
 /** A connection of a school that is on, between a whole service and the provider. */
 export async function connectSchool(
   service: TestService,
-  provider: UpstreamProvider,
+  provider: Pick<UpstreamProvider, "issuer" | "redirectUris">,
   { school, ...wishes }: { school: SchoolId } & Partial<NewConnection>,
 ): Promise<ConnectionId> {
   const context = { keys, allowHttp: true, origin: { at: service.clock() } };
@@ -104,7 +104,7 @@ export function makeTravellingBrowser(
   return {
     ...here,
     follow,
-    open: async (address) => follow(await here.open(address)),
+    open: async (address) => follow(await (address.startsWith(provider.issuer) ? there : here).open(address)),
     submit: async (page, step, fields) => {
       const of = new URL(page.url).origin === provider.issuer ? there : here;
       return follow(await of.submit(page, step, fields));

@@ -159,6 +159,28 @@ test("the job keeps a session on which something here depends, and removes it af
   expect(await runAfter(1)).toBe(0);
 });
 
+test("what an account opened ends after 30 days in which it has not signed in anywhere, because it may be disabled there", async () => {
+  const connection = await connectElse();
+  now = new Date();
+  const [gone, active] = [await signIn(connection), await signIn(connection)];
+  const inFuture = new Date(now.getTime() + 90 * 86_400_000);
+  await db.prisma.oidcArtifact.updateMany({ data: { expiresAt: inFuture } });
+  const sweep = party.upstream.jobs.find(({ name }) => name === "upstream.sweep")!;
+  const after = async (days: number) => {
+    now = new Date(now.getTime() + days * 86_400_000);
+    await sweep.run(new AbortController().signal);
+    return [await isEnded(gone.upstreamSessionId), await isEnded(active.upstreamSessionId)];
+  };
+  expect(await after(29)).toEqual([false, false]);
+  // In another browser.
+  const again = { where: { personId: active.personId }, data: { lastSignInAt: now } };
+  await db.prisma.upstreamLink.updateMany(again);
+  expect(await after(1)).toEqual([true, false]);
+  expect([await current(gone.personId), await current(active.personId)]).toEqual([0, 1]);
+  expect(await db.prisma.voidSignIn.count({ where: { personId: gone.personId } })).toBe(1);
+  expect(await after(29)).toEqual([true, true]);
+});
+
 test("the job reads the discovery document and the keys of what is due, and notes what cannot be read", async () => {
   now = new Date();
   const connection = await connectElse();

@@ -211,7 +211,7 @@ test("the way in of a school: buttons, link name, passwords and the emergency", 
   expect(await findSchoolsByWords(db, "anne wunstorf")).toEqual([]);
   await expect(put("anne-frank", false)).rejects.toMatchObject({ code: "school_has_no_connection" });
   const connection = await party.connect(provider, school, { name: "IServ" });
-  expect(await listWaysIn(db, school)).toMatchObject([
+  expect(await listWaysIn(db.pool, school)).toMatchObject([
     { connectionId: connection, name: "IServ", schoolName: "Anne-Frank-Schule" },
   ]);
   for (const name of ["A b", "-a-", "ab"])

@@ -46,3 +46,18 @@ test("a pupil whom the rule names is signed in, with code, PKCE, nonce and a red
   const link = await db.prisma.upstreamLink.findFirstOrThrow({ where: { personId } });
   expect(link).toMatchObject({ issuer: provider.issuer, subject: "sub-17", linkedBy: "RULE" });
 });
+
+test("a secret is sent as it is where nothing in it needs an escape, because many providers do not decode it", async () => {
+  const connection = await party.connect(provider, school, {
+    clientId: "a:b",
+    clientSecret: "with-every_sign.and~one",
+  });
+  const sent: (string | undefined)[] = [];
+  provider.before = ({ url, headers }) => url === "/token" && sent.push(headers.authorization) === 0;
+  const address = await party.begin(connection);
+  const params = new URLSearchParams({ code: "x", state: address.searchParams.get("state")!, iss: provider.issuer });
+  expect(await party.codeOf(party.finish(connection, params))).toBe("SECRET_REFUSED");
+  provider.before = null;
+  const decoded = sent.map((one) => Buffer.from(one!.replace("Basic ", ""), "base64").toString());
+  expect(decoded).toEqual(["a%3Ab:with-every_sign.and~one"]);
+});

@@ -4,9 +4,9 @@ import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff } from "../../support/admin.ts";
 import { type Browser, makeBrowser, type Shown } from "../../support/browser.ts";
 import { askFor, exchange, getUserTokens, type TestApp } from "../../support/token.ts";
-import { startWorld } from "./world.ts";
+import { pressLogin, startUpstreamWorld } from "./upstream-world.ts";
 
-const world = startWorld();
+const world = startUpstreamWorld();
 let app: TestApp;
 let cardUrl: string;
 
@@ -79,6 +79,42 @@ test("a sign-on with a card takes 12 statements", async () => {
     "sign-in-card-find.0",
     "sign-in-card-find.2",
     "sign-in-card-use",
+    "sign-on.findInteractions",
+    "sign-on.changeInteraction",
+    "sign-on.findInteractions",
+    "sign-on.write",
+    "sign-on.findTokensWithSubject",
+    "sign-on.useTokens",
+  ]);
+});
+
+test("a sign-on with the school's own login takes 16 statements, and one for the help text of the school", async () => {
+  const connected = await world.connect();
+  await world.makePupil(connected);
+  await world.make.grant({ app: app.clientId, school: connected.school });
+  const signOnAnew = async () => {
+    const browser = world.openBrowser();
+    await browser.open(`/s/${connected.linkName}`);
+    return readStatements(browser, async (page) => {
+      const shown = await pressLogin(browser, page, connected);
+      return shown.html.includes("/consent") ? browser.submit(shown, "/consent") : shown;
+    });
+  };
+  await signOnAnew();
+  const statements = await signOnAnew();
+  const help = statements.filter((one) => one.includes("help_text"));
+  expect(help).toHaveLength(1);
+  expect(statements.filter((one) => !one.startsWith("not prepared"))).toEqual([
+    "access.findApp",
+    "sign-on.openInteraction.1",
+    "sign-on.findInteractions",
+    "upstream.listWaysIn",
+    "sign-on.findInteractions",
+    "upstream.findConnection",
+    "upstream.openRoundTrip.1",
+    "upstream.takeRoundTrip",
+    "upstream.findLinked",
+    "upstream.recordSignIn",
     "sign-on.findInteractions",
     "sign-on.changeInteraction",
     "sign-on.findInteractions",

@@ -46,9 +46,11 @@ export function openNetwork(schools: number): Network {
  *
  * Errors: `Refused` for 429 and 503 with Retry-After; an Error for every other status but 200.
  */
-export function makeBrowser({ url: origin }: Pick<Subject, "url">, dispatcher: Agent): Browser {
-  const cookies = new Map<string, string>();
-
+export function makeBrowser(
+  { url: origin }: Pick<Subject, "url">,
+  dispatcher: Agent,
+  cookies = new Map<string, string>(),
+): Browser {
   async function go(address: URL, body?: string): Promise<Page> {
     let [url, form] = [address, body];
     for (let hops = 0; hops < 12; hops++) {

@@ -4,7 +4,18 @@ import { join } from "node:path";
 import pg from "pg";
 import { findPort } from "../../support/find-port.ts";
 import type { Side } from "../sign-on.ts";
-import { cookiesOf, makeKey, Missing, peerApp, peerPassword, scope, type Start, startProgram } from "./peer.ts";
+import {
+  cookiesOf,
+  makeKey,
+  Missing,
+  type Peer,
+  peerApp,
+  peerPassword,
+  type Place,
+  scope,
+  type Start,
+  startProgram,
+} from "./peer.ts";
 
 const program = "/usr/bin/glewlwyd";
 const scripts = "/usr/share/dbconfig-common/data/glewlwyd/install";
@@ -59,6 +70,9 @@ function makeCaller(url: string) {
   };
 }
 
+/** Its pages and endpoints of OpenID Connect. */
+const issuerOf = (url: string) => `${url}/api/oidc`;
+
 const pluginOf = (url: string) => {
   const { privateKey, publicKey } = makeKey();
   return {
@@ -66,11 +80,12 @@ const pluginOf = (url: string) => {
     name: "oidc",
     display_name: "OpenID Connect",
     parameters: {
-      iss: url,
+      iss: issuerOf(url),
       "jwt-type": "rsa",
       "jwt-key-size": "256",
       key: privateKey,
       cert: publicKey,
+      "jwks-show": true,
       "access-token-duration": 3600,
       "refresh-token-duration": 1209600,
       "code-duration": 600,
@@ -79,6 +94,8 @@ const pluginOf = (url: string) => {
       "auth-type-code-enabled": true,
       "auth-type-client-enabled": true,
       "auth-type-refresh-enabled": true,
+      "name-claim": "mandatory",
+      "name-claim-scope": ["profile"],
       "pkce-allowed": true,
       "pkce-method-plain-allowed": false,
     },
@@ -97,7 +114,21 @@ const client = {
   token_endpoint_auth_method: ["client_secret_basic"],
 };
 
-export const startGlewlwyd: Start = async ({ databaseUrl, folder, people }) => {
+type Client = Partial<typeof client>;
+export type GlewlwydUser = { username: string; name?: string };
+
+/**
+ * Starts it with one client.
+ *
+ * Shape:  `signUp` makes a person who agrees to the client, and returns the cookies of their session.
+ * Errors: `Missing` where it is not installed.
+ */
+export async function openGlewlwyd(
+  { databaseUrl, folder }: Pick<Place, "databaseUrl" | "folder">,
+  changed: Client = {},
+): Promise<
+  Pick<Peer, "cpuMs" | "stop"> & { url: string; issuer: string; signUp(user: GlewlwydUser): Promise<string> }
+> {
   if (!existsSync(program)) throw new Missing("Debian's package glewlwyd is needed.");
   await fillDatabase(databaseUrl);
   const url = `http://127.0.0.1:${await findPort()}`;
@@ -111,22 +142,27 @@ export const startGlewlwyd: Start = async ({ databaseUrl, folder, people }) => {
   // The password of the package's first administrator.
   const admin = await signIn("admin", "password");
   await call(admin, "POST", "mod/plugin/", pluginOf(url));
-  await call(admin, "POST", "client/", client);
-  const machine = { url, app: peerApp, endpoints };
-  const signUp = async (number: number) => {
-    const username = `person${number}`;
-    await call(admin, "POST", "user/", {
-      username,
-      password: peerPassword,
-      enabled: true,
-      scope: ["g_profile", ...scopes],
-    });
-    const cookies = await signIn(username, peerPassword);
-    await call(cookies, "PUT", `auth/grant/${peerApp.clientId}/`, { scope: "openid profile" });
-    return { ...machine, cookies };
+  await call(admin, "POST", "client/", { ...client, ...changed });
+  return {
+    ...running,
+    url,
+    issuer: issuerOf(url),
+    async signUp(user) {
+      const scope = ["g_profile", ...scopes];
+      await call(admin, "POST", "user/", { ...user, password: peerPassword, enabled: true, scope });
+      const cookies = await signIn(user.username, peerPassword);
+      await call(cookies, "PUT", `auth/grant/${peerApp.clientId}/`, { scope: "openid profile" });
+      return cookies;
+    },
   };
+}
+
+export const startGlewlwyd: Start = async ({ people, ...place }) => {
+  const { url, signUp, ...running } = await openGlewlwyd(place);
+  const machine = { url, app: peerApp, endpoints };
   // One after another: it makes the scope of a user twice otherwise, and fails.
   const sides: Side[] = [];
-  for (let number = 0; number < people; number++) sides.push(await signUp(number));
+  for (let number = 0; number < people; number++)
+    sides.push({ ...machine, cookies: await signUp({ username: `person${number}` }) });
   return { ...running, sides, machine };
 };

@@ -23,7 +23,7 @@ export async function beginSilently(request: PageRequest, { path, address, maxAg
   const { deps } = request;
   const { connectionId, schoolId, personId } = readLastSignIn(request);
   if (!connectionId || schoolId === null || personId === null || wasTried(request)) return null;
-  const ways = await listWaysIn(deps.db, schoolId);
+  const ways = await listWaysIn(deps.db.pool, schoolId);
   if (ways.length !== 1 || ways[0]?.connectionId !== connectionId) return null;
   setCookie(request, name, sealed(deps).write({ tried: true }, deps.clock()), { ...cookie, seconds: pauseSeconds });
   const start = { connectionId, browser: nameBrowser(request), address, to: { path }, maxAge, silent: true };

@@ -1,5 +1,5 @@
 import type { SchoolId } from "../../../directory/index.ts";
-import { allowsLocalPasswords, findWayInSettings, listWaysIn, type WayIn } from "../../../upstream/index.ts";
+import { allowsLocalPasswords, listWaysIn, type WayIn } from "../../../upstream/index.ts";
 import type { PageContext } from "../../../platform/pages/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 
@@ -12,11 +12,10 @@ export type WaysOfSchool = {
 
 /** Null for a school without a login of its own. */
 export async function findWaysIn({ db, clock }: InteractionDeps, schoolId: SchoolId): Promise<WaysOfSchool | null> {
-  const buttons = await listWaysIn(db, schoolId);
+  const buttons = await listWaysIn(db.pool, schoolId);
   const [first] = buttons;
   if (first === undefined) return null;
-  const settings = await findWayInSettings(db, schoolId);
-  return { school: first.schoolName, buttons, allowsPasswords: allowsLocalPasswords(settings, clock()) };
+  return { school: first.schoolName, buttons, allowsPasswords: allowsLocalPasswords(first, clock()) };
 }
 
 /**
