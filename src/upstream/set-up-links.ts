@@ -32,7 +32,7 @@ export async function createSetUpLinkIn(
   origin: Origin,
 ): Promise<{ id: SetUpLinkId; token: string; expiresAt: Date }> {
   if (!Number.isInteger(days) || days < 1 || days > mostDays)
-    throw new AppError("invalid", "number_out_of_range", `days must be between 1 and ${mostDays}.`);
+    throw new AppError("invalid", "text_malformed", `days must be between 1 and ${mostDays}.`);
   const { prisma } = tx;
   const connection = await prisma.upstreamConnection.findUnique({
     where: { id: connectionId },

@@ -31,12 +31,13 @@ const house: Record<string, string> = {
   "src/cli/grant.ts": 'import "../access/index.ts"; import "../sign-on/index.ts"; import "../platform/database/db.ts";',
   "src/config/index.ts": "export {};",
   "src/sign-on/index.ts":
-    'import "./pages.ts"; import "../accounts/index.ts"; import "../access/index.ts"; import "../platform/database/db.ts";',
+    'import "./pages.ts"; import "../upstream/index.ts"; import "../accounts/index.ts"; import "../access/index.ts"; import "../platform/database/db.ts";',
   "src/sign-on/pages.ts": 'import "./forms/login.ts";',
   "src/sign-on/forms/login.ts": 'import "../protocol/provider.ts";',
   "src/sign-on/protocol/provider.ts": 'import "./keys.ts";',
   "src/sign-on/protocol/keys.ts": "export {};",
   "src/accounts/index.ts": 'import "../staff/index.ts"; import "../../generated/prisma/client.ts";',
+  "src/upstream/index.ts": 'import "../accounts/index.ts"; import "../../generated/prisma/client.ts";',
   "src/idm/index.ts":
     'import "../access/index.ts"; import "../platform/http/index.ts"; import "../../generated/openapi/idm.ts"; import "inside";',
   "src/admin/index.ts":
@@ -75,6 +76,7 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
   "access-looks-down": ["src/access/index.ts", 'import "../idm/index.ts";', "src/idm/index.ts"],
   "staff-looks-down": ["src/staff/index.ts", 'import "../idm/index.ts";'],
   "accounts-looks-down": ["src/accounts/index.ts", 'import "../sign-on/index.ts";', "src/sign-on/index.ts"],
+  "upstream-looks-down": ["src/upstream/index.ts", 'import "../sign-on/index.ts";', "src/sign-on/index.ts"],
   "siblings-do-not-know-each-other": ["src/idm/index.ts", 'import "../sign-on/index.ts";'],
   "admin-on-top": ["src/cli/grant.ts", 'import "../admin/index.ts";'],
   "sandbox-below-admin": ["src/sign-on/index.ts", 'import "../sandbox/index.ts";', "src/sandbox/index.ts"],

@@ -286,3 +286,12 @@ ALTER TABLE "upstream_session" SET (
 -- What a sign-in opened here is void from the commit on; the job of the cards deletes it and tells the apps.
 CREATE TRIGGER "upstream_session_ended_voids_sign_ins" AFTER UPDATE OF "ended_at" ON "upstream_session" FOR EACH ROW
   WHEN (NEW."ended_at" IS NOT NULL AND OLD."ended_at" IS NULL) EXECUTE FUNCTION "void_sign_ins_of_card"();
+
+-- Who leaves the school is no longer signed in by its login: what was opened with it ends.
+CREATE FUNCTION "end_upstream_sessions_of_person"() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+  UPDATE upstream_session SET ended_at = greatest(now(), created_at) WHERE person_id = NEW.id AND ended_at IS NULL;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "person_home_ends_upstream_sessions" AFTER UPDATE OF "home_school_id" ON "person" FOR EACH ROW
+  WHEN (OLD."home_school_id" IS DISTINCT FROM NEW."home_school_id") EXECUTE FUNCTION "end_upstream_sessions_of_person"();

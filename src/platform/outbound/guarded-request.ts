@@ -41,8 +41,9 @@ export class RefusedTarget extends Error {
 const keptBytes = 4096;
 
 /**
- * Sends webhooks and logout tokens, reads key sets of apps, and calls the providers of schools. A name is resolved once per connection, all its
- * addresses are checked, and only these are connected to; redirects are not followed, and a response is cut.
+ * Sends webhooks and logout tokens, reads key sets of apps, and calls the logins that schools have elsewhere. A name is
+ * resolved once per connection, all its addresses are checked, and only these are connected to; redirects are not
+ * followed, and a response is cut.
  *
  * Units: `timeoutMs` covers the whole exchange.
  * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or the connection's error.

@@ -84,7 +84,15 @@ async function makeKnownPerson(): Promise<PersonId> {
     data: { id: id(), personId, schoolId: school, tokenHash: bytes, secondStep: "NONE", createdAt: at },
   });
   const upstream = { name: "IServ", profile: "ISERV" as const, authMethod: "client_secret_post" as const };
-  const rule = { subjectClaim: "uuid", ruleField: "USERNAME" as const, createdAt: at, updatedAt: at };
+  const rule = {
+    subjectClaim: "uuid",
+    ruleField: "USERNAME" as const,
+    scopes: [],
+    normalisations: [],
+    groupIds: [],
+    createdAt: at,
+    updatedAt: at,
+  };
   const connection = await prisma.upstreamConnection.create({
     data: { id: id(), schoolId: school, ...upstream, ...rule },
   });
