@@ -40,7 +40,7 @@ async function askSilently(browser: Browser, app: TestApp, params: Record<string
 /** A page without what is random in it. */
 const textOf = ({ html }: Shown): string =>
   html
-    .replace(/\/interaction\/[\w-]+/g, "/interaction/…")
+    .replace(/(\/|%2F)interaction(\/|%2F)[\w-]+/g, "/interaction/…")
     .replace(/(csrf"\s+value=")[^"]*/g, "$1…")
     .replace(/nonce-[\w-]+|requestId[^<]*/g, "…");
 

@@ -14,7 +14,10 @@ import { countedAddress, isAddressOf, makeKeyMaker } from "./known-devices.ts";
 import { foldUsername } from "./username.ts";
 import { recordWrongPassword } from "./wrong-passwords.ts";
 
-/** `refused`: an unknown user name, a wrong password, or one that the school does not use. `device` goes into a cookie. `turnAt`: when to come again. */
+/**
+ * `refused`: an unknown user name, a wrong password, or one that the school does not use. `device` goes into a cookie.
+ * `turnAt`: when to come again.
+ */
 export type PasswordCheck =
   | {
       kind: "ok";

@@ -11,8 +11,8 @@ const keptSeconds = 180 * 24 * 3600;
 
 /**
  * What this browser stores, encrypted, of the sign-in before. `personId` is null on a shared device; `hasSeveral`: two
- * people signed in one after the other, and neither said that the device is shared. `connectionId`: the person used this
- * login of the school, and has not signed out since.
+ * people signed in one after the other, and neither said that the device is shared. `connectionId`: the login of the
+ * school that the person used, until they sign out.
  */
 type LastSignIn = {
   isShared: boolean;

@@ -8,7 +8,7 @@ import { checkCsrfToken, makeCsrfToken } from "./pages/index.ts";
 const browserCookie = "_sign_in";
 const cookie = { signed: true, path: "/" };
 
-/** Identifies this browser on the pages below `signInPath` and at the logins of schools; null before the first of them. */
+/** Identifies this browser below `signInPath` and at the logins of schools; null before the first page there. */
 export const readBrowser = (request: PageRequest): string | null => readCookie(request, browserCookie, cookie);
 
 export function nameBrowser(request: PageRequest): string {

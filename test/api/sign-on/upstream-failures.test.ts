@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { askFor } from "../../support/token.ts";
-import { makeTravellingBrowser } from "../../support/login-of-school.ts";
+import { makeTravellingBrowser, refuseAll, requestsOf, signInThere, spoil } from "../../support/upstream-browser.ts";
 import type { Shown } from "../../support/browser.ts";
 import { blockPerson } from "../../support/sign-ins.ts";
 import { headingOf, placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
@@ -25,20 +25,20 @@ test("each failure has a page with its code, a way to try again and another way;
   const before = await sessions();
   const school = await world.connect();
   const set = (data: object) => prisma.upstreamConnection.update({ where: { id: school.connectionId }, data });
-  const stranger = () => provider.signIn("stranger", { import_id: "of nobody" });
-  const cases: [code: string, status: number, spoil: () => void][] = [
+  const stranger = () => signInThere(provider, { import_id: "of nobody" }, "stranger");
+  const cases: [code: string, status: number, change: () => unknown][] = [
     ["NOBODY_MATCHES", 403, stranger],
-    ["CLAIM_MISSING", 403, () => provider.signIn("nameless")],
-    ["CANCELLED", 400, () => provider.cancel()],
-    ["UPSTREAM_DOWN", 424, () => provider.spoil({ path: "/token", status: 500, body: {} })],
-    ["SECRET_REFUSED", 424, () => provider.spoil({ path: "/token", status: 401, body: { error: "invalid_client" } })],
-    ["INVALID_RESPONSE", 424, () => provider.spoil({ path: "/token", status: 200, body: { access_token: "x" } })],
+    ["CLAIM_MISSING", 403, () => signInThere(provider, {}, "nameless")],
+    ["CANCELLED", 400, () => refuseAll(provider, "access_denied")],
+    ["UPSTREAM_DOWN", 424, () => spoil(provider, { path: "/token", status: 500, body: {} })],
+    ["SECRET_REFUSED", 424, () => spoil(provider, { path: "/token", status: 401, body: { error: "invalid_client" } })],
+    ["INVALID_RESPONSE", 424, () => spoil(provider, { path: "/token", status: 200, body: { access_token: "x" } })],
   ];
-  for (const [code, status, spoil] of cases) {
+  for (const [code, status, change] of cases) {
     stranger();
-    spoil();
+    change();
     const { shown } = await arrive(school);
-    provider.spoil(null);
+    spoil(provider, null);
     expect([shown.status, codeOf(shown), placeOf(shown)], code).toEqual([
       status,
       code,
@@ -75,7 +75,7 @@ test("a failure leads back to the app that waits, which can be left there", asyn
   const school = await world.connect();
   const app = await make.app();
   await make.grant({ app: app.clientId, school: school.school });
-  provider.signIn("stranger", { import_id: "of nobody" });
+  signInThere(provider, { import_id: "of nobody" }, "stranger");
   const browser = world.openBrowser();
   await browser.open(`/s/${school.linkName}`);
   const failed = await pressLogin(browser, await browser.open(askFor(service, app).address), school);
@@ -156,11 +156,11 @@ test("a response that comes twice, or in another browser, signs nobody in and sa
 test("without its own form nothing begins", async () => {
   const { provider } = world;
   const school = await world.connect();
-  const before = provider.requests.length;
+  const before = requestsOf(provider).length;
   const browser = world.openBrowser();
   await browser.open(`/s/${school.linkName}`);
   const body = new URLSearchParams({ csrf: "forged", connection: school.connectionId });
   const forged = await browser.once("/sign-in/upstream", { method: "POST", body });
   expect([forged.status, forged.headers.get("location")]).toEqual([303, "/sign-in"]);
-  expect(provider.requests).toHaveLength(before);
+  expect(requestsOf(provider)).toHaveLength(before);
 });

@@ -1,8 +1,12 @@
+import { randomUUID } from "node:crypto";
+import type { JWTPayload } from "jose";
 import { expect, test } from "vitest";
+import { checkCalledUri } from "../../../src/access/index.ts";
 import type { TestApp } from "../../support/token.ts";
 import { askFor, exchange, giveLogin, postToken } from "../../support/token.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import type { TravellingBrowser } from "../../support/login-of-school.ts";
+import { refuseAll, requestsOf, spoil, type TravellingBrowser } from "../../support/upstream-browser.ts";
+import { clientId } from "../../support/upstream-provider.ts";
 import { headingOf, placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
 
 const world = startUpstreamWorld();
@@ -37,7 +41,8 @@ const signOut = async (browser: TravellingBrowser, query = "") =>
   browser.submit(await browser.open(`/oauth2/sessions/logout${query}`), "/confirm", { logout: "yes" });
 
 async function runJobs(...names: string[]): Promise<void> {
-  for (const name of names) await world.service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+  for (const name of names)
+    await world.service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 }
 
 test("a silent request without a session here is answered from the session at the school's login, without a page", async () => {
@@ -46,13 +51,17 @@ test("a silent request without a session here is answered from the session at th
   const app = await makeApp(connected);
   const { browser } = await signOn(connected, app);
   await loseSession();
-  const { requests } = world.provider;
-  const before = requests.length;
+  const { provider } = world;
+  const before = requestsOf(provider).length;
   const answer = await askSilently(browser, app);
   expect(answer.get("code")).toMatch(/./);
-  expect(requests.slice(before).map((url) => url.searchParams.get("prompt"))).toEqual(["none"]);
+  expect(
+    requestsOf(provider)
+      .slice(before)
+      .map((query) => query.get("prompt")),
+  ).toEqual(["none"]);
   expect((await askSilently(browser, app)).get("code")).toMatch(/./);
-  expect(requests).toHaveLength(before + 1);
+  expect(requestsOf(provider)).toHaveLength(before + 1);
 });
 
 test("where nobody is signed in there, the app is told so as today, once and without a loop", async () => {
@@ -62,17 +71,17 @@ test("where nobody is signed in there, the app is told so as today, once and wit
   const app = await makeApp(connected);
   const { browser } = await signOn(connected, app);
   await loseSession();
-  const before = provider.requests.length;
-  // The provider forgets everybody.
-  provider.register({ client_id: "another", client_secret: "x".repeat(40), redirect_uris: ["http://127.0.0.1:1/"] });
+  const before = requestsOf(provider).length;
+  refuseAll(provider, "login_required");
   const params = await askSilently(browser, app);
   expect(params.get("error")).toBe("login_required");
   expect((await askSilently(browser, app)).get("error")).toBe("login_required");
-  expect(provider.requests).toHaveLength(before + 1);
+  expect(requestsOf(provider)).toHaveLength(before + 1);
   service.clock.forwardSeconds(301);
   await askSilently(browser, app);
-  expect(provider.requests).toHaveLength(before + 2);
+  expect(requestsOf(provider)).toHaveLength(before + 2);
   service.clock.set(new Date());
+  spoil(provider, null);
 });
 
 test("nobody is signed in silently after signing out, on a shared device, after a password, or where the school has two logins", async () => {
@@ -91,12 +100,12 @@ test("nobody is signed in silently after signing out, on a shared device, after 
   const fresh = world.openBrowser();
   await fresh.open(`/s/${connected.linkName}`);
   const twice = (await signOn(connected, app)).browser;
-  await world.connect({ schoolId: connected.school, name: "Microsoft 365" });
+  await world.connect({ schoolId: connected.school, name: "Microsoft 365", clientId: "another" });
   await loseSession();
-  const before = provider.requests.length;
+  const before = requestsOf(provider).length;
   for (const browser of [withPassword, signedOut, shared, fresh, twice])
     expect((await askSilently(browser, app)).get("error")).toBe("login_required");
-  expect(provider.requests).toHaveLength(before);
+  expect(requestsOf(provider)).toHaveLength(before);
 });
 
 test("signing out here ends the session at the school's login where the school wants it, and goes on where it would have", async () => {
@@ -118,27 +127,36 @@ test("signing out here ends the session at the school's login where the school w
   expect(headingOf(lost)).toBe("You are signed out");
 });
 
+function makeLogoutToken(claims: JWTPayload): Promise<string> {
+  const { issuer, sign } = world.provider;
+  const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+  const iat = Math.floor(Date.now() / 1000);
+  const standard = { iss: issuer, aud: clientId, jti: randomUUID(), iat, exp: iat + 120, events };
+  return sign({ ...standard, ...claims }, { typ: "logout+jwt" });
+}
+
 test("a logout token of the school's login ends the sessions and tokens here, and the apps are told", async () => {
-  const { service, provider } = world;
+  const { service } = world;
   const connected = await world.connect();
   const { personId, sub } = await world.makePupil(connected);
   const receiver = await startReceiver();
-  const app = await makeApp(connected, { backchannelLogoutUri: `${receiver.url}/logout` });
+  const app = await makeApp(connected, {
+    backchannelLogoutUri: await checkCalledUri(`${receiver.url}/logout`, { allowPrivateAddresses: true }),
+  });
   const { browser, refresh_token } = await signOn(connected, app);
   expect((await browser.open("/")).html).toContain("Signed in as");
-  const { clientId } = connected;
   const send = (logoutToken: string, id: string = connected.connectionId) =>
     fetch(`${service.url}/upstream/${id}/backchannel-logout`, {
       method: "POST",
       body: new URLSearchParams({ logout_token: logoutToken }),
     });
-  const good = await provider.makeLogoutToken({ clientId, sub });
+  const good = await makeLogoutToken({ sub });
   const bad = [
     "",
     "x",
-    await provider.makeLogoutToken({ clientId: "another", sub }),
-    await provider.makeLogoutToken({ clientId, sub, claims: { nonce: "n" } }),
-    await provider.makeLogoutToken({ clientId }),
+    await makeLogoutToken({ aud: "another", sub }),
+    await makeLogoutToken({ sub, nonce: "n" }),
+    await makeLogoutToken({}),
     "a".repeat(40_000),
   ];
   for (const token of bad) {

@@ -1,6 +1,7 @@
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { askFor, exchange, giveLogin } from "../../support/token.ts";
+import { requestsOf } from "../../support/upstream-browser.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { openEmergencyIn } from "../../../src/upstream/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
@@ -19,7 +20,10 @@ test("a pupil goes from the app over the school's link to the school's login, an
   const app = await make.app();
   await make.grant({ app: app.clientId, school });
   const browser = world.openBrowser();
-  const asked = askFor(service, app, { scopes: ["openid", "profile"], params: { acr_values: "any", ui_locales: "en" } });
+  const asked = askFor(service, app, {
+    scopes: ["openid", "profile"],
+    params: { acr_values: "any", ui_locales: "en" },
+  });
   const unknown = await browser.open(asked.address);
   expect(unknown.html).not.toContain(button());
   const page = await browser.open(`/s/${linkName.toUpperCase()}`);
@@ -67,7 +71,9 @@ test("the school is known from our own hint, from the last sign-in, and from a s
   expect(page.html).toContain(button() + name);
   const tiles = await pressLogin(browser, page, connected);
   expect([placeOf(tiles), tiles.status]).toEqual(["/", 200]);
-  await browser.open("/oauth2/sessions/logout").then((confirm) => browser.submit(confirm, "/confirm", { logout: "yes" }));
+  await browser
+    .open("/oauth2/sessions/logout")
+    .then((confirm) => browser.submit(confirm, "/confirm", { logout: "yes" }));
   expect((await browser.open("/sign-in")).html).toContain(button() + name);
 });
 
@@ -124,7 +130,7 @@ test("prompt, max_age and the language go to the school's login; the app's hint 
   const app = await make.app();
   await make.grant({ app: app.clientId, school });
   const browser = world.openBrowser();
-  const lastRequest = () => Object.fromEntries(provider.requests.at(-1)!.searchParams);
+  const lastRequest = () => Object.fromEntries(requestsOf(provider).at(-1)!);
   await browser.open(`/s/${linkName}`);
   const ask = async (params: Record<string, string>) =>
     pressLogin(browser, await browser.open(askFor(service, app, { params }).address), connected);
@@ -144,7 +150,7 @@ test("on a shared device the login asks again who it is, and nothing outlives th
   const browser = world.openBrowser();
   const page = await browser.open(`/s/${connected.linkName}`);
   await pressLogin(browser, page, connected, { shared: "yes" });
-  expect(provider.requests.at(-1)!.searchParams.get("prompt")).toBe("login");
+  expect(requestsOf(provider).at(-1)!.get("prompt")).toBe("login");
   expect((await browser.open("/")).html).toContain("Signed in");
   const lasting = browser.setCookies().filter((line) => /expires=(?!Thu, 01 Jan 1970)/i.test(line));
   expect(lasting.map((line) => line.split("=")[0])).toEqual(["_last_sign_in"]);

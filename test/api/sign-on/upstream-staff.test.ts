@@ -1,7 +1,8 @@
+import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { confirmPath, setUpPath, setUpTotp, totpCode } from "../../support/second-factor.ts";
 import { askFor, exchange, giveLogin } from "../../support/token.ts";
-import type { TravellingBrowser } from "../../support/login-of-school.ts";
+import type { TravellingBrowser } from "../../support/upstream-browser.ts";
 import { placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
 
 const world = startUpstreamWorld();
@@ -101,12 +102,16 @@ test("the school's login opens no role beyond schools, also for those who got it
 test("a second factor of a login that is trusted for it counts, and lets nobody change second factors here", async () => {
   const { service, provider } = world;
   const connected = await world.connect({ trustedForSecondFactor: true });
-  const { personId, sub } = await makeAdmin(connected);
+  const { personId } = await makeAdmin(connected);
   const code = await enrol(connected);
-  const { sourceSystemIdentifier } = await service.db.prisma.person.findUniqueOrThrow({ where: { id: personId } });
-  provider.signIn(sub, { import_id: sourceSystemIdentifier, amr: ["pwd", "mfa"] });
+  provider.after = async (path, body) => {
+    if (path !== "/token") return body;
+    const claims = { ...decodeJwt(String(body["id_token"])), amr: ["pwd", "mfa"] };
+    return { ...body, id_token: await provider.sign(claims) };
+  };
   await service.db.prisma.oidcArtifact.deleteMany({ where: { personId } });
   const { browser, shown } = await signIn(connected);
+  provider.after = null;
   expect(placeOf(shown)).toMatch(/^\/admin\//);
   expect(await amrOf(personId)).toEqual([["upstream", "mfa"]]);
   const factors = await browser.open(setUpPath);

@@ -9,13 +9,13 @@ import { makeTestClock } from "../../support/service.ts";
 import {
   connectSchool,
   makeTravellingBrowser,
-  startUpstreamProvider,
+  signInThere,
   type TravellingBrowser,
-  type UpstreamProvider,
-} from "../../support/login-of-school.ts";
+} from "../../support/upstream-browser.ts";
+import { startUpstreamProvider, type UpstreamProvider } from "../../support/upstream-provider.ts";
 import { startWorld, type World } from "./world.ts";
 
-export type ConnectedSchool = { school: SchoolId; linkName: string; connectionId: ConnectionId; clientId: string };
+export type ConnectedSchool = { school: SchoolId; linkName: string; connectionId: ConnectionId };
 
 export type UpstreamWorld = World & {
   provider: UpstreamProvider;
@@ -29,7 +29,10 @@ export type UpstreamWorld = World & {
 
 /** A service and a provider on this machine. Their clocks agree: tokens of the provider have the real time. */
 export function startUpstreamWorld(env: Record<string, string> = {}): UpstreamWorld {
-  const world = startWorld({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", ...env }, makeTestClock(new Date())) as UpstreamWorld;
+  const world = startWorld(
+    { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", ...env },
+    makeTestClock(new Date()),
+  ) as UpstreamWorld;
   beforeAll(async () => {
     const provider = await startUpstreamProvider();
     const { service, make } = world;
@@ -38,18 +41,17 @@ export function startUpstreamWorld(env: Record<string, string> = {}): UpstreamWo
       provider,
       async connect({ localPasswords = true, ...wishes } = {}) {
         const school = wishes.schoolId ?? (await make.school());
-        const connected = await connectSchool(service, provider, { school, ...wishes });
+        const connectionId = await connectSchool(service, provider, { school, ...wishes });
         const linkName = `school-${randomUUID()}`;
         const origin = { at: service.clock() };
         await withPrismaTransaction(db, (tx) => putWayInIn(tx, { schoolId: school, linkName, localPasswords }, origin));
-        return { school, linkName, ...connected };
+        return { school, linkName, connectionId };
       },
       async makePupil({ school, role = "STUDENT" }) {
         const personId = await make.person({ school, role });
-        const [sub, sourceSystemIdentifier] = [randomUUID(), randomUUID()];
+        const sourceSystemIdentifier = randomUUID();
         await db.prisma.person.update({ where: { id: personId }, data: { sourceSystemIdentifier } });
-        provider.signIn(sub, { import_id: sourceSystemIdentifier });
-        return { personId, sub };
+        return { personId, sub: signInThere(provider, { import_id: sourceSystemIdentifier }) };
       },
       async giveStaffRole(personId, role, schoolIds = []) {
         const given = { role, holder: { personId }, schoolIds };

@@ -36,8 +36,8 @@ export type LoginModel = {
 };
 
 /**
- * The logins that the school has elsewhere; `action` posts `connection`, the id of one of them, and `shared`. `other` is
- * the page that shows the password form, too.
+ * The logins that the school has elsewhere; `action` posts `connection`, the id of one of them, and `shared`. `other`
+ * is the page that shows the password form, too.
  */
 export type LoginWays = {
   school: string;
@@ -47,7 +47,7 @@ export type LoginWays = {
   other: string;
 };
 
-/** A form (GET) with `q`, and with the schools found; each posts its `schoolId` to `action`. `isUnknown`: the link is. */
+/** A form (GET) with `q`, and the schools found: each posts its `schoolId` to `action`. `isUnknown`: the link is. */
 export type SchoolSearchModel = {
   words: string;
   schools: readonly { schoolId: string; name: string; city: string | null }[] | null;

@@ -10,7 +10,7 @@ const seconds = 600;
 const sealed = ({ secrets }: InteractionDeps) =>
   makeSealed<{ state: string; then: string }>(secrets.lastSignIn, "signing out", seconds);
 
-/** Where the browser ends its session at the login of the school; null if it does not. It comes back and goes on at `then`. */
+/** Where the browser ends its session at the login of the school, if it does; it comes back and goes on at `then`. */
 export async function signOutUpstream(
   request: PageRequest,
   { id, then }: { id: string; then: string },

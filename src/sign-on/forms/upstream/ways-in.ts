@@ -20,8 +20,8 @@ export async function findWaysIn({ db, clock }: InteractionDeps, schoolId: Schoo
 }
 
 /**
- * Lets the buttons of a page leave it. Browsers apply form-action to every redirect after a form, and a login may redirect
- * to others of its own, so that only the schemes are known.
+ * Lets the buttons of a page leave it. Browsers apply form-action to every redirect after a form, and a login may
+ * redirect to others of its own, so that only the schemes are known.
  */
 export const withUpstreamTargets = (context: PageContext, ways: object | null, issuerUrl: string): PageContext =>
   ways === null

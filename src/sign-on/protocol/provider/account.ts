@@ -75,7 +75,8 @@ export function makeFindAccount(deps: ProviderDeps) {
   };
 }
 
-// For the admin API, refuses what was issued before the person had or needed a second factor, or in a session that does not open it.
+// For the admin API, refuses what was issued before the person had or needed a second factor, or in a session that
+// does not open it.
 async function isTooWeak(deps: ProviderDeps, personId: PersonId, token: Token | undefined): Promise<boolean> {
   if (token?.kind !== "AuthorizationCode" && token?.kind !== "RefreshToken") return false;
   const asked = { personId, scopes: token.scopes ?? [], amr: token.amr };
