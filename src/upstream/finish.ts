@@ -107,7 +107,7 @@ async function finishTest(
   }: Arriving & { setUpLinkId: Extract<Destination, { test: unknown }>["test"]; now: Date },
 ): Promise<Finished> {
   const tested = await reportTest(storeOf(db), connection, { ...arrived, now });
-  await keepTestedSignIn(db, { id: setUpLinkId, tested }, encryptionKeys);
+  await keepTestedSignIn(db, { id: setUpLinkId, tested, claims: arrived.claims }, encryptionKeys);
   return { kind: "tested", setUpLinkId, tested };
 }
 

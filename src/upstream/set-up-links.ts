@@ -4,13 +4,15 @@ import type { SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { storeOf, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { keepClaims, type Claims } from "./claims.ts";
 import { connectionNotFound } from "./connection.ts";
+import type { Asked } from "./find-link.ts";
 import type { ConnectionId, SetUpLinkId } from "./ids.ts";
 import { hashSecret } from "./round-trip.ts";
 import { openJson, sealJson } from "./sealed-json.ts";
-import type { TestedSignIn } from "./test-sign-in.ts";
+import { tryRules, type TestedSignIn } from "./test-sign-in.ts";
 
 export type SetUpLink = {
   id: SetUpLinkId;
@@ -116,16 +118,19 @@ export async function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin:
 
 const purposeOf = (id: SetUpLinkId): string => `tested:${id}`;
 
+type Kept = TestedSignIn & { arrived: Claims };
+
 /** Marks the connection as tested, and keeps what arrived for the browser of the link. */
 export async function keepTestedSignIn(
   { prisma }: RecordStore,
-  { id, tested }: { id: SetUpLinkId; tested: TestedSignIn },
+  { id, tested, claims }: { id: SetUpLinkId; tested: TestedSignIn; claims: Claims },
   keys: EncryptionKeys,
 ): Promise<void> {
+  const kept: Kept = { ...tested, arrived: keepClaims(claims) };
   await prisma.upstreamSetUpLink.update({
     where: { id },
     data: {
-      tested: sealJson(keys, purposeOf(id), tested),
+      tested: sealJson(keys, purposeOf(id), kept),
       connection: {
         update: { testedAt: tested.at, scopes: tested.scopes, lastSuccessAt: tested.at, failingSince: null },
       },
@@ -133,14 +138,20 @@ export async function keepTestedSignIn(
   });
 }
 
-/** What arrived at the last test sign-in of this link. */
+/** What arrived at the last test sign-in of this link, and what the rule of now does with it. */
 export async function findTestedSignIn(
-  { prisma }: RecordStore,
+  db: PrismaDb,
   id: SetUpLinkId,
   keys: EncryptionKeys,
 ): Promise<TestedSignIn | null> {
-  const where = { id, closedAt: null, tested: { not: null } };
-  const found = await prisma.upstreamSetUpLink.findFirst({ where, select: { tested: true } });
-  const tested = found && openJson<TestedSignIn>(keys, purposeOf(id), found.tested!);
-  return tested && { ...tested, at: new Date(tested.at) };
+  const found = await db.prisma.upstreamSetUpLink.findFirst({
+    where: { id, closedAt: null, tested: { not: null } },
+    select: { tested: true, connection: true },
+  });
+  const kept = found && openJson<Kept>(keys, purposeOf(id), found.tested!);
+  if (!kept) return null;
+  const { arrived: claims, ...tested } = kept;
+  const at = new Date(kept.at);
+  const present = await tryRules(storeOf(db), found.connection as Asked, { ...tested, claims, now: at });
+  return { ...tested, at, ...present };
 }

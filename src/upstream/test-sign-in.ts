@@ -3,7 +3,7 @@ import type { Store } from "../platform/database/db.ts";
 import { keepClaims, readText, textsOf, type Claims } from "./claims.ts";
 import type { RuleField } from "./connection.ts";
 import type { AccountRefusal } from "./failures.ts";
-import { findPersonOf, type Account } from "./find-link.ts";
+import { findPersonOf, type Asked } from "./find-link.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 import { findMatches } from "./roster.ts";
 
@@ -40,9 +40,18 @@ export async function reportTest(
     subject,
     scopes: [...scopes],
     claims: Object.entries(claims).map(([name, value]) => ({ name, values: shownOf(value) })),
-    match: await matchOf(db, { connection, account: subject === null ? null : { issuer, subject, claims }, now: at }),
-    suggestions: await suggestRules(db, connection, claims),
+    ...(await tryRules(db, connection, { issuer, subject, claims, now: at })),
   };
+}
+
+/** What the present rule and others do with the account. */
+export async function tryRules(
+  db: Store,
+  connection: Asked,
+  arrived: Omit<Arrived, "scopes"> & { now: Date },
+): Promise<Pick<TestedSignIn, "match" | "suggestions">> {
+  const suggestions = await suggestRules(db, connection, arrived.claims);
+  return { match: await matchOf(db, connection, arrived), suggestions };
 }
 
 const longestValue = 300;
@@ -55,10 +64,11 @@ function shownOf(value: unknown): string[] {
 
 async function matchOf(
   db: Store,
-  { connection, account, now }: { connection: ReadyConnection; account: Account | null; now: Date },
+  connection: Asked,
+  { issuer, subject, claims, now }: Omit<Arrived, "scopes"> & { now: Date },
 ): Promise<TestedSignIn["match"]> {
-  if (account === null) return { kind: "refused", code: "CLAIM_MISSING", matches: 0 };
-  const found = await findPersonOf(db, { connection, account, now });
+  if (subject === null) return { kind: "refused", code: "CLAIM_MISSING", matches: 0 };
+  const found = await findPersonOf(db, { connection, account: { issuer, subject, claims }, now });
   if (found.kind === "refused") return { kind: "refused", code: found.code, matches: found.matches };
   const { personId } = found.facts;
   const select = { firstFull: true, firstCall: true, last: true };
@@ -70,7 +80,7 @@ const ruleFields: readonly RuleField[] = ["SOURCE_SYSTEM_IDENTIFIER", "USERNAME"
 
 async function suggestRules(
   db: Store,
-  { schoolId, normalisations }: ReadyConnection,
+  { schoolId, normalisations }: Asked,
   claims: Claims,
 ): Promise<Suggestion[]> {
   const named = Object.keys(keepClaims(claims)).filter((name) => name !== "email" && readText(claims, name) !== null);

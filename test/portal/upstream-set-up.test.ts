@@ -110,7 +110,7 @@ test("a school goes from the set-up link to the first pupil without an account f
   const pupil = inBrowser();
   await admin.browser.submit(await admin.browser.open(own()), "/way-in", { linkName: "goethe", localPasswords: "on" });
   const door = await pupil.open("/s/goethe");
-  const inside = await pupil.submit(door, "/sign-in/upstream");
+  const inside = await pupil.submit(door, "/sign-in/upstream", { connection: page.split("/").at(-1)! });
   expect(inside.url).toBe(`${service.url}/`);
   expect(inside.html).toContain("Ada");
   expect((await admin.browser.open(`${page}/links`)).html).toContain("Ada Beispiel");
