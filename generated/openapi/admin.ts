@@ -4445,7 +4445,7 @@ export interface components {
          */
         UpstreamRuleField: "SOURCE_SYSTEM_IDENTIFIER" | "USERNAME" | "PERSON_ID";
         /**
-         * @description What is done to both sides before they are compared exactly. `WITHOUT_DOMAIN` drops everything from the first `@` on.
+         * @description What is done to both sides before they are compared exactly. `WITHOUT_DOMAIN` drops everything from the first `@` on, `LOWER_CASE` is about the letters A to Z.
          * @example TRIM
          * @enum {string}
          */
