@@ -121,7 +121,8 @@ async function signIn(
   // The account was proven: the connection works, whoever it is.
   await noteSuccess(db.pool, connection, now);
   const { issuer, subject, claims } = arrived;
-  const { sub, sid } = tokens.idClaims;
+  const [sub, sid] = [readText(tokens.idClaims, "sub"), readText(tokens.idClaims, "sid")];
+  if (sub === null) throw new UpstreamError("INVALID_RESPONSE", "the sub of the ID token is unusable");
   const account: Account = { issuer, subject: subject ?? sub, claims };
   const found: Found =
     subject === null
@@ -137,7 +138,7 @@ async function signIn(
   }
   const { personId, generation } = facts;
   const idToken = connection.endsUpstreamSession ? tokens.idToken : null;
-  const session = { id: newSessionId(now), sub, sid: typeof sid === "string" ? sid : null, idToken };
+  const session = { id: newSessionId(now), sub, sid, idToken };
   await recordSignIn(db.pool, { connection, account, personId, session, now }, encryptionKeys);
   const amr =
     connection.trustedForSecondFactor && saysSecondFactor(tokens.idClaims) ? ["upstream", "mfa"] : ["upstream"];

@@ -152,6 +152,10 @@ export async function findTestedSignIn(
   if (!kept) return null;
   const { arrived: claims, ...tested } = kept;
   const at = new Date(kept.at);
-  const present = await tryRules(storeOf(db), found.connection as Asked, { ...tested, claims, now: at });
+  const present = await tryRules(storeOf(db), found.connection as typeof found.connection & Asked, {
+    ...tested,
+    claims,
+    now: at,
+  });
   return { ...tested, at, ...present };
 }
