@@ -4529,7 +4529,7 @@ export interface components {
              */
             createsGuests: boolean;
             /**
-             * @description Whether a second factor at the provider counts here. Only an operator changes it.
+             * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer ends it.
              * @example false
              */
             trustedForSecondFactor: boolean;
@@ -4670,7 +4670,7 @@ export interface components {
              */
             createsGuests?: boolean;
             /**
-             * @description Whether a second factor at the provider counts here. Only an operator changes it.
+             * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer ends it.
              * @example false
              */
             trustedForSecondFactor?: boolean;
@@ -4744,7 +4744,7 @@ export interface components {
              */
             createsGuests?: boolean;
             /**
-             * @description Whether a second factor at the provider counts here. Only an operator changes it.
+             * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer ends it.
              * @example false
              */
             trustedForSecondFactor?: boolean;

@@ -1,7 +1,7 @@
 import { readClaim, readText, type Claims } from "./claims.ts";
 import { refuseOff, goUpstream } from "./begin.ts";
 import { addressesOf } from "./addresses.ts";
-import { UpstreamError } from "./failures.ts";
+import { UpstreamError, type AccountRefusal } from "./failures.ts";
 import { findPersonOf, type Account, type Found } from "./find-link.ts";
 import { createGuest } from "./guest.ts";
 import { noteSuccess } from "./note-outcome.ts";
@@ -166,17 +166,19 @@ async function refuse(
 ): Promise<never> {
   const { at: now, requestId } = back;
   const { code, matches, value } = found;
-  const isGuest = code === "NOBODY_MATCHES" && connection.createsGuests && matches === 0;
-  const isNew = isGuest && !(await hasLink(db, { connection, account }));
-  if (isNew) await createGuest(db, { connection, account }, { now, requestId });
-  const shown = isNew ? "WAITS_FOR_STAFF" : code;
+  const isUnknown = code === "NOBODY_MATCHES" && connection.createsGuests && matches === 0;
+  const shown = isUnknown ? await admitGuest(db, { connection, account }, { now, requestId }) : code;
   await recordRefusal(db.pool, { connection, account, code: shown, matches, value, now }, encryptionKeys);
   throw new UpstreamError(shown);
 }
 
-/** The linked person may have left the school: their account makes no second one. */
-const hasLink = async (
-  { prisma }: RoundTripDeps["db"],
-  { connection, account: { issuer, subject } }: { connection: Known; account: Account },
-): Promise<boolean> =>
-  (await prisma.upstreamLink.count({ where: { connectionId: connection.id, issuer, subject } })) > 0;
+/** Makes a guest of an account that nobody is linked to: another tab may have been faster, or the person has left. */
+async function admitGuest(
+  db: RoundTripDeps["db"],
+  of: { connection: Known; account: Account },
+  { now, requestId }: { now: Date; requestId: string | undefined },
+): Promise<AccountRefusal> {
+  if (await createGuest(db, of, { now, requestId })) return "WAITS_FOR_STAFF";
+  const found = await findPersonOf(db.pool, { ...of, now });
+  return found.kind === "refused" ? found.code : "WAITS_FOR_STAFF";
+}
