@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { updateConnectionIn, type ConnectionUpdate, type Normalisation } from "../../src/upstream/index.ts";
 import { giveLogin } from "../support/token.ts";
+import { signInThere } from "../support/upstream-browser.ts";
 import { startUpstreamProvider } from "../support/upstream-provider.ts";
-import { encryptionKeys } from "../support/upstream.ts";
-import { type AttackedSchool, startAttackWorld } from "./upstream-world.ts";
+import { type AttackedSchool, encryptionKeys, reasonOn, startAttackWorld } from "./upstream-world.ts";
 
 // Attackers who have an account at some provider and want to be somebody else here.
 const world = startAttackWorld();
@@ -168,4 +168,27 @@ test("two schools with the same issuer and client: an account is known at the on
   await world.comeBack(browser, other.connectionId, params);
   expect(await world.isSignedIn(browser)).toBe(false);
   expect(await world.sessionsOf(pupil)).toBe(1);
+});
+
+test("an unknown account that comes twice at once makes one guest, who waits for staff both times", async () => {
+  const school = await world.connect({ createsGuests: true });
+  signInThere(school.provider, { import_id: "unknown", given_name: "Bo", family_name: "Muster" });
+  const arriving = Array.from({ length: 3 }, async () => {
+    const browser = world.newBrowser();
+    return { browser, params: await school.provider.visit(await world.leave(browser, school)) };
+  });
+  const arrived = await Promise.all(arriving);
+  const shown = await Promise.all(
+    arrived.map(({ browser, params }) => world.comeBack(browser, school.connectionId, params)),
+  );
+  for (const page of shown) expect(["WAITS_FOR_STAFF", "BLOCKED"]).toContain(reasonOn(page));
+  expect(await world.service.db.prisma.person.count({ where: { homeSchoolId: school.school } })).toBe(1);
+});
+
+test("a person who comes for the first time twice at once is linked once", async () => {
+  const school = await world.connect();
+  const pupil = await world.makePerson(school, "1");
+  const outcomes = await Promise.all([1, 2, 3].map(() => world.outcome(school, { import_id: "1" }, "the same")));
+  expect(outcomes).toEqual(["signed in", "signed in", "signed in"]);
+  expect(await world.linksOf(school)).toEqual([{ subject: "the same", personId: pupil }]);
 });

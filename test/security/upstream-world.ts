@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readConfig } from "../../src/config/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { addressesOf, type ConnectionId, type NewConnection, putWayInIn } from "../../src/upstream/index.ts";
@@ -13,7 +14,10 @@ export type AttackedSchool = ConnectedSchool & { provider: UpstreamProvider };
 
 export type AttackWorld = Omit<UpstreamWorld, "connect"> & {
   /** A school with a login of its own and a link, at the provider of the world or at another. */
-  connect(wishes?: Partial<NewConnection>, provider?: UpstreamProvider): Promise<AttackedSchool>;
+  connect(
+    wishes?: Partial<NewConnection> & { localPasswords?: boolean },
+    provider?: UpstreamProvider,
+  ): Promise<AttackedSchool>;
   newBrowser(): Browser;
   /** A pupil at home in the school whom the roster knows by this number. */
   makePerson(school: AttackedSchool, sourceSystemIdentifier: string | null): Promise<PersonId>;
@@ -31,6 +35,9 @@ export type AttackWorld = Omit<UpstreamWorld, "connect"> & {
   /** Whom an account of a school's login is linked to. */
   linksOf(school: AttackedSchool): Promise<{ subject: string; personId: string }[]>;
 };
+
+/** Those of every service in the tests. */
+export const { encryptionKeys } = readConfig({ NODE_ENV: "test" });
 
 /** The short reason on a page that says why nobody was signed in. */
 export const reasonOn = ({ html }: Pick<Shown, "html">): string | undefined =>
@@ -63,12 +70,12 @@ export function startAttackWorld(env: Record<string, string> = {}): AttackWorld 
   };
   const isSignedIn = async (browser: Browser) => (await browser.open("/")).html.includes("Signed in as");
   return Object.assign(world, {
-    async connect(wishes = {}, provider = started.provider) {
+    async connect({ localPasswords = true, ...wishes } = {}, provider = started.provider) {
       const { service, make } = started;
       const school = wishes.schoolId ?? (await make.school());
       const connectionId = await connectSchool(service, provider, { school, ...wishes });
       const linkName = `school-${randomUUID()}`;
-      const wanted = { schoolId: school, linkName, localPasswords: true };
+      const wanted = { schoolId: school, linkName, localPasswords };
       await withPrismaTransaction(service.db, (tx) => putWayInIn(tx, wanted, { at: service.clock() }));
       return { school, linkName, connectionId, provider };
     },
