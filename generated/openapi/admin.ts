@@ -4511,7 +4511,7 @@ export interface components {
          */
         UpstreamRuleField: "SOURCE_SYSTEM_IDENTIFIER" | "USERNAME" | "PERSON_ID";
         /**
-         * @description What is done to both sides before they are compared exactly. `WITHOUT_DOMAIN` drops everything from the first `@` on.
+         * @description What is done to both sides before they are compared exactly. `WITHOUT_DOMAIN` drops everything from the first `@` on, `LOWER_CASE` is about the letters A to Z.
          * @example TRIM
          * @enum {string}
          */
@@ -4595,7 +4595,7 @@ export interface components {
              */
             createsGuests: boolean;
             /**
-             * @description Whether a second factor at the provider counts here. Only an operator changes it.
+             * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer ends it.
              * @example false
              */
             trustedForSecondFactor: boolean;
@@ -4736,7 +4736,7 @@ export interface components {
              */
             createsGuests?: boolean;
             /**
-             * @description Whether a second factor at the provider counts here. Only an operator changes it.
+             * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer ends it.
              * @example false
              */
             trustedForSecondFactor?: boolean;
@@ -4810,7 +4810,7 @@ export interface components {
              */
             createsGuests?: boolean;
             /**
-             * @description Whether a second factor at the provider counts here. Only an operator changes it.
+             * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer ends it.
              * @example false
              */
             trustedForSecondFactor?: boolean;

@@ -87,7 +87,7 @@ async function unique<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-const lock = makeRowLock("upstreamConnection", "id", "upstream.lockConnection");
+export const lockConnection = makeRowLock("upstreamConnection", "id", "upstream.lockConnection");
 
 /**
  * Another issuer, tenant or subject claim means other accounts: links end with their sessions, and the connection is a
@@ -99,7 +99,7 @@ export async function updateConnectionIn(
   { id, update: changed }: { id: ConnectionId; update: ConnectionUpdate },
   { keys, allowHttp, origin }: Context,
 ): Promise<void> {
-  await lock(tx, id);
+  await lockConnection(tx, id);
   const before = await findConnection(tx, id);
   if (before === null) throw connectionNotFound();
   const { clientSecret, state: wanted, ...given } = changed;
@@ -110,11 +110,14 @@ export async function updateConnectionIn(
   const isOther = means.some((name) => settings[name] !== before[name]);
   if (isOther) await forgetAccounts(tx, id, origin.at);
   const testedAt = isOther ? null : before.testedAt;
+  // The operator trusted the provider before. Only they can give it again, which is a change of their own.
+  const trustedForSecondFactor = settings.trustedForSecondFactor && !(isOther && before.trustedForSecondFactor);
   const state = wanted ?? (isOther ? "DRAFT" : before.state);
   if (state === "ON" || state === "OFF")
     checkComplete({ ...settings, testedAt, hasSecret: before.hasSecret || clientSecret !== undefined });
   const data = {
     ...settings,
+    trustedForSecondFactor,
     state,
     testedAt,
     ...(isOther && unread),
@@ -187,7 +190,7 @@ async function forgetAccounts(tx: Transaction, connectionId: ConnectionId, at: D
 
 /** What its sign-ins opened here ends too. Errors: not_found. */
 export async function deleteConnectionIn(tx: Transaction, id: ConnectionId, origin: Origin): Promise<void> {
-  await lock(tx, id);
+  await lockConnection(tx, id);
   const found = await findConnection(tx, id);
   if (found === null) throw connectionNotFound();
   await endSessionsIn(tx, { connectionId: id }, origin.at);

@@ -1,3 +1,6 @@
+import type { Rule } from "./connection.ts";
+import type { Profile } from "./profiles.ts";
+
 /** The claims of an ID token and of userinfo, as they arrived. */
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -11,11 +14,33 @@ export function readClaim(claims: Claims, name: string): unknown {
   return found === undefined ? undefined : claims[found];
 }
 
+// Longer ones fit into no index, and PostgreSQL stores no NUL; no provider names anybody so.
+const longestText = 500;
+const isUsable = (text: string): boolean =>
+  text !== "" && text.length <= longestText && text.isWellFormed() && !/\p{Cc}/u.test(text.trim());
+
 /** The text of a claim with a single value: text, number, object with an id, or a list of just one of them. */
 export function readText(claims: Claims, name: string): string | null {
-  const values = textsOf(readClaim(claims, name));
-  return values.length === 1 && values[0] !== "" ? values[0]! : null;
+  const [value, ...others] = textsOf(readClaim(claims, name));
+  return value !== undefined && others.length === 0 && isUsable(value) ? value : null;
 }
+
+/** Names of an account that people choose or that change owners. */
+export const mutableNames = new Set(["upn", "preferred_username", "unique_name", "nickname"]);
+/** Addresses of e-mail name nobody, however a provider spells the claim. */
+export const isAddress = (claim: string): boolean => /mail/i.test(claim);
+
+/**
+ * The value of the claim that a rule is about. A guest in a tenant of Entra has the user name of another tenant, where
+ * everybody chooses any name: `idp` says that the account is from elsewhere.
+ */
+export const readRuleValue = (
+  claims: Claims,
+  { profile, ruleClaim }: Pick<Rule, "ruleClaim"> & { profile: Profile },
+) =>
+  ruleClaim === null || (profile === "ENTRA" && mutableNames.has(ruleClaim) && Object.hasOwn(claims, "idp"))
+    ? null
+    : readText(claims, ruleClaim);
 
 /** What stands for an object such as IServ's `{id, act, name, uuid, displayName}`, the most stable first. */
 const namesInObjects = ["uuid", "id", "act", "value", "name", "displayName"];

@@ -1,11 +1,10 @@
 import { checkText } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
+import { isAddress, mutableNames } from "./claims.ts";
 import type { ConnectionSettings, RuleField } from "./connection.ts";
 import { isEndpoint } from "./metadata.ts";
 import { profiles, type Profile } from "./profiles.ts";
 
-/** Claims that people choose or that change owners. */
-const mutable = new Set(["email", "upn", "preferred_username", "unique_name", "verified_primary_email", "nickname"]);
 const claimName = /^[!-~]{1,100}$/;
 const scopeName = /^[!#-[\]-~]{1,100}$/;
 const tenants: Readonly<Partial<Record<Profile, { shape: RegExp; like: string }>>> = {
@@ -47,11 +46,11 @@ function checkIssuer(issuer: string, allowHttp: boolean): void {
 }
 
 function checkClaims(subjectClaim: string, ruleClaim: string | null, ruleField: RuleField): void {
-  if (!claimName.test(subjectClaim) || mutable.has(subjectClaim))
+  if (!claimName.test(subjectClaim) || isAddress(subjectClaim) || mutableNames.has(subjectClaim))
     throw refuse("subjectClaim", "must be a claim that never changes, such as sub");
   if (ruleClaim === null) return;
   if (!claimName.test(ruleClaim)) throw refuse("ruleClaim", "must be the name of a claim");
-  if (ruleClaim === "email" || (mutable.has(ruleClaim) && ruleField !== "USERNAME"))
+  if (isAddress(ruleClaim) || (mutableNames.has(ruleClaim) && ruleField !== "USERNAME"))
     throw refuse("ruleClaim", "can change its owner, so that it names nobody safely", "upstream_claim_mutable");
 }
 

@@ -2,7 +2,7 @@ import { fields, findRows, sql, statement, table, type Queryable } from "../plat
 import type { ConnectionId } from "./ids.ts";
 import type { AccountRefusal } from "./failures.ts";
 import type { PersonId } from "../directory/index.ts";
-import { readText, type Claims } from "./claims.ts";
+import { readRuleValue, type Claims } from "./claims.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 import {
   factsTables,
@@ -23,7 +23,7 @@ export type Found =
 
 export type Asked = Pick<
   ReadyConnection,
-  "id" | "schoolId" | "ruleClaim" | "ruleField" | "normalisations" | "groupIds"
+  "id" | "schoolId" | "profile" | "ruleClaim" | "ruleField" | "normalisations" | "groupIds"
 >;
 
 const link = table("upstreamLink", "link");
@@ -50,7 +50,7 @@ export async function findPersonOf(
   { connection, account, now }: { connection: Asked; account: Account; now: Date },
 ): Promise<Found> {
   const { id: connectionId, schoolId, groupIds, ruleClaim } = connection;
-  const value = ruleClaim === null ? null : readText(account.claims, ruleClaim);
+  const value = readRuleValue(account.claims, connection);
   const refuse = (code: AccountRefusal, matches = 0): Found => ({ kind: "refused", code, matches, value });
   const asked = { ...toRuleParameters(connection), schoolId, groupIds, value, now };
   const { issuer, subject } = account;

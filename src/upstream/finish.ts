@@ -1,7 +1,7 @@
 import { readClaim, readText, type Claims } from "./claims.ts";
 import { refuseOff, goUpstream } from "./begin.ts";
 import { addressesOf } from "./addresses.ts";
-import { UpstreamError } from "./failures.ts";
+import { UpstreamError, type AccountRefusal } from "./failures.ts";
 import { findPersonOf, type Account, type Found } from "./find-link.ts";
 import { createGuest } from "./guest.ts";
 import { noteSuccess } from "./note-outcome.ts";
@@ -121,7 +121,8 @@ async function signIn(
   // The account was proven: the connection works, whoever it is.
   await noteSuccess(db.pool, connection, now);
   const { issuer, subject, claims } = arrived;
-  const { sub, sid } = tokens.idClaims;
+  const [sub, sid] = [readText(tokens.idClaims, "sub"), readText(tokens.idClaims, "sid")];
+  if (sub === null) throw new UpstreamError("INVALID_RESPONSE", "the sub of the ID token is unusable");
   const account: Account = { issuer, subject: subject ?? sub, claims };
   const found: Found =
     subject === null
@@ -137,7 +138,7 @@ async function signIn(
   }
   const { personId, generation } = facts;
   const idToken = connection.endsUpstreamSession ? tokens.idToken : null;
-  const session = { id: newSessionId(now), sub, sid: typeof sid === "string" ? sid : null, idToken };
+  const session = { id: newSessionId(now), sub, sid, idToken };
   await recordSignIn(db.pool, { connection, account, personId, session, now }, encryptionKeys);
   const amr =
     connection.trustedForSecondFactor && saysSecondFactor(tokens.idClaims) ? ["upstream", "mfa"] : ["upstream"];
@@ -165,17 +166,19 @@ async function refuse(
 ): Promise<never> {
   const { at: now, requestId } = back;
   const { code, matches, value } = found;
-  const isGuest = code === "NOBODY_MATCHES" && connection.createsGuests && matches === 0;
-  const isNew = isGuest && !(await hasLink(db, { connection, account }));
-  if (isNew) await createGuest(db, { connection, account }, { now, requestId });
-  const shown = isNew ? "WAITS_FOR_STAFF" : code;
+  const isUnknown = code === "NOBODY_MATCHES" && connection.createsGuests && matches === 0;
+  const shown = isUnknown ? await admitGuest(db, { connection, account }, { now, requestId }) : code;
   await recordRefusal(db.pool, { connection, account, code: shown, matches, value, now }, encryptionKeys);
   throw new UpstreamError(shown);
 }
 
-/** The linked person may have left the school: their account makes no second one. */
-const hasLink = async (
-  { prisma }: RoundTripDeps["db"],
-  { connection, account: { issuer, subject } }: { connection: Known; account: Account },
-): Promise<boolean> =>
-  (await prisma.upstreamLink.count({ where: { connectionId: connection.id, issuer, subject } })) > 0;
+/** Makes a guest of an account that nobody is linked to: another tab may have been faster, or the person has left. */
+async function admitGuest(
+  db: RoundTripDeps["db"],
+  of: { connection: Known; account: Account },
+  { now, requestId }: { now: Date; requestId: string | undefined },
+): Promise<AccountRefusal> {
+  if (await createGuest(db, of, { now, requestId })) return "WAITS_FOR_STAFF";
+  const found = await findPersonOf(db.pool, { ...of, now });
+  return found.kind === "refused" ? found.code : "WAITS_FOR_STAFF";
+}

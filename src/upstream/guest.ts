@@ -1,4 +1,3 @@
-import pg from "pg";
 import { changeDirectory } from "../access/index.ts";
 import { giveUserNames } from "../accounts/index.ts";
 import { createPerson, findTextFault, type PersonName } from "../directory/index.ts";
@@ -6,22 +5,25 @@ import { recordAudit } from "../events/index.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { readDisplayName, readText, type Claims } from "./claims.ts";
 import type { Account } from "./find-link.ts";
+import { lockConnection } from "./change-connection.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 
 /**
  * Makes a person without a class for an account that the roster does not know. They are blocked: staff look at them and
- * unblock them, and until then nobody is signed in.
+ * unblock them, and until then nobody is signed in. Returns false for an account that is linked, as by another tab.
  */
 export async function createGuest(
   db: PrismaDb,
   { connection, account }: { connection: ReadyConnection; account: Account },
   { now, requestId }: { now: Date; requestId: string | undefined },
-): Promise<void> {
+): Promise<boolean> {
   const { id: connectionId, schoolId } = connection;
   const { issuer, subject } = account;
   const origin = { at: now, actorId: "upstream", requestId };
-  const created = changeDirectory(db, origin, async (change) => {
+  return changeDirectory(db, origin, async (change) => {
     const { prisma } = change.tx;
+    await lockConnection(change.tx, connectionId);
+    if ((await prisma.upstreamLink.count({ where: { connectionId, issuer, subject } })) > 0) return false;
     const name = readName(account.claims);
     const personId = await createPerson(change, { role: "OTHER", name, schools: [schoolId] });
     await prisma.person.update({ where: { id: personId }, data: { blockedAt: now } });
@@ -30,10 +32,7 @@ export async function createGuest(
     await prisma.upstreamLink.create({ data: link });
     const detail = { connectionId };
     await recordAudit(change.tx, { ...origin, action: "upstream_guest_created", personId, schoolId, detail });
-  });
-  await created.catch((error: unknown) => {
-    // Another tab was faster, and this one made nobody.
-    if (!(error instanceof pg.DatabaseError) || error.code !== "23505") throw error;
+    return true;
   });
 }
 

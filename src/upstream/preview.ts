@@ -1,11 +1,12 @@
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
 import { storeOf, type PrismaDb, type Store } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { readText, type Claims } from "./claims.ts";
+import { readRuleValue, type Claims } from "./claims.ts";
 import { connectionNotFound, type Rule } from "./connection.ts";
 import type { AccountRefusal } from "./failures.ts";
 import { refusalOf } from "./find-link.ts";
 import type { ConnectionId } from "./ids.ts";
+import type { Profile } from "./profiles.ts";
 import { recentPurpose, type Recent } from "./record-sign-in.ts";
 import { openDetails } from "./refusals.ts";
 import { countKeys, findMatches, findPersonFacts, toRuleParameters, type KeyCounts } from "./roster.ts";
@@ -29,10 +30,10 @@ export async function previewRule(db: PrismaDb, asked: Asked, keys: EncryptionKe
   const { connectionId, rule, groupIds } = asked;
   const found = await db.prisma.upstreamConnection.findUnique({
     where: { id: connectionId },
-    select: { schoolId: true, recent: true, refusals: { orderBy: { lastAt: "desc" }, take: 200 } },
+    select: { schoolId: true, profile: true, recent: true, refusals: { orderBy: { lastAt: "desc" }, take: 200 } },
   });
   if (found === null) throw connectionNotFound();
-  const schoolId = found.schoolId as SchoolId;
+  const of = { ...asked, schoolId: found.schoolId as SchoolId, profile: found.profile };
   const recent = found.recent.flatMap((row): Tried[] => {
     const opened = openJson<Recent>(keys, recentPurpose(connectionId, row.place), row.claims);
     return opened === null ? [] : [{ claims: opened.claims, personId: row.personId as PersonId }];
@@ -41,10 +42,10 @@ export async function previewRule(db: PrismaDb, asked: Asked, keys: EncryptionKe
     const opened = openDetails(keys, row);
     return opened === null ? [] : [{ claims: opened.claims, personId: null }];
   });
-  const signIns = await tryRule(store, { ...asked, schoolId }, recent);
-  const others = await tryRule(store, { ...asked, schoolId }, refused);
+  const signIns = await tryRule(store, of, recent);
+  const others = await tryRule(store, of, refused);
   return {
-    roster: await countKeys(store, { schoolId, groupIds, rule }),
+    roster: await countKeys(store, { schoolId: of.schoolId, groupIds, rule }),
     signIns: {
       tried: signIns.length,
       same: signIns.filter((one, index) => one === recent[index]!.personId).length,
@@ -65,11 +66,11 @@ function countCodes(outcomes: readonly Outcome[]): { code: AccountRefusal; count
 
 async function tryRule(
   db: Store,
-  { schoolId, rule, groupIds, at: now }: Asked & { schoolId: SchoolId },
+  { schoolId, profile, rule, groupIds, at: now }: Asked & { schoolId: SchoolId; profile: Profile },
   tried: readonly Tried[],
 ): Promise<Outcome[]> {
   const { ruleClaim } = rule;
-  const values = tried.map(({ claims }) => (ruleClaim === null ? null : readText(claims, ruleClaim)));
+  const values = tried.map(({ claims }) => readRuleValue(claims, { profile, ruleClaim }));
   // A value that is empty matches nobody, as a claim that is absent.
   const matches = await findMatches(db, { schoolId, values: values.map((value) => value ?? ""), rule });
   const asked = { ...toRuleParameters(rule), schoolId, groupIds, value: null, now };

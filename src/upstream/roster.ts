@@ -33,9 +33,12 @@ export const toRuleParameters = ({ ruleField, normalisations }: Omit<Rule, "rule
 
 type Given = { readonly [Name in keyof RuleParameters]: Value };
 
-/** SQL: a text as the rule compares it; null if nothing of it is left. Without characters, each step does nothing. */
+/**
+ * SQL: a text as the rule compares it; null if nothing of it is left. Without characters, each step does nothing. Only
+ * A to Z have a lower case: in other collations, the Kelvin sign would be a k.
+ */
 const normalised = (text: Sql, { isLower, spaces, domain, zeros }: Given): Sql => sql`
-  nullif(ltrim(split_part(btrim(CASE WHEN ${isLower} THEN lower(${text}) ELSE ${text} END,
+  nullif(ltrim(split_part(btrim(CASE WHEN ${isLower} THEN lower(${text} COLLATE "C") ELSE ${text} END,
     ${spaces}::text), ${domain}::text, 1), ${zeros}::text), '')`;
 
 /** SQL: the field of the roster that the rule names. */

@@ -2,6 +2,7 @@ import type { PersonId } from "../directory/index.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { takeToken } from "../platform/database/token-bucket.ts";
+import { readText } from "./claims.ts";
 import { UpstreamError } from "./failures.ts";
 import type { ConnectionId, UpstreamSessionId } from "./ids.ts";
 import type { JWTPayload } from "jose";
@@ -30,14 +31,15 @@ export function readLogoutToken(token: JWTPayload & { header: { typ?: string | u
   jti: string;
   by: Named;
 } {
-  const { jti, sid, sub, events, nonce, header } = token;
+  const { jti, events, nonce, header } = token;
+  const [sub, sid] = [readText(token, "sub"), readText(token, "sid")];
   const refuse = (detail: string) => new UpstreamError("INVALID_RESPONSE", detail);
   if (!["logout+jwt", "jwt", undefined].includes(header.typ?.toLowerCase())) throw refuse("it is of another type");
   if (nonce !== undefined) throw refuse("it has a nonce");
   const event = typeof events === "object" && events !== null && (events as Record<string, unknown>)[logoutEvent];
   if (typeof event !== "object" || event === null) throw refuse("it is about another event");
   if (typeof jti !== "string" || jti === "") throw refuse("it has no id");
-  const by: Named = { ...(typeof sub === "string" && { sub }), ...(typeof sid === "string" && { sid }) };
+  const by: Named = { ...(sub !== null && { sub }), ...(sid !== null && { sid }) };
   if (Object.keys(by).length === 0) throw refuse("it names no session");
   return { jti, by };
 }

@@ -122,6 +122,7 @@ type Kept = TestedSignIn & { arrived: Claims };
 const asked = {
   id: true,
   schoolId: true,
+  profile: true,
   groupIds: true,
   ruleClaim: true,
   ruleField: true,

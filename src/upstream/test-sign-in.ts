@@ -1,6 +1,6 @@
 import { personNameOf, type PersonId, type PersonName } from "../directory/index.ts";
 import type { Store } from "../platform/database/db.ts";
-import { keepClaims, readText, textsOf, type Claims } from "./claims.ts";
+import { isAddress, keepClaims, readText, textsOf, type Claims } from "./claims.ts";
 import type { RuleField } from "./connection.ts";
 import type { AccountRefusal } from "./failures.ts";
 import { findPersonOf, type Asked } from "./find-link.ts";
@@ -79,7 +79,7 @@ async function matchOf(
 const ruleFields: readonly RuleField[] = ["SOURCE_SYSTEM_IDENTIFIER", "USERNAME", "PERSON_ID"];
 
 async function suggestRules(db: Store, { schoolId, normalisations }: Asked, claims: Claims): Promise<Suggestion[]> {
-  const named = Object.keys(keepClaims(claims)).filter((name) => name !== "email" && readText(claims, name) !== null);
+  const named = Object.keys(keepClaims(claims)).filter((name) => !isAddress(name) && readText(claims, name) !== null);
   const values = named.map((name) => readText(claims, name)!);
   const found = await Promise.all(
     ruleFields.map(async (field) => {

@@ -1,0 +1,194 @@
+import { expect, test } from "vitest";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import { updateConnectionIn, type ConnectionUpdate, type Normalisation } from "../../src/upstream/index.ts";
+import { giveLogin } from "../support/token.ts";
+import { signInThere } from "../support/upstream-browser.ts";
+import { startUpstreamProvider } from "../support/upstream-provider.ts";
+import { type AttackedSchool, encryptionKeys, reasonOn, startAttackWorld } from "./upstream-world.ts";
+
+// Attackers who have an account at some provider and want to be somebody else here.
+const world = startAttackWorld();
+
+const change = ({ connectionId: id }: AttackedSchool, update: ConnectionUpdate) =>
+  withPrismaTransaction(world.service.db, (tx) =>
+    updateConnectionIn(
+      tx,
+      { id, update },
+      { keys: encryptionKeys, allowHttp: true, origin: { at: world.service.clock() } },
+    ),
+  );
+
+test("nOAuth: an e-mail address or user name that an attacker gives themselves claims nobody's account", async () => {
+  const school = await world.connect();
+  const victim = await world.makePerson(school, "4711");
+  const { username } = await giveLogin(world.service.db, victim);
+  const claimed = { email: `${username}@goethe.example`, email_verified: true, upn: username, nickname: username };
+  expect(await world.outcome(school, { ...claimed, preferred_username: username })).toBe("CLAIM_MISSING");
+  expect(await world.outcome(school, { ...claimed, import_id: username })).toBe("NOBODY_MATCHES");
+  expect([await world.sessionsOf(victim), await world.linksOf(school)]).toEqual([0, []]);
+  const spellings = ["email", "mail", "Email", "emails", "otherMails", "verified_primary_email", "upn", "unique_name"];
+  for (const ruleClaim of spellings)
+    await expect(change(school, { ruleClaim }), ruleClaim).rejects.toMatchObject({ code: "upstream_claim_mutable" });
+  for (const subjectClaim of spellings)
+    await expect(change(school, { subjectClaim }), subjectClaim).rejects.toMatchObject({ code: "text_malformed" });
+  await expect(change(school, { ruleClaim: "mail", ruleField: "USERNAME" })).rejects.toMatchObject({
+    code: "upstream_claim_mutable",
+  });
+});
+
+test("nOAuth: a guest in the school's tenant, whose user name is of another tenant, is nobody by that name", async () => {
+  const tenant = "11111111-2222-4333-8444-555555555555";
+  const provider = await startUpstreamProvider({ authMethod: "client_secret_post" });
+  const rule = { ruleClaim: "preferred_username", ruleField: "USERNAME" } as const;
+  const normalisations: Normalisation[] = ["WITHOUT_DOMAIN", "LOWER_CASE"];
+  const school = await world.connect({ profile: "ENTRA", tenant, ...rule, normalisations }, provider);
+  const victim = await world.makePerson(school, null);
+  const { username } = await giveLogin(world.service.db, victim);
+  const claims = { tid: tenant, preferred_username: `${username}@evil.example`, oid: "guest" };
+  const idp = "https://sts.windows.net/99999999-2222-4333-8444-555555555555/";
+  expect(await world.outcome(school, { ...claims, idp })).toBe("CLAIM_MISSING");
+  expect(await world.linksOf(school)).toEqual([]);
+  expect(await world.outcome(school, { ...claims, preferred_username: `${username}@goethe.example` })).toBe(
+    "signed in",
+  );
+});
+
+test("an own tenant: claims of the victim in a token of another tenant, or without one, sign nobody in", async () => {
+  const tenant = "abcdef11-2222-4333-8444-555555555555";
+  const provider = await startUpstreamProvider({ authMethod: "client_secret_post" });
+  const cases = [
+    { profile: "ENTRA", tenant, claim: "tid", foreign: "99999999-2222-4333-8444-555555555555" },
+    { profile: "GOOGLE", tenant: "goethe.example", claim: "hd", foreign: "evil.example" },
+  ] as const;
+  for (const { claim, foreign, ...wishes } of cases) {
+    const school = await world.connect(wishes, provider);
+    const victim = await world.makePerson(school, "4711");
+    const claims = { import_id: "4711", oid: "object-of-the-victim" };
+    const others = [foreign, undefined, null, "", [wishes.tenant], { id: wishes.tenant }, wishes.tenant.toUpperCase()];
+    for (const other of others)
+      expect(await world.outcome(school, { ...claims, [claim]: other }), JSON.stringify(other)).toBe("TENANT");
+    expect([await world.sessionsOf(victim), await world.linksOf(school)]).toEqual([0, []]);
+    expect(await world.outcome(school, { ...claims, [claim]: wishes.tenant })).toBe("signed in");
+  }
+});
+
+test("an absent claim is no empty list and no null: it names nobody, and changes nothing for those who are linked", async () => {
+  const school = await world.connect();
+  const nameless = await world.makePerson(school, null);
+  for (const absent of [
+    {},
+    { import_id: null },
+    { import_id: "" },
+    { import_id: [] },
+    { import_id: {} },
+    { import_id: true },
+  ])
+    expect(await world.outcome(school, absent), JSON.stringify(absent)).toBe("CLAIM_MISSING");
+  for (const text of ["null", "undefined", "[]", "{}", "false"])
+    expect(await world.outcome(school, { import_id: text }), text).toBe("NOBODY_MATCHES");
+  expect(await world.sessionsOf(nameless)).toBe(0);
+  const pupil = await world.makePerson(school, "1");
+  const group = await world.make.group({ school: school.school });
+  await world.make.membership({ group, person: pupil });
+  expect(await world.outcome(school, { import_id: "1", groups: ["5a"] }, "linked")).toBe("signed in");
+  for (const claims of [{}, { groups: [] }, { groups: null }])
+    expect(await world.outcome(school, claims, "linked")).toBe("signed in");
+  expect(await world.service.db.prisma.membership.count({ where: { personId: pupil } })).toBe(1);
+});
+
+test("the rule compares exactly: look-alike letters, other cases and spaces name nobody, or only as the rule says", async () => {
+  const school = await world.connect();
+  await world.makePerson(school, "Kind-İi-ß-é");
+  await world.makePerson(school, "karl");
+  // The Kelvin sign, the dotted capital I, capital sharp s, Cyrillic a, e with a combining accent, a zero-width space.
+  const alike = ["\u212Aarl", "k\u0430rl", "Karl", "karl ", "karl\u200B", "\uFF4Barl"];
+  for (const value of alike) expect(await world.outcome(school, { import_id: value }), value).toBe("NOBODY_MATCHES");
+  expect(await world.outcome(school, { import_id: "Kind-İi-ß-e\u0301" })).toBe("NOBODY_MATCHES");
+  for (const value of ["karl\0", "\uD800", "k".repeat(5000)])
+    expect(await world.outcome(school, { import_id: value }), value.slice(0, 9)).toBe("CLAIM_MISSING");
+  await change(school, { normalisations: ["LOWER_CASE", "TRIM"] });
+  for (const value of ["\u212Aarl", "k\u0430rl", "karl\u200B", "\u00A0karl", "\uFF4Barl"])
+    expect(await world.outcome(school, { import_id: value }), value).toBe("NOBODY_MATCHES");
+  expect(await world.outcome(school, { import_id: "kind-ii-ß-é" })).toBe("NOBODY_MATCHES");
+  expect(await world.outcome(school, { import_id: " KARL " })).toBe("signed in");
+});
+
+test("a `sub` that is given to another person after a deletion upstream does not sign in as the one before", async () => {
+  const school = await world.connect();
+  const [before, after] = [await world.makePerson(school, "1"), await world.makePerson(school, "2")];
+  expect(await world.outcome(school, { import_id: "1" }, "reused")).toBe("signed in");
+  expect(await world.outcome(school, { import_id: "2" }, "reused")).toBe("LINK_CONTRADICTED");
+  expect(await world.outcome(school, { import_id: "not in the roster" }, "reused")).toBe("LINK_CONTRADICTED");
+  expect([await world.sessionsOf(before), await world.sessionsOf(after)]).toEqual([1, 0]);
+  // Also where staff made the link, and the claim is the key of somebody else now.
+  await world.service.db.prisma.upstreamLink.updateMany({ where: { personId: before }, data: { linkedBy: "STAFF" } });
+  expect(await world.outcome(school, { import_id: "2" }, "reused")).toBe("LINK_CONTRADICTED");
+  expect(await world.linksOf(school)).toEqual([{ subject: "reused", personId: before }]);
+});
+
+test("a second account does not take over a person who is linked, whoever comes first", async () => {
+  const school = await world.connect();
+  const pupil = await world.makePerson(school, "1");
+  expect(await world.outcome(school, { import_id: "1" }, "of the pupil")).toBe("signed in");
+  expect(await world.outcome(school, { import_id: "1" }, "of the attacker")).toBe("LINKED_TO_ANOTHER");
+  expect(await world.linksOf(school)).toEqual([{ subject: "of the pupil", personId: pupil }]);
+});
+
+test("a school's login signs in nobody else's pupil: guests, other schools, soft-deleted people", async () => {
+  const [home, guest] = [await world.connect(), await world.connect()];
+  const { prisma } = world.service.db;
+  const pupil = await world.make.person({ schools: [home.school, guest.school], sourceSystemIdentifier: "77" });
+  const gone = await world.makePerson(guest, "78");
+  await prisma.person.update({
+    where: { id: gone },
+    data: { status: "SOFT_DELETED", softDeletedAt: new Date(), purgeAt: new Date() },
+  });
+  for (const id of ["77", "78", pupil]) expect(await world.outcome(guest, { import_id: id })).toBe("NOBODY_MATCHES");
+  await change(guest, { ruleField: "PERSON_ID" });
+  expect(await world.outcome(guest, { import_id: pupil })).toBe("NOBODY_MATCHES");
+  expect(await world.sessionsOf(pupil)).toBe(0);
+  expect(await world.outcome(home, { import_id: "77" })).toBe("signed in");
+  // The pupil moves: the login of the school before signs them in no more.
+  const sub = (await world.linksOf(home))[0]!.subject;
+  await prisma.person.update({ where: { id: pupil }, data: { homeSchoolId: guest.school } });
+  expect(await world.outcome(home, { import_id: "77" }, sub)).toBe("NOBODY_MATCHES");
+});
+
+test("two schools with the same issuer and client: an account is known at the one where it was linked, and nowhere else", async () => {
+  const [one, other] = [await world.connect(), await world.connect()];
+  const pupil = await world.makePerson(one, "1");
+  await world.makePerson(other, "2");
+  expect(await world.outcome(one, { import_id: "1" }, "shared")).toBe("signed in");
+  expect(await world.outcome(other, {}, "shared")).toBe("CLAIM_MISSING");
+  expect(await world.outcome(other, { import_id: "1" }, "shared")).toBe("NOBODY_MATCHES");
+  expect(await world.linksOf(other)).toEqual([]);
+  // A response for the one school is worth nothing at the other.
+  const browser = world.newBrowser();
+  const params = await world.provider.visit(await world.leave(browser, one));
+  await world.comeBack(browser, other.connectionId, params);
+  expect(await world.isSignedIn(browser)).toBe(false);
+  expect(await world.sessionsOf(pupil)).toBe(1);
+});
+
+test("an unknown account that comes twice at once makes one guest, who waits for staff both times", async () => {
+  const school = await world.connect({ createsGuests: true });
+  signInThere(school.provider, { import_id: "unknown", given_name: "Bo", family_name: "Muster" });
+  const arriving = Array.from({ length: 3 }, async () => {
+    const browser = world.newBrowser();
+    return { browser, params: await school.provider.visit(await world.leave(browser, school)) };
+  });
+  const arrived = await Promise.all(arriving);
+  const shown = await Promise.all(
+    arrived.map(({ browser, params }) => world.comeBack(browser, school.connectionId, params)),
+  );
+  for (const page of shown) expect(["WAITS_FOR_STAFF", "BLOCKED"]).toContain(reasonOn(page));
+  expect(await world.service.db.prisma.person.count({ where: { homeSchoolId: school.school } })).toBe(1);
+});
+
+test("a person who comes for the first time twice at once is linked once", async () => {
+  const school = await world.connect();
+  const pupil = await world.makePerson(school, "1");
+  const outcomes = await Promise.all([1, 2, 3].map(() => world.outcome(school, { import_id: "1" }, "the same")));
+  expect(outcomes).toEqual(["signed in", "signed in", "signed in"]);
+  expect(await world.linksOf(school)).toEqual([{ subject: "the same", personId: pupil }]);
+});

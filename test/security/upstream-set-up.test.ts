@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import { operationIds } from "../../src/admin/handlers.ts";
+import { allowSetUp } from "../../src/admin/rights.ts";
+import type { SetUpCaller } from "../../src/admin/index.ts";
+import type { Browser, Shown } from "../support/browser.ts";
+import { makeStaff, type AdminClient } from "../support/admin.ts";
+import { signInThere } from "../support/upstream-browser.ts";
+import { startAttackWorld, type AttackedSchool } from "./upstream-world.ts";
+
+// Whoever gets hold of a set-up link, and an IT contact who wants more than it allows.
+const world = startAttackWorld();
+
+type SetUp = { school: AttackedSchool; admin: AdminClient; link: string };
+
+async function makeSetUp(): Promise<SetUp> {
+  const school = await world.connect();
+  const admin = (await makeStaff(world.service, "SCHOOL_ADMIN", { schoolIds: [school.school] })).call;
+  const made = await admin("POST", `/upstream-connections/${school.connectionId}/set-up-links`, { body: { days: 7 } });
+  return { school, admin, link: new URL((made.body as { url: string }).url).pathname };
+}
+
+async function open({ link }: SetUp, browser: Browser = world.newBrowser()) {
+  const shown = await browser.submit(await browser.open(link), "/set-up");
+  return { browser, shown, address: new URL(shown.url).pathname.replace(/\/[\w-]+$/, "") };
+}
+
+const read = async ({ admin, school }: SetUp) =>
+  (await admin("GET", `/upstream-connections/${school.connectionId}`)).body as Record<string, unknown>;
+const found = ({ status, html }: Shown) => [status, html.includes("does not lead anywhere") || status === 404];
+
+test("a set-up link that a mail scanner follows is not used up, and opens in one browser only", async () => {
+  const setUp = await makeSetUp();
+  const scanner = world.newBrowser();
+  for (const method of ["GET", "HEAD"]) await scanner.once(setUp.link, { method });
+  const seen = await scanner.open(setUp.link);
+  expect(seen.html).not.toContain(setUp.school.connectionId);
+  const posted = await scanner.once("/set-up", { method: "POST", body: new URLSearchParams() });
+  expect(posted.status).toBe(403);
+  const contact = await open(setUp);
+  expect(contact.shown.status).toBe(200);
+  const thief = await open(setUp);
+  expect(found(thief.shown)).toEqual([404, true]);
+  for (const step of ["", "/start", "/provider", "/values", "/check", "/result", "/switch-on", "/sign-in"])
+    expect((await thief.browser.open(`${contact.address}${step}`)).status, step).toBe(404);
+  // Without a cookie, or with an empty one, nobody is that browser.
+  const bare = await fetch(`${world.service.url}${contact.address}/start`, { headers: { cookie: "_sign_in=" } });
+  expect(bare.status).toBe(404);
+  expect((await contact.browser.open(`${contact.address}/start`)).status).toBe(200);
+});
+
+test("a contact reaches their own connection alone, and what they may not change stays as it is", async () => {
+  const [own, other] = [await makeSetUp(), await makeSetUp()];
+  const [contact, stranger] = [await open(own), await open(other)];
+  for (const step of ["start", "values", "check", "result", "switch-on", "sign-in"])
+    expect((await contact.browser.open(`${stranger.address}/${step}`)).status, step).toBe(404);
+  const before = await read(other);
+  const values = await contact.browser.open(`${contact.address}/values`);
+  const typed = {
+    issuer: own.school.provider.issuer,
+    clientId: "another-client",
+    scopes: "openid profile",
+    subjectClaim: "sub",
+    authMethod: "client_secret_basic",
+    trustedForSecondFactor: "on",
+    createsGuests: "on",
+    name: "Renamed",
+    connectionId: other.school.connectionId,
+    schoolId: other.school.school,
+    setUpLinkId: stranger.address.split("/").at(-1)!,
+    state: "ON",
+  };
+  await contact.browser.submit(values, "/values", typed);
+  expect(await read(own)).toMatchObject({
+    clientId: "another-client",
+    trustedForSecondFactor: false,
+    createsGuests: false,
+    name: "IServ",
+  });
+  expect(await read(other)).toEqual(before);
+  const form = new URLSearchParams({ csrf: "made-up", issuer: "https://evil.example" });
+  expect((await contact.browser.once(`${stranger.address}/values`, { method: "POST", body: form })).status).toBe(403);
+});
+
+test("a contact may call five operations, all about the connection, and no other of the admin API", () => {
+  const caller = {
+    setUpLinkId: "s",
+    connectionId: "c",
+    schoolId: "s",
+    expiresAt: new Date(),
+  } as unknown as SetUpCaller;
+  const allowed = operationIds.filter((operation) => {
+    try {
+      return !allowSetUp(caller, operation).reach.all;
+    } catch (error) {
+      expect(error).toMatchObject({ kind: "forbidden", code: "role_forbids" });
+      return false;
+    }
+  });
+  expect(allowed.sort()).toEqual([
+    "getUpstreamConnection",
+    "getUpstreamSetUp",
+    "previewUpstreamRule",
+    "updateUpstreamConnection",
+    "updateUpstreamMetadata",
+  ]);
+});
+
+test("nothing of the browser of a contact opens the admin API or a page of staff", async () => {
+  const setUp = await makeSetUp();
+  const { browser } = await open(setUp);
+  for (const path of ["/me", "/upstream-connections", `/upstream-connections/${setUp.school.connectionId}`])
+    expect((await browser.once(`/admin/v1${path}`)).status, path).toBe(401);
+  for (const path of ["/admin", `/admin/schools/${setUp.school.school}/own-login`, "/account"])
+    expect(new URL((await browser.open(path)).url).pathname, path).toBe("/sign-in");
+});
+
+test("a test sign-in signs nobody in, links nobody, and shows claims as text to the contact alone", async () => {
+  const setUp = await makeSetUp();
+  const person = await world.makePerson(setUp.school, "1");
+  const { browser, address } = await open(setUp);
+  const markup = '<img src=x onerror="alert(1)">';
+  signInThere(setUp.school.provider, { import_id: "1", name: markup, [markup]: "x" });
+  world.service.clock.set(new Date());
+  const left = await browser.open(`${address}/sign-in`);
+  const params = await setUp.school.provider.visit(new URL(left.url));
+  // Another browser that learns the response gets nothing, and the trip is over.
+  const stolen = await world.comeBack(world.newBrowser(), setUp.school.connectionId, params);
+  expect(stolen.html).not.toContain("import_id");
+  const again = await browser.open(`${address}/sign-in`);
+  const result = await world.comeBack(
+    browser,
+    setUp.school.connectionId,
+    await setUp.school.provider.visit(new URL(again.url)),
+  );
+  expect(result.url).toContain(`${address}/result`);
+  expect([result.html.includes("import_id"), result.html.includes("<img src=x")]).toEqual([true, false]);
+  expect(await world.isSignedIn(browser)).toBe(false);
+  expect([await world.sessionsOf(person), await world.linksOf(setUp.school)]).toEqual([0, []]);
+  const seen = await setUp.admin("GET", `/upstream-connections/${setUp.school.connectionId}/set-up`);
+  expect((seen.body as { test: unknown }).test).toBeNull();
+});
