@@ -45,6 +45,7 @@ export {
   countedAddress,
   bucketsOfAddress,
   countedSite,
+  findMayUsePassword,
   foldUsername,
   forgetTriesOf,
   hashInTurn,

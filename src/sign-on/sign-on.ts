@@ -88,8 +88,8 @@ export type SignOn = {
   findSignedInPerson(req: Request, res: Response): Promise<PersonId | null>;
   /** Whether the admin API accepts a token of the person only with a second factor. */
   needsSecondFactor(personId: PersonId): Promise<boolean>;
-  /** The secret of this browser that a round trip to the login of a school is bound to. */
-  nameBrowser(req: Request, res: Response): string;
+  /** The secret of this browser that a round trip to the login of a school is bound to; it lasts so many seconds. */
+  nameBrowser(req: Request, res: Response, seconds: number): string;
   /** For pages; null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
@@ -182,7 +182,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     needsSecondFactor: (personId) => needsSecondFactor(deps, personId),
     findSignedIn: (req, res) => findSignedIn(deps, req, res),
     findSignedInPerson: async (req, res) => (await findSignedIn(deps, req, res))?.personId ?? null,
-    nameBrowser: (req, res) => nameBrowser({ deps, req, res }),
+    nameBrowser: (req, res, seconds) => nameBrowser({ deps, req, res }, seconds),
     findPersonName,
     makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
     makePseudonym: (pair) => makePseudonym(secrets.pseudonyms, pair),

@@ -1,20 +1,11 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import type { UpstreamNormalisation, UpstreamRuleField, UpstreamState } from "../../generated/prisma/enums.ts";
-import pg from "pg";
-import { Prisma } from "../../generated/prisma/client.ts";
 import type { GroupId, SchoolId } from "../directory/index.ts";
-import { recordAudit, type Origin } from "../events/index.ts";
-import { makeUuid } from "../platform/crypto/ids.ts";
-import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import type { RecordStore, Transaction } from "../platform/database/db.ts";
-import { makeRowLock, findRows, run, sql, statement, update, type Queryable } from "../platform/database/sql.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { checkCredentials, checkSettings } from "./connection-input.ts";
 import type { FailureCode } from "./failures.ts";
 import type { ConnectionId } from "./ids.ts";
-import { profiles, type AuthMethod, type Profile } from "./profiles.ts";
-import { connection } from "./ready-connection.ts";
-import { openJson, sealJson, secretPurpose } from "./sealed-json.ts";
-import { endSessionsIn } from "./sessions.ts";
+import type { AuthMethod, Profile } from "./profiles.ts";
 
 export type RuleField = UpstreamRuleField;
 export type Normalisation = UpstreamNormalisation;
@@ -73,186 +64,8 @@ export type ConnectionUpdate = Partial<ConnectionSettings> & {
   state?: "ON" | "OFF" | undefined;
 };
 
-type Context = { keys: EncryptionKeys; allowHttp: boolean; origin: Origin };
-
-/** Errors: invalid; not_found for a school or group that is not there; conflict upstream_connection_exists. */
-export async function createConnectionIn(
-  tx: Transaction,
-  { schoolId, profile, clientSecret, ...given }: NewConnection,
-  { keys, allowHttp, origin }: Context,
-): Promise<ConnectionId> {
-  const { authMethod, scopeSteps, subjectClaim } = profiles[profile];
-  checkCredentials({ clientId: given.clientId, clientSecret });
-  const settings = checkSettings(
-    profile,
-    { ...defaults, authMethod, scopes: [...scopeSteps[0]!], subjectClaim, ...given },
-    allowHttp,
-  );
-  await checkGroups(tx, schoolId, settings.groupIds);
-  await checkCount(tx, schoolId);
-  const id = makeUuid(origin.at) as ConnectionId;
-  const sealed = clientSecret === undefined ? {} : { clientSecret: sealJson(keys, secretPurpose(id), clientSecret) };
-  const times = { createdAt: origin.at, updatedAt: origin.at };
-  await unique(() =>
-    tx.prisma.upstreamConnection.create({ data: { id, schoolId, profile, ...settings, ...sealed, ...times } }),
-  );
-  const detail = { connectionId: id, profile };
-  await recordAudit(tx, { ...origin, action: "upstream_connection_created", schoolId, detail });
-  return id;
-}
-
-const defaults = {
-  issuer: null,
-  clientId: null,
-  secretExpiresAt: null,
-  tenant: null,
-  ruleClaim: null,
-  ruleField: "SOURCE_SYSTEM_IDENTIFIER" as const,
-  normalisations: [],
-  groupIds: [],
-  createsGuests: false,
-  trustedForSecondFactor: false,
-  endsUpstreamSession: false,
-};
-
-const mostOfSchool = 20;
-
-async function checkCount({ prisma }: Transaction, schoolId: SchoolId): Promise<void> {
-  const count = await prisma.upstreamConnection.count({ where: { schoolId } });
-  if (count >= mostOfSchool)
-    throw new AppError("conflict", "upstream_connection_exists", `A school has at most ${mostOfSchool} connections.`);
-}
-
-async function checkGroups({ prisma }: Transaction, schoolId: SchoolId, groupIds: readonly GroupId[]): Promise<void> {
-  const wanted = [...new Set(groupIds)];
-  const found = await prisma.group.count({ where: { id: { in: wanted }, schoolId, status: "ACTIVE" } });
-  if (found < wanted.length) throw new AppError("not_found", "group_not_found", "The group does not exist.");
-}
-
-async function unique<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || error.code !== "23505") throw error;
-    const message = "The school has a connection with this issuer and client id already.";
-    throw new AppError("conflict", "upstream_connection_exists", message);
-  }
-}
-
-export const lockConnection = makeRowLock("upstreamConnection", "id", "upstream.lockConnection");
-
 export const connectionNotFound = (): AppError =>
   new AppError("not_found", "upstream_connection_not_found", "The connection does not exist.");
-
-/**
- * Another issuer, tenant or subject claim means other accounts: links end with their sessions, and the connection is a
- * draft until it has been tested again. Errors: as `createConnectionIn`; conflict upstream_incomplete,
- * upstream_not_tested.
- */
-export async function updateConnectionIn(
-  tx: Transaction,
-  { id, update: changed }: { id: ConnectionId; update: ConnectionUpdate },
-  { keys, allowHttp, origin }: Context,
-): Promise<void> {
-  await lockConnection(tx, id);
-  const before = await findConnection(tx, id);
-  if (before === null) throw connectionNotFound();
-  const { clientSecret, state: wanted, ...given } = changed;
-  checkCredentials({ clientId: given.clientId, clientSecret });
-  const settings = checkSettings(before.profile, { ...settingsOf(before), ...withIssuer(before, given) }, allowHttp);
-  if (given.groupIds !== undefined) await checkGroups(tx, before.schoolId, given.groupIds);
-  const means = ["issuer", "tenant", "subjectClaim"] as const;
-  const isOther = means.some((name) => settings[name] !== before[name]);
-  if (isOther) await forgetAccounts(tx, id, origin.at);
-  const testedAt = isOther ? null : before.testedAt;
-  // The operator trusted the provider before. Only they can give it again, which is a change of their own.
-  const trustedForSecondFactor = settings.trustedForSecondFactor && !(isOther && before.trustedForSecondFactor);
-  const state = wanted ?? (isOther ? "DRAFT" : before.state);
-  if (state === "ON" || state === "OFF")
-    checkComplete({ ...settings, testedAt, hasSecret: before.hasSecret || clientSecret !== undefined });
-  const data = {
-    ...settings,
-    trustedForSecondFactor,
-    state,
-    testedAt,
-    ...(isOther && unread),
-    ...(clientSecret !== undefined && { clientSecret: sealJson(keys, secretPurpose(id), clientSecret) }),
-    updatedAt: origin.at,
-  };
-  await unique(() => tx.prisma.upstreamConnection.update({ where: { id }, data }));
-  const detail = { connectionId: id, ...(state !== before.state && { state }) };
-  await recordAudit(tx, { ...origin, action: "upstream_connection_updated", schoolId: before.schoolId, detail });
-}
-
-/** What was read from the provider before. */
-const unread = {
-  metadata: Prisma.DbNull,
-  metadataReadAt: null,
-  keys: Prisma.DbNull,
-  keysReadAt: null,
-  refreshAt: null,
-};
-
-/** A new tenant without an issuer means the issuer of that tenant. */
-const withIssuer = (
-  { profile, tenant }: Connection,
-  given: Partial<ConnectionSettings>,
-): Partial<ConnectionSettings> =>
-  given.tenant !== undefined &&
-  given.tenant !== tenant &&
-  given.issuer === undefined &&
-  profiles[profile].issuerOf !== null
-    ? { ...given, issuer: null }
-    : given;
-
-const settingsOf = (of: Connection): ConnectionSettings => ({
-  name: of.name,
-  issuer: of.issuer,
-  clientId: of.clientId,
-  secretExpiresAt: of.secretExpiresAt,
-  authMethod: of.authMethod,
-  scopes: of.scopes,
-  tenant: of.tenant,
-  subjectClaim: of.subjectClaim,
-  ruleClaim: of.ruleClaim,
-  ruleField: of.ruleField,
-  normalisations: of.normalisations,
-  groupIds: of.groupIds,
-  createsGuests: of.createsGuests,
-  trustedForSecondFactor: of.trustedForSecondFactor,
-  endsUpstreamSession: of.endsUpstreamSession,
-});
-
-function checkComplete(of: Pick<Connection, "issuer" | "clientId" | "hasSecret" | "testedAt">): void {
-  if (of.issuer === null || of.clientId === null || !of.hasSecret)
-    throw new AppError("conflict", "upstream_incomplete", "The issuer, the client id or the client secret is missing.");
-  if (of.testedAt === null)
-    throw new AppError(
-      "conflict",
-      "upstream_not_tested",
-      "Sign in once for a test before the connection is switched on.",
-    );
-}
-
-async function forgetAccounts(tx: Transaction, connectionId: ConnectionId, at: Date): Promise<void> {
-  await endSessionsIn(tx, { connectionId }, at);
-  const where = { connectionId };
-  await tx.prisma.upstreamLink.deleteMany({ where });
-  await tx.prisma.upstreamRefusal.deleteMany({ where });
-  await tx.prisma.upstreamRecentSignIn.deleteMany({ where });
-  await tx.prisma.upstreamRoundTrip.deleteMany({ where });
-}
-
-/** What its sign-ins opened here ends too. Errors: not_found. */
-export async function deleteConnectionIn(tx: Transaction, id: ConnectionId, origin: Origin): Promise<void> {
-  await lockConnection(tx, id);
-  const found = await findConnection(tx, id);
-  if (found === null) throw connectionNotFound();
-  await endSessionsIn(tx, { connectionId: id }, origin.at);
-  await tx.prisma.upstreamConnection.delete({ where: { id } });
-  const detail = { connectionId: id };
-  await recordAudit(tx, { ...origin, action: "upstream_connection_deleted", schoolId: found.schoolId, detail });
-}
 
 const omitted = { metadata: true, keys: true, keysReadAt: true, refreshAt: true } as const;
 type Row = Omit<Prisma.UpstreamConnectionModel, keyof typeof omitted>;
@@ -297,36 +110,4 @@ export async function listConnections({ prisma }: RecordStore, of: ListedConnect
   };
   const found = await prisma.upstreamConnection.findMany({ where, orderBy: { id: "asc" }, take: limit, omit: omitted });
   return found.map(present);
-}
-
-const lockSecrets = statement(
-  () => sql`SELECT ${connection.id}, ${connection.clientSecret} AS secret FROM ${connection}
-    WHERE ${connection.clientSecret} IS NOT NULL FOR NO KEY UPDATE`,
-);
-const replaceSecret = statement<{ id: string; clientSecret: Buffer }>(
-  ({ id, clientSecret }) =>
-    sql`${update("upstreamConnection", "connection", { clientSecret })} WHERE ${connection.id} = ${id}`,
-);
-
-/** Encrypts the secrets of all connections with the first key; returns how many there are. */
-export async function reEncryptUpstreamSecrets(tx: Queryable, keys: EncryptionKeys): Promise<number> {
-  const rows = await findRows<{ id: string; secret: Buffer }>(tx, lockSecrets, {});
-  for (const { id, secret } of rows) {
-    const plain = openJson<string>(keys, secretPurpose(id), secret);
-    if (plain === null) throw new Error(`none of the encryption keys opens the client secret of the connection ${id}`);
-    await run(tx, replaceSecret, { id, clientSecret: sealJson(keys, secretPurpose(id), plain) });
-  }
-  return rows.length;
-}
-
-/**
- * Removes what only lost encryption keys decrypt; returns the number of connections whose secret is typed in again
- * before they can be switched on.
- */
-export async function forgetLostUpstreamSecrets({ prisma }: RecordStore): Promise<number> {
-  await prisma.upstreamRefusal.deleteMany();
-  await prisma.upstreamRecentSignIn.deleteMany();
-  const data = { clientSecret: null, state: "DRAFT" as const };
-  const { count } = await prisma.upstreamConnection.updateMany({ where: { clientSecret: { not: null } }, data });
-  return count;
 }

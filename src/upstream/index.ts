@@ -13,16 +13,13 @@
  *             stored encrypted.
  * Never knows: oidc-provider, pages, requests of ours.
  */
+export { createConnectionIn, deleteConnectionIn, updateConnectionIn } from "./change-connection.ts";
+export { forgetLostUpstreamSecrets, reEncryptUpstreamSecrets } from "./client-secrets.ts";
 export { addressesOf, type ConnectionAddresses } from "./addresses.ts";
 export {
   connectionNotFound,
-  createConnectionIn,
-  deleteConnectionIn,
   findConnection,
-  forgetLostUpstreamSecrets,
   listConnections,
-  reEncryptUpstreamSecrets,
-  updateConnectionIn,
   type Connection,
   type ConnectionSettings,
   type ConnectionState,

@@ -117,12 +117,13 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
   /** Notes a failure for the school's IT. Errors that are none of the provider's or the person's go on. */
   const note = async (error: unknown, connectionId: ConnectionId, progress: Omit<Progress, "to">) => {
     if (!(error instanceof UpstreamError)) throw error;
-    const { code, message } = error;
+    const { code, detail } = error;
     const { schoolId, isProven } = progress;
     if (schoolId !== null && isConnectionFailure(code)) {
-      log.info({ err: error, connectionId, code }, "a sign-in through a school's own login failed");
+      // Not the error: what caused it may hold what the provider sent.
+      log.info({ connectionId, code, detail }, "a sign-in through a school's own login failed");
       await noteFailure(db.pool, { id: connectionId, code, isProven, now: clock() });
-    } else log.debug({ connectionId, code, message }, "a round trip ended without a sign-in");
+    } else log.debug({ connectionId, code, detail }, "a round trip ended without a sign-in");
     return { code, connectionId, schoolId };
   };
 
@@ -161,7 +162,7 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
         return (await endByToken(db, named, { keys: encryptionKeys, now })) ? "ended" : "invalid";
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error;
-        log.info({ err: error, connectionId }, "a logout token was refused");
+        log.info({ connectionId, detail: error.detail }, "a logout token was refused");
         return "invalid";
       }
     },
@@ -175,7 +176,12 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
         row.metadata?.end_session_endpoint === undefined
       )
         return null;
-      const connection = await contact.know(row);
+      // A provider that cannot be asked keeps nobody signed in here.
+      const connection = await contact.know(row).catch((error: unknown) => {
+        if (error instanceof UpstreamError) return null;
+        throw error;
+      });
+      if (connection === null) return null;
       return endSessionUrl(connection, callsTo(connection.id), {
         id_token_hint: found.idToken,
         post_logout_redirect_uri: addressesOf(issuerUrl, connection.id).postLogoutRedirectUri,

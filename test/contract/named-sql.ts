@@ -108,6 +108,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/staff/give-role.ts"],
     "an advisory lock, so that two operators do not withdraw each other's role at the same time",
   ],
+  [["src/staff/held-roles-sql.ts"], "a condition of the statements that check passwords, sessions and tokens"],
   [["src/access/{find-app,grant}.ts"], "the app of every sign-on, prepared; row locks"],
   [["src/access/withheld.ts"], "what an app got is withheld at all its schools, in one statement"],
   [["src/access/agreement-acceptance.ts"], "row lock that several schools share"],
@@ -185,12 +186,12 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "removes expired and surplus tokens, and all of an app or a person, by index",
   ],
   [
-    ["src/sign-on/protocol/{consent,signed-in}.ts"],
+    ["src/sign-on/protocol/{admin-scopes,consent,signed-in}.ts"],
     "read at every sign-on and page, many pairs in one statement; a choice of school waits for no lock",
   ],
   [
     [
-      "src/accounts/login/{check-password,known-devices,limits,rate-limits,wrong-passwords}.ts",
+      "src/accounts/login/{check-password,known-devices,limits,local-passwords,rate-limits,wrong-passwords}.ts",
       "src/sign-on/protocol/login-hint.ts",
     ],
     "the login of every sign-on: credential, rate limits and known devices in prepared statements",
@@ -224,13 +225,12 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/upstream/refusals.ts"], "one conditional upsert, and the oldest beyond the limit"],
   [["src/upstream/way-in.ts"], "the search of schools by words; a row lock"],
   [["src/upstream/jobs.ts"], "removal in batches by index; connections that are due are leased"],
-  [["src/upstream/connection.ts"], "row lock; secrets that are encrypted anew in one pass"],
   [
     ["src/sign-on/protocol/keys/{signing-keys,published-keys,rotation,shared-secrets}.ts"],
     "an advisory lock around rotation; of several processes that start, one makes a secret; all keys in one read",
   ],
   [
-    ["src/sign-on/protocol/keys/re-encrypt.ts", "src/webhooks/secret.ts"],
+    ["src/sign-on/protocol/keys/re-encrypt.ts", "src/webhooks/secret.ts", "src/upstream/client-secrets.ts"],
     "secrets that are encrypted anew in one pass, under row locks",
   ],
   [

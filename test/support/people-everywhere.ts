@@ -4,6 +4,7 @@ import { addDays } from "../../src/platform/clock.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import type { PrismaDb } from "../../src/platform/database/db.ts";
 import { hashId } from "../../src/sign-on/protocol/storage/artifact.ts";
+import { makeConnectionRow } from "./upstream-rows.ts";
 
 type Places = { school: SchoolId; app: ClientId; at: Date };
 
@@ -26,6 +27,15 @@ export async function fillTablesOfPeople(
   );
   await db.prisma.passwordRequest.createMany(each(() => ({ schoolId: school, requestedAt: at })));
   await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
+  const connectionId = await makeConnectionRow(db, { school, at });
+  const upstream = { connectionId, issuer: "https://iserv.example", linkedAt: at, linkedBy: "RULE" as const };
+  await db.prisma.upstreamLink.createMany(each((subject) => ({ ...upstream, subject })));
+  const session = { connectionId, createdAt: at, checkAt: at };
+  await db.prisma.upstreamSession.createMany(each((sub) => ({ ...session, id: makeUuid(at), sub })));
+  let place = 0;
+  await db.prisma.upstreamRecentSignIn.createMany(
+    each(() => ({ connectionId, place: place++, claims: new Uint8Array(32), at })),
+  );
   await db.prisma.loginCard.createMany(
     each((id) => ({
       id: makeUuid(at),

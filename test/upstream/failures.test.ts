@@ -194,6 +194,12 @@ test("IServ: the secret is sent in the body, and scopes are given up in steps; a
   expect(await party.codeOf(party.signIn(iserv, id))).toBe("SCOPE_REFUSED");
 });
 
+test("an error that names another issuer gives up no scope", async () => {
+  const state = (await party.begin(connection)).searchParams.get("state")!;
+  const params = new URLSearchParams({ error: "invalid_scope", state, iss: "https://evil.example" });
+  expect(await party.codeOf(party.finish(connection, params))).toBe("INVALID_RESPONSE");
+});
+
 test("a connection that is off or a draft signs nobody in, also in the middle of a round trip", async () => {
   const id = await party.connect(provider, await make.school());
   const address = await party.begin(id);

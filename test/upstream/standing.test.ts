@@ -4,6 +4,7 @@ import { movePerson } from "../../src/directory/index.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
+import { makeConnectionRow } from "../support/upstream-rows.ts";
 import { getUserTokens, giveLogin, postToken } from "../support/token.ts";
 
 const service = await startService();
@@ -18,16 +19,11 @@ async function signInUpstream() {
   const login = await giveLogin(db, personId);
   const app = await make.app({ backchannelLogoutUri: "https://app.example/logout" as CalledUri });
   await make.grant({ app: app.clientId, school: other });
-  const times = { createdAt: service.clock(), updatedAt: service.clock() };
-  const connection = {
-    ...{ id: crypto.randomUUID(), schoolId: school, profile: "ISERV" as const, name: "IServ", subjectClaim: "uuid" },
-    ...{ authMethod: "client_secret_post" as const, ruleField: "USERNAME" as const },
-    ...{ scopes: [], normalisations: [], groupIds: [] },
-  };
-  await db.prisma.upstreamConnection.create({ data: { ...connection, ...times } });
+  const at = service.clock();
+  const connectionId = await makeConnectionRow(db, { school, at });
   const id = crypto.randomUUID();
-  const session = { id, connectionId: connection.id, sub: "sub", personId, createdAt: times.createdAt };
-  await db.prisma.upstreamSession.create({ data: { ...session, checkAt: times.createdAt } });
+  const session = { id, connectionId, sub: "sub", personId, createdAt: at, checkAt: at };
+  await db.prisma.upstreamSession.create({ data: session });
   const browser = makeBrowser(service.url);
   const typed = await getUserTokens(service, app, login, { scopes, browser });
   const data = { upstreamSessionId: id };

@@ -1,4 +1,5 @@
-import { sql, table, type Sql, type Value } from "../../platform/database/sql.ts";
+import type { PersonId } from "../../directory/index.ts";
+import { findRows, type Queryable, sql, statement, table, type Sql, type Value } from "../../platform/database/sql.ts";
 import { holdsSchoolAdminRole } from "../../staff/index.ts";
 
 const v_way = table("schoolWayIn", "v_way");
@@ -6,10 +7,25 @@ const v_way = table("schoolWayIn", "v_way");
 /**
  * SQL condition, the rule of who may sign in with a password: not those at home in a school that has switched passwords
  * off in favour of its own login, except in an emergency. Its admins always may, because they repair that login; so may
- * people at no school. Where it is false, a right password is answered as a wrong one, so that nobody can try out
+ * people at no school. Where it is false, a right password looks like a wrong one, so that nobody can try out
  * passwords that people use elsewhere.
  */
 export const mayUsePassword = (of: { readonly id: Sql; readonly homeSchoolId: Sql }, now: Value): Sql =>
   sql`(NOT EXISTS (SELECT FROM ${v_way} WHERE ${v_way.schoolId} = ${of.homeSchoolId} AND NOT ${v_way.localPasswords}
       AND (${v_way.emergencyUntil} IS NULL OR ${v_way.emergencyUntil} <= ${now}))
     OR ${holdsSchoolAdminRole(of.id, now)})`;
+
+const person = table("person");
+
+type Asked = { personId: PersonId; now: Date };
+
+const selectMay = statement<Asked>(
+  ({ personId, now }) => sql`
+    SELECT ${mayUsePassword(person, now)} AS "mayUse" FROM ${person} WHERE ${person.id} = ${personId}`,
+  "find-may-use-password",
+);
+
+export async function findMayUsePassword(db: Queryable, asked: Asked): Promise<boolean> {
+  const [found] = await findRows<{ mayUse: boolean }, Asked>(db, selectMay, asked);
+  return found?.mayUse === true;
+}

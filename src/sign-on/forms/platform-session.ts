@@ -11,11 +11,12 @@ const cookie = { signed: true, path: "/" };
 /** Identifies this browser below `signInPath` and at the logins of schools; null before the first page there. */
 export const readBrowser = (request: PageRequest): string | null => readCookie(request, browserCookie, cookie);
 
-export function nameBrowser(request: PageRequest): string {
+/** Without `seconds` the name ends with the browser. */
+export function nameBrowser(request: PageRequest, seconds?: number): string {
   const present = readBrowser(request);
-  if (present !== null) return present;
-  const browser = randomBytes(16).toString("base64url");
-  setCookie(request, browserCookie, browser, cookie);
+  if (present !== null && seconds === undefined) return present;
+  const browser = present ?? randomBytes(16).toString("base64url");
+  setCookie(request, browserCookie, browser, { ...cookie, seconds });
   return browser;
 }
 

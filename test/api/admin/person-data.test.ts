@@ -8,6 +8,7 @@ import { countRead, explainPrepared, recordQueries } from "../../support/explain
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
+import { makeConnectionRow } from "../../support/upstream-rows.ts";
 import { listTablesOfPeople } from "../../support/traces.ts";
 
 type PersonData = components["schemas"]["PersonData"];
@@ -83,20 +84,8 @@ async function makeKnownPerson(): Promise<PersonId> {
   await prisma.loginCard.create({
     data: { id: id(), personId, schoolId: school, tokenHash: bytes, secondStep: "NONE", createdAt: at },
   });
-  const upstream = { name: "IServ", profile: "ISERV" as const, authMethod: "client_secret_post" as const };
-  const rule = {
-    subjectClaim: "uuid",
-    ruleField: "USERNAME" as const,
-    scopes: [],
-    normalisations: [],
-    groupIds: [],
-    createdAt: at,
-    updatedAt: at,
-  };
-  const connection = await prisma.upstreamConnection.create({
-    data: { id: id(), schoolId: school, ...upstream, ...rule },
-  });
-  const link = { connectionId: connection.id, issuer: "https://iserv.example", subject: "a subject", personId };
+  const connectionId = await makeConnectionRow(service.db, { school, at });
+  const link = { connectionId, issuer: "https://iserv.example", subject: personId, personId };
   await prisma.upstreamLink.create({ data: { ...link, linkedAt: at, linkedBy: "RULE" } });
   await prisma.retentionExemption.create({ data: { personId, until: at, reason: "Examination.", givenAt: at } });
   await prisma.passwordRequest.create({ data: { personId, schoolId: school, requestedAt: at } });

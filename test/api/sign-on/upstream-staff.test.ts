@@ -128,8 +128,15 @@ test("one's own password is asked for when it is changed, also in a session of t
   const { browser } = await signIn(connected);
   const page = await browser.open("/sign-in/password");
   const password = "another long password";
-  const without = await browser.submit(page, "/password", { password, repeated: password });
-  expect(without.status).toBe(422);
+  const untyped = await browser.submit(page, "/password", { password, repeated: password });
+  expect(untyped.status).toBe(422);
   const done = await browser.submit(page, "/password", { current: login.password, password, repeated: password });
   expect(placeOf(done)).toBe("/");
+  expect(await amrOf(personId)).toContainEqual(["pwd"]);
+
+  const without = await world.connect({ localPasswords: false });
+  const teacher = await world.makePupil({ school: without.school, role: "TEACHER" });
+  await giveLogin(service.db, teacher.personId);
+  const theirs = await signIn(without, world.openBrowser(), "/");
+  expect((await theirs.browser.open("/sign-in/password")).status).toBe(403);
 });

@@ -1,8 +1,10 @@
 import { Router } from "express";
 import {
   changePassword,
+  findMayUsePassword,
   findOwnPassword,
   hasSecondFactors,
+  isUpstream,
   passwordAlone,
   type OwnPassword,
 } from "../../../accounts/index.ts";
@@ -44,7 +46,8 @@ function ifAllowed(handle: Handle) {
     if (!hasSecondFactor && (await hasSecondFactors(deps.db, personId)))
       return redirect(request, addressWith(confirmPath, here));
     const own = await findOwnPassword(deps.db, personId);
-    if (own?.isAllowed === true) return handle(request, signedIn, own);
+    const mayUse = await findMayUsePassword(deps.db.pool, { personId, now: deps.clock() });
+    if (own?.isAllowed === true && mayUse) return handle(request, signedIn, own);
     const model = { helpText: own?.helpText ?? null, back: returnPathOf(request) };
     sendPage(request, renderNoOwnPasswordPage(model, contextOf(request, path)));
   };
@@ -74,5 +77,7 @@ const change: Handle = async (request, { personId }, { username }) => {
   if (result.kind === "fault") return show(request, { kind: result.fault });
   // All sessions have ended, so this browser gets a new one.
   const { generation } = result;
-  await signIn(request, { personId, generation, amr: amr ?? passwordAlone }, returnPathOf(request));
+  // They typed their password: the new session no longer depends on the login of their school.
+  const proved = amr === undefined || isUpstream(amr) ? passwordAlone : amr;
+  await signIn(request, { personId, generation, amr: proved }, returnPathOf(request));
 };
