@@ -365,8 +365,8 @@ export interface paths {
         put?: never;
         /**
          * Connect a login that a school has elsewhere
-         * @description Creates a draft. What is left out is as the profile says; issuer, client id and secret can follow, also from the IT contact of the school
-         *     through a set-up link. Only an operator may trust the provider for the second factor.
+         * @description Creates a draft. Properties that are left out are as the profile says; issuer, client id and secret can follow, also from the IT contact
+         *     of the school through a set-up link. Only an operator may trust the provider for the second factor.
          */
         post: operations["createUpstreamConnection"];
         delete?: never;
@@ -435,8 +435,8 @@ export interface paths {
         put?: never;
         /**
          * Try the rule of a connection
-         * @description Compares the present rule, or a proposed one, with the roster, the latest sign-ins and the waiting refusals. What is left out is as in the
-         *     connection. Nothing changes.
+         * @description Compares the present rule, or a proposed one, with the roster, the latest sign-ins and the waiting refusals. Properties that are left out
+         *     are as in the connection. Nothing changes.
          */
         post: operations["previewUpstreamRule"];
         delete?: never;
@@ -4605,7 +4605,7 @@ export interface components {
              */
             updatedAt: string;
         };
-        /** @description A new connection. What is left out is as the profile says. */
+        /** @description A new connection. Properties that are left out are as the profile says. */
         UpstreamConnectionInput: {
             /**
              * Format: uuid
@@ -4794,7 +4794,7 @@ export interface components {
              */
             detail: string | null;
         };
-        /** @description A rule to try; what is left out is as in the connection. */
+        /** @description A rule to try; properties that are left out are as in the connection. */
         UpstreamRuleInput: {
             /**
              * @description The claim that names the person; null if staff link everybody by hand.

@@ -130,7 +130,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "who is due at many schools, from several tables in one statement; leases and row locks",
   ],
   [["src/retention/sweep-audit.ts"], "removal by the day of a school, found by index"],
-  [["src/admin/today-sql.ts"], "what there is to do, of the tables of several modules in one statement"],
+  [
+    ["src/admin/{today-logins,today-some,today-sql}.ts"],
+    "what there is to do, of the tables of several modules in one statement",
+  ],
   [
     ["src/traffic/{figures,job-runs,logs}.ts"],
     "counts and lines of many apps in one statement, sums, and removal of what is more than a share",

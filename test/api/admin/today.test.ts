@@ -111,6 +111,7 @@ test("an operator sees held imports and failing webhooks of all, a partner faili
       ],
     },
     overdueErasures: { count: 0, first: [] },
+    schoolLogins: null,
   });
   expect(refusalOf(await partner.call("GET", `/today?school=${school}`))).toEqual([404, "school_not_found"]);
   expect(refusalOf(await admin.call("GET", `/today?school=${otherSchool}`))).toEqual([404, "school_not_found"]);

@@ -95,8 +95,13 @@ test("a refused account is on the list of the school with what came, and is link
   const found = await refusals();
   const [several, nobody] = ["SEVERAL_MATCH", "NOBODY_MATCHES"].map((code) => found.find((one) => one.code === code)!);
   expect(several).toMatchObject({
-    ...{ subject: "account-twice", displayName: "Bo Muster", ruleClaim: "employee_id", ruleValue: "42" },
-    ...{ matches: 2, tries: 1, firstAt: clock().toISOString() },
+    subject: "account-twice",
+    displayName: "Bo Muster",
+    ruleClaim: "employee_id",
+    ruleValue: "42",
+    matches: 2,
+    tries: 1,
+    firstAt: clock().toISOString(),
   });
   const link = (id: string, personId: string, { call } = admin) =>
     call("POST", `${path}/refusals/${id}/link`, { body: { personId } });
@@ -145,7 +150,9 @@ test("a rule that is not saved is tried on the roster and on the latest sign-ins
     refusals: nobody,
   });
   expect((await preview({ ruleClaim: "import_id" })).signIns).toEqual({
-    ...{ tried: 2, same: 1, another: 0 },
+    tried: 2,
+    same: 1,
+    another: 0,
     refused: [{ code: "CLAIM_MISSING", count: 1 }],
   });
   const ofOneClass = await preview({ groupIds: [group] });
@@ -162,7 +169,10 @@ test("Today names logins that fail, secrets that expire, refusals and emergencie
   const tasks = async ({ call }: typeof staff) => ((await call("GET", "/today")).body as Schemas["Today"]).schoolLogins;
   const none = { count: 0, first: [] };
   expect(await tasks(await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [quiet] }))).toEqual({
-    ...{ failing: none, expiringSecrets: none, refusals: none, emergencies: none },
+    failing: none,
+    expiringSecrets: none,
+    refusals: none,
+    emergencies: none,
   });
   expect(await tasks(await makeStaff(service, "PARTNER", { clientIds: [(await make.app()).clientId] }))).toBeNull();
   const secretExpiresAt = new Date(clock().getTime() + 29 * 86_400_000);

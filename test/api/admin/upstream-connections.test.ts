@@ -39,8 +39,16 @@ test("a connection is created once for one key, as a draft with what its profile
   expect([made.status, made.headers.get("location")]).toEqual([201, `/admin/v1${pathOf(connection)}`]);
   expect([again.body, again.headers.get("idempotency-replayed")]).toEqual([made.body, "true"]);
   expect(connection).toMatchObject({
-    ...{ schoolName: "Goethe", state: "DRAFT", hasSecret: false, issuer: null, ruleClaim: null, lastFailure: "NONE" },
-    ...{ authMethod: "client_secret_post", subjectClaim: "uuid", trustedForSecondFactor: false, groupIds: [] },
+    schoolName: "Goethe",
+    state: "DRAFT",
+    hasSecret: false,
+    issuer: null,
+    ruleClaim: null,
+    lastFailure: "NONE",
+    authMethod: "client_secret_post",
+    subjectClaim: "uuid",
+    trustedForSecondFactor: false,
+    groupIds: [],
     redirectUri: `${service.url}${pathOf(connection).replace(connections, "/upstream")}/callback`,
   });
   const found = await admin.call("GET", pathOf(connection));
