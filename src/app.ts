@@ -376,12 +376,26 @@ function makeNoteAnswer(
 }
 
 /** The first path segments of requests that belong to no operation of a contract, for log and metrics. */
-const places = ["interaction", "sign-in", "card", "upstream", "s", "set-up", "docs", "openapi", "assets", "health", "metrics"];
+const places = [
+  "interaction",
+  "sign-in",
+  "card",
+  "upstream",
+  "s",
+  "set-up",
+  "docs",
+  "openapi",
+  "assets",
+  "health",
+  "metrics",
+];
 
 /** Paths outside the contracts, for the log. */
 const paths = [
   ...["callback", "signed-out", "backchannel-logout"].map((step) => `upstream/${step}`),
-  ...["start", "provider", "values", "check", "result", "switch-on", "sign-in", "off"].map((step) => `set-up/links/${step}`),
+  ...["start", "provider", "values", "check", "result", "switch-on", "sign-in", "off"].map(
+    (step) => `set-up/links/${step}`,
+  ),
   ...["health/live", "health/ready", "docs/changelog", "docs/changelog.atom"],
   ...["login", "upstream", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
   ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [

@@ -45,7 +45,12 @@ const areasOfSchool: Readonly<Record<SchoolPage, Area>> = {
   settings: settingsPages,
 };
 
-type PortalOptions = { home: TilesOptions; frame: FrameDeps; setUp: Pick<SetUpDeps, "setUp" | "nameBrowser">; guides: AppGuides };
+type PortalOptions = {
+  home: TilesOptions;
+  frame: FrameDeps;
+  setUp: Pick<SetUpDeps, "setUp" | "nameBrowser">;
+  guides: AppGuides;
+};
 
 /** Serves `/`, `/admin`, `/partner` and `/set-up`. */
 export function makePortal({ home, frame, setUp, guides }: PortalOptions): Router {

@@ -9,6 +9,7 @@ import { guideAssets, render, sendPage } from "./pages.ts";
 const pages = {
   "/guide": "school-guide",
   "/guide/data-protection": "data-protection",
+  "/guide/own-login": "own-login",
   // English is for partners too: without a language in its name, the file is one of their guides.
   "/docs/privacy": "privacy",
 } as const;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Prisma } from "../../generated/prisma/client.ts";
-import type { SchoolId } from "../directory/index.ts";
+import type { GroupId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
@@ -8,7 +8,6 @@ import { storeOf, type PrismaDb, type RecordStore, type Transaction } from "../p
 import { AppError } from "../platform/errors.ts";
 import { keepClaims, type Claims } from "./claims.ts";
 import { connectionNotFound } from "./connection.ts";
-import type { Asked } from "./find-link.ts";
 import type { ConnectionId, SetUpLinkId } from "./ids.ts";
 import { hashSecret } from "./round-trip.ts";
 import { openJson, sealJson } from "./sealed-json.ts";
@@ -120,6 +119,16 @@ const purposeOf = (id: SetUpLinkId): string => `tested:${id}`;
 
 type Kept = TestedSignIn & { arrived: Claims };
 
+const asked = {
+  id: true,
+  schoolId: true,
+  profile: true,
+  groupIds: true,
+  ruleClaim: true,
+  ruleField: true,
+  normalisations: true,
+} satisfies Prisma.UpstreamConnectionSelect;
+
 /** Marks the connection as tested, and keeps what arrived for the browser of the link. */
 export async function keepTestedSignIn(
   { prisma }: RecordStore,
@@ -146,16 +155,13 @@ export async function findTestedSignIn(
 ): Promise<TestedSignIn | null> {
   const found = await db.prisma.upstreamSetUpLink.findFirst({
     where: { id, closedAt: null, tested: { not: null } },
-    select: { tested: true, connection: true },
+    select: { tested: true, connection: { select: asked } },
   });
   const kept = found && openJson<Kept>(keys, purposeOf(id), found.tested!);
   if (!kept) return null;
   const { arrived: claims, ...tested } = kept;
   const at = new Date(kept.at);
-  const present = await tryRules(storeOf(db), found.connection as typeof found.connection & Asked, {
-    ...tested,
-    claims,
-    now: at,
-  });
-  return { ...tested, at, ...present };
+  const { id: connectionId, schoolId, groupIds, ...rule } = found.connection;
+  const ids = { id: connectionId as ConnectionId, schoolId: schoolId as SchoolId, groupIds: groupIds as GroupId[] };
+  return { ...tested, at, ...(await tryRules(storeOf(db), { ...rule, ...ids }, { ...tested, claims, now: at })) };
 }

@@ -60,6 +60,7 @@ describe.each(looks)("on a $size", (look) => {
     "../openapi",
     "../guide",
     "../guide/data-protection",
+    "../guide/own-login",
   ])("/docs/%s is readable", async (name) => {
     const page = await newPage(look);
     await page.goto(`${url}/docs/${name}`);

@@ -19,6 +19,7 @@ const open = (path: string, locale: Locale) => fetch(service.url + path, { heade
 const pages = [
   ["/guide", "school-guide"],
   ["/guide/data-protection", "data-protection"],
+  ["/guide/own-login", "own-login"],
   ["/docs/privacy", "privacy"],
 ] as const;
 
@@ -43,7 +44,7 @@ test("the guide for schools shows its pages", async () => {
   expect(html.match(/src="\/docs\/pictures\//g)!.length).toBeGreaterThan(5);
 });
 
-const guides = ["school-guide", "data-protection"].flatMap((name) =>
+const guides = ["school-guide", "data-protection", "own-login"].flatMap((name) =>
   (["de", "en"] as const).map((locale) => [name, locale] as const),
 );
 

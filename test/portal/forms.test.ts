@@ -4,6 +4,9 @@ import type { Router } from "express";
 import { expect, test } from "vitest";
 import { ownRights, rights } from "../../src/admin/rights.ts";
 import { listOperations, loadDocument } from "../../src/platform/http/index.ts";
+import { readConfig } from "../../src/config/index.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import { createConnectionIn } from "../../src/upstream/index.ts";
 import { makePortal } from "../../src/portal/index.ts";
 import { setLogin } from "../support/sign-ins.ts";
 import { staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
@@ -45,16 +48,23 @@ async function makeWorld() {
   );
   const { clientId } = await make.app({ loginUrl: "https://app.example/" });
   await make.grant({ app: clientId, school, groups: [group] });
-  return { school, group, person, clientId };
+  const connection = { schoolId: school, profile: "OIDC" as const, name: "IServ" };
+  const context = { keys: readConfig({ NODE_ENV: "test" }).encryptionKeys, allowHttp: true };
+  const connectionId = await withPrismaTransaction(service.db, (tx) =>
+    createConnectionIn(tx, connection, { ...context, origin: { at: service.clock() } }),
+  );
+  return { school, group, person, clientId, connectionId };
 }
 
 const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
-function fill(path: string, { school, group, person, clientId }: Awaited<ReturnType<typeof makeWorld>>): string {
+function fill(path: string, world: Awaited<ReturnType<typeof makeWorld>>): string {
+  const { school, group, person, clientId, connectionId } = world;
   const values: Record<string, string> = {
     schoolId: school,
     groupId: group,
     personId: person,
     clientId,
+    connectionId,
     guide: "sign-on-server",
   };
   return path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? missing);
@@ -80,6 +90,8 @@ function formsOf(page: string, html: string): Form[] {
 }
 
 const ends = /(delete|deletion|leave|withdrawal|rotation|remove|revoke)$/;
+/** In this order; the role of the reader ends last. */
+const rankOf = ({ action }: Form): number => (/withdrawal$/.test(action) ? 2 : Number(ends.test(action)));
 
 async function walk(role: StaffRoleName) {
   const world = await makeWorld();
@@ -98,7 +110,7 @@ async function walk(role: StaffRoleName) {
     const { status, html } = await browser.open(address);
     if (status === 200) for (const form of formsOf(address, html)) forms.set(form.action, form);
   }
-  const inOrder = [...forms.values()].sort((a, b) => Number(ends.test(a.action)) - Number(ends.test(b.action)));
+  const inOrder = [...forms.values()].sort((a, b) => rankOf(a) - rankOf(b));
   const refused: string[] = [];
   for (const { page, action, isUpload, fields } of inOrder) {
     calls.length = 0;

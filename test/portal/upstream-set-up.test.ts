@@ -1,27 +1,30 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { GroupId, SchoolId } from "../../src/directory/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { makeTestClock, startService } from "../support/service.ts";
 import {
-  clientSecret,
   makeTravellingBrowser,
-  startUpstreamProvider,
+  refuseAll,
+  signInThere,
+  spoil,
   type TravellingBrowser,
-} from "../support/login-of-school.ts";
+} from "../support/upstream-browser.ts";
+import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
 
 const clock = makeTestClock(new Date());
 const service = await startService({ clock, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
 const provider = await startUpstreamProvider();
 const make = makeMakers(service.db);
 
-let school: SchoolId;
 let group: GroupId;
 let admin: PortalUser;
+let own: string;
 let made = 0;
 
-beforeAll(async () => {
-  school = await make.school({ name: "Goethe-Gymnasium" });
+beforeEach(async () => {
+  const school: SchoolId = await make.school({ name: "Goethe-Gymnasium" });
+  own = `/admin/schools/${school}/own-login`;
   group = await make.group({ school, name: "5a" });
   await make.person({
     school,
@@ -34,13 +37,12 @@ beforeAll(async () => {
   admin = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 });
 
-const own = () => `/admin/schools/${school}/own-login`;
 const inBrowser = () => makeTravellingBrowser(service, provider, { "accept-language": "de" });
 
 /** A connection of another provider, and the address of its set-up link. */
 async function makeSetUp(): Promise<{ page: string; link: string; name: string }> {
   const name = `Portal ${(made += 1)}`;
-  const overview = await admin.browser.open(own());
+  const overview = await admin.browser.open(own);
   const connection = await admin.browser.submit(overview, "/own-login", { profile: "OIDC", name });
   expect(connection.html).toContain("Die Verbindung ist angelegt.");
   const created = await admin.browser.submit(connection, "/set-up-links", { days: "7" });
@@ -60,9 +62,7 @@ async function enterValues(browser: TravellingBrowser, started: { url: string })
   const address = started.url.replace(/\/[\w-]+$/, "");
   const steps = await browser.open(`${address}/provider`);
   const redirectUri = /id="copy-redirectUri" value="([^"]*)"/.exec(steps.html)![1]!;
-  const clientId = `schultor-${(made += 1)}`;
-  const client = { client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] };
-  provider.register(client);
+  provider.redirectUris.push(redirectUri);
   const values = await browser.open(`${address}/values`);
   const checked = await browser.submit(values, "/values", {
     issuer: provider.issuer,
@@ -78,7 +78,7 @@ async function enterValues(browser: TravellingBrowser, started: { url: string })
 test("a school goes from the set-up link to the first pupil without an account for its IT contact", async () => {
   const { page, link, name } = await makeSetUp();
   const browser = inBrowser();
-  provider.signIn("ada-there", { import_id: "4711", name: "Ada Beispiel" });
+  signInThere(provider, { import_id: "4711", name: "Ada Beispiel" });
   const started = await openSetUp(browser, link);
   expect(started.url).toMatch(/\/set-up\/links\/[0-9a-f-]{36}\/start$/);
   expect(started.html).toContain(`Goethe-Gymnasium möchte, dass sich alle mit ${name} anmelden.`);
@@ -108,7 +108,7 @@ test("a school goes from the set-up link to the first pupil without an account f
   expect((await admin.browser.open(page)).html).toContain("nur eine Klasse");
 
   const pupil = inBrowser();
-  await admin.browser.submit(await admin.browser.open(own()), "/way-in", { linkName: "goethe", localPasswords: "on" });
+  await admin.browser.submit(await admin.browser.open(own), "/way-in", { linkName: "goethe", localPasswords: "on" });
   const door = await pupil.open("/s/goethe");
   const inside = await pupil.submit(door, "/sign-in/upstream", { connection: page.split("/").at(-1)! });
   expect(inside.url).toBe(`${service.url}/`);
@@ -139,7 +139,6 @@ describe("a set-up link", () => {
       else await admin.browser.submit(await admin.browser.open(page), "/close");
       expect((await browser.open(started.url)).status, end).toBe(404);
     }
-    admin = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   });
 
   test("refuses a form without the token of its browser", async () => {
@@ -157,15 +156,16 @@ describe("a set-up link", () => {
     const browser = inBrowser();
     const started = await openSetUp(browser, link);
     const { address, checked } = await enterValues(browser, started);
-    provider.spoil({ path: "/.well-known/openid-configuration", status: 502, body: {} });
+    spoil(provider, { path: "/.well-known/openid-configuration", status: 502 });
     const down = await browser.submit(checked, "/check");
-    provider.spoil(null);
+    spoil(provider, null);
     expect(down.html).toContain("Der Anbieter antwortet nicht");
     expect(down.html).toContain("<code>UPSTREAM_DOWN</code>");
-    provider.cancel();
+    refuseAll(provider, "access_denied");
     const cancelled = await browser.open(`${address}/sign-in`);
     expect(cancelled.url).toBe(`${address}/check?failure=CANCELLED`);
     expect(cancelled.html).toContain("Die Anmeldung wurde beim Anbieter abgebrochen");
+    spoil(provider, null);
     const values = await browser.open(`${address}/values`);
     const refused = await browser.submit(values, "/values", {
       issuer: "https://portal.example/?x=1",

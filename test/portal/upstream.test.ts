@@ -1,10 +1,12 @@
 import { beforeAll, expect, test } from "vitest";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
-import type { ConnectionId } from "../../src/upstream/index.ts";
-import { connectSchool, makeTravellingBrowser, startUpstreamProvider } from "../support/login-of-school.ts";
+import { accountRefusals, connectionFailures, passingFailures, type ConnectionId } from "../../src/upstream/index.ts";
 import { makeMakers } from "../support/make.ts";
+import { listTexts } from "../support/page-texts.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { makeTestClock, startService } from "../support/service.ts";
+import { connectSchool, makeTravellingBrowser, signInThere, spoil } from "../support/upstream-browser.ts";
+import { startUpstreamProvider } from "../support/upstream-provider.ts";
 
 const clock = makeTestClock(new Date());
 const service = await startService({ clock, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
@@ -29,8 +31,7 @@ async function makeWorld(): Promise<World> {
     name: { firstFull: "Ada", firstCall: "Ada", last: "Beispiel" },
     sourceSystemIdentifier: "4711",
   });
-  provider.signIn("ada", { import_id: "4711", name: "Ada B." });
-  const { connectionId } = await connectSchool(service, provider, { school });
+  const connectionId = await connectSchool(service, provider, { school });
   const admin = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   const base = `/admin/schools/${school}/own-login`;
   const linkName = `goethe-${school.slice(-8)}`;
@@ -43,7 +44,7 @@ async function makeWorld(): Promise<World> {
     page: `${base}/${connectionId}`,
     ada,
     async signIn(sub, claims) {
-      provider.signIn(sub, claims);
+      signInThere(provider, claims, sub);
       const browser = makeTravellingBrowser(service, provider, { "accept-language": "de" });
       const door = await browser.open(`/s/${linkName}`);
       return (await browser.submit(door, "/sign-in/upstream", { connection: connectionId })).html;
@@ -76,9 +77,9 @@ test("a connection of another school is not found under the address of this one"
   for (const form of ["off", "check", "deletion", "rule"]) {
     const refused = await world.admin.browser.open(world.page).then((shown) => {
       const html = shown.html.replaceAll(world.connectionId, other.connectionId);
-      return world.admin.browser.submit({ ...shown, html }, `/${form}`, {}).catch(() => null);
+      return world.admin.browser.submit({ ...shown, html }, `/${form}`);
     });
-    if (refused !== null) expect(refused.status, form).toBe(404);
+    expect(refused.status, form).toBe(404);
   }
   expect(await service.db.prisma.upstreamConnection.findUnique({ where: { id: other.connectionId } })).toMatchObject({
     state: "ON",
@@ -154,9 +155,9 @@ test("a rule is tried before it is saved, and what was typed stays", async () =>
 
 test("a failing connection says in words what to do, on Today, on its page and on the operator’s list", async () => {
   const { school, page, admin, signIn } = world;
-  provider.spoil({ path: "/token", status: 401, body: { error: "invalid_client" } });
+  spoil(provider, { path: "/token", status: 401, body: { error: "invalid_client" } });
   await signIn("ada", { import_id: "4711" });
-  provider.spoil(null);
+  spoil(provider, null);
   const failing = await admin.browser.open(page);
   expect(failing.html).toContain("Der Anbieter lehnt Client-ID oder Geheimnis ab");
   expect(failing.html).toContain("Erzeugen Sie beim Anbieter ein neues und tragen Sie es hier ein.");
@@ -175,8 +176,12 @@ test("only an operator trusts the provider’s second factor", async () => {
   expect((await admin.browser.open(page)).html).not.toContain("trustedForSecondFactor");
   const shown = await operator.browser.open(page);
   const fields = {
-    ...{ name: "IServ", issuer: provider.issuer, scopes: "openid profile", subjectClaim: "sub" },
-    ...{ clientId: /id="clientId"[^>]*value="([^"]*)"/.exec(shown.html)![1]!, authMethod: "client_secret_basic" },
+    name: "IServ",
+    issuer: provider.issuer,
+    clientId: /id="clientId"[^>]*value="([^"]*)"/.exec(shown.html)![1]!,
+    scopes: "openid profile",
+    subjectClaim: "sub",
+    authMethod: "client_secret_basic",
   };
   const done = await operator.browser.submit(shown, "/settings", { ...fields, trustedForSecondFactor: "on" });
   expect(done.html).toContain("Die Einstellungen sind gespeichert.");
@@ -214,4 +219,13 @@ test("one click switches a connection off, and it can be deleted", async () => {
   const gone = await admin.browser.submit(on, "/deletion");
   expect(new URL(gone.url).pathname).toBe(base);
   expect((await admin.browser.open(page)).status).toBe(404);
+});
+
+test.each(["de", "en"])("each failure says what it is and what to do, in %s", (locale) => {
+  const texts = listTexts("src/portal/upstream", locale);
+  const keys = [...connectionFailures, ...accountRefusals, ...passingFailures].flatMap((code) => [
+    `failure.${code}`,
+    `remedy.${code}`,
+  ]);
+  expect(keys.filter((key) => !texts.has(key))).toEqual([]);
 });

@@ -106,6 +106,14 @@ const shown: Record<string, string[]> = {
   "RetentionLeftMonths.from": ["retention retention.start", "frame frame.difference.value"],
   "AppliedLeftMonths.origin": ["retention retention.origin"],
   "RetentionDuePerson.cause": ["retention retention.cause", "people retention.due"],
+  "UpstreamConnection.profile": ["upstream profile", "upstream profileHint"],
+  "UpstreamConnection.state": ["upstream state"],
+  "UpstreamConnectionUpdate.state": ["upstream state"],
+  "UpstreamConnection.authMethod": ["upstream access.method"],
+  "UpstreamConnection.ruleField": ["upstream rule.fields"],
+  "UpstreamConnection.normalisations": ["upstream normalisation"],
+  "UpstreamRefusal.code": ["upstream failure", "upstream remedy"],
+  "UpstreamLink.linkedBy": ["upstream linkedBy"],
   "SigningKey.state": ["operator keys.states", "frame frame.difference.value"],
 };
 
@@ -126,6 +134,8 @@ const unshown = [
     "JobRun.state",
     "ProcessingRecipient.kind",
     "ImportColumns.encoding",
+    // NONE has no text; test/portal/upstream.test.ts looks for the others.
+    "UpstreamConnection.lastFailure",
   ],
 ];
 
@@ -248,6 +258,7 @@ describe("every value that a page shows has a text in both languages:", () => {
       "operator",
       "schools",
       "retention",
+      "upstream",
     ];
     const texts = new Map(areas.flatMap((area) => [...listTexts(`src/portal/${area}`, locale)]));
     // OAuth and the error pages of the sign-on have no problems in the portal.

@@ -66,7 +66,10 @@ export function renderFramed(
 }
 
 /** A page for somebody without an account, who comes with a link. */
-export type LinkRequest = Pick<PageRequest, "req" | "t" | "locale" | "times" | "now" | "field" | "query" | "refused"> & {
+export type LinkRequest = Pick<
+  PageRequest,
+  "req" | "t" | "locale" | "times" | "now" | "field" | "query" | "refused"
+> & {
   idempotencyKey: string;
 };
 

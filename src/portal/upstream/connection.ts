@@ -81,7 +81,9 @@ export async function changeRule(request: PageRequest): Promise<Redirect | PageV
 
 export async function checkConnection(request: PageRequest): Promise<PageView> {
   await readConnection(request);
-  return show(request, { check: await unwrap(request.api.POST(`${one}/metadata`, { params: { path: request.path } })) });
+  return show(request, {
+    check: await unwrap(request.api.POST(`${one}/metadata`, { params: { path: request.path } })),
+  });
 }
 
 export async function deleteConnection(request: PageRequest): Promise<Redirect> {

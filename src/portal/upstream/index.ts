@@ -43,7 +43,6 @@ export const upstreamPages = makeArea({ folder: import.meta.dirname, texts, page
 });
 
 /** `/admin/logins`: the connections of all schools in reach. */
-export const upstreamServicePages = makeArea(
-  { folder: import.meta.dirname, texts, page: "operator_logins" },
-  (pages) => pages.get("/admin/logins", onlyIf("listUpstreamConnections", overview.showService)),
+export const upstreamServicePages = makeArea({ folder: import.meta.dirname, texts, page: "operator_logins" }, (pages) =>
+  pages.get("/admin/logins", onlyIf("listUpstreamConnections", overview.showService)),
 );

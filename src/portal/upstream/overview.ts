@@ -1,5 +1,14 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { askedBy, drawQrPaths, ifMatch, postAndRedirect, Refused, unwrap, unwrapPage, unwrapRecord } from "../frame/index.ts";
+import {
+  askedBy,
+  drawQrPaths,
+  ifMatch,
+  postAndRedirect,
+  Refused,
+  unwrap,
+  unwrapPage,
+  unwrapRecord,
+} from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { ownLoginAddress } from "./connection.ts";
 

@@ -24,7 +24,14 @@ const steps: Readonly<Record<Connection["profile"], Steps>> = {
     ["application", "redirectUri", "postLogoutRedirectUri", "backchannelLogoutUri"],
     ["keep"],
   ],
-  ENTRA: [["open"], ["register", "appName", "redirectUri"], ["logout", "postLogoutRedirectUri"], ["ids"], ["secret"], ["claim"]],
+  ENTRA: [
+    ["open"],
+    ["register", "appName", "redirectUri"],
+    ["logout", "postLogoutRedirectUri"],
+    ["ids"],
+    ["secret"],
+    ["claim"],
+  ],
   GOOGLE: [["open"], ["audience", "appName"], ["client", "redirectUri"], ["keep"], ["people"]],
   OIDC: [
     ["open", "appName"],

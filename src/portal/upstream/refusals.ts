@@ -32,7 +32,8 @@ export async function searchPerson(request: PageRequest): Promise<PageView> {
   const { api, path, field } = request;
   const search = field("search");
   const query = { school: path.schoolId, search, limit: 10 };
-  const { items } = search === "" ? { items: [] } : await unwrapPage(api.GET("/admin/v1/people", { params: { query } }));
+  const { items } =
+    search === "" ? { items: [] } : await unwrapPage(api.GET("/admin/v1/people", { params: { query } }));
   const people = items
     .filter(({ isGuest }) => !isGuest)
     .map((person) => ({

@@ -13,8 +13,8 @@ export type SetUpDeps = {
   keys: EncryptionKeys;
   clientFor(caller: InnerCaller): AdminClient;
   setUp: SetUp;
-  /** The secret of this browser, with which sign-on sends it to the provider; set if it has none. */
-  nameBrowser(req: Request, res: Response): string;
+  /** The secret of this browser, with which sign-on sends it to the provider; it lasts so many seconds. */
+  nameBrowser(req: Request, res: Response, seconds: number): string;
 };
 
 /** A request of somebody who came with a set-up link. */
@@ -26,6 +26,9 @@ export type Visit = LinkRequest & {
 };
 /** A request in the browser that opened the link. */
 export type LinkVisit = Visit & { caller: SetUpCaller; api: AdminClient; address: string };
+
+/** A set-up link is usable for at most 30 days, in the browser that opened it. */
+const longestLinkSeconds = 30 * 86_400;
 
 export const setUpPath = "/set-up";
 export const addressOfLink = (id: string): string => `${setUpPath}/links/${id}`;
@@ -57,7 +60,7 @@ function openVisit(deps: SetUpDeps, req: Request, res: Response): Visit {
     query: (name) => (typeof req.query[name] === "string" ? req.query[name] : ""),
     idempotencyKey: "",
     refused: null,
-    browser: deps.nameBrowser(req, res),
+    browser: deps.nameBrowser(req, res, longestLinkSeconds),
   };
 }
 
