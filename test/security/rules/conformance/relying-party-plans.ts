@@ -74,7 +74,7 @@ registration \`static_client\`.`,
     name: "oidcc-client-back-channel-logout-rp-basic",
     text: "The logout token arrives while the browser is at the `end_session_endpoint`.",
     modules: {
-      "oidcc-client-test-rp-backchannel-rpinitlogout": "a logout token is answered with 200 and ends the sessions",
+      "oidcc-client-test-rp-backchannel-rpinitlogout": "a logout token gets 200 and ends the sessions",
       "oidcc-client-test-rp-backchannel-rpinitlogout-alg-none": "one without a signature: 400",
       "oidcc-client-test-rp-backchannel-rpinitlogout-no-event": "one without `events`: 400",
       "oidcc-client-test-rp-backchannel-rpinitlogout-with-nonce": "one with a `nonce`: 400",
