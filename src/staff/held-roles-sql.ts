@@ -12,5 +12,5 @@ const holdsOneOf =
 /** SQL condition: a role that is nobody's at a school, so that no school's own login opens it. */
 export const holdsServiceWideRole = holdsOneOf("OPERATOR", "DISTRICT", "PARTNER", "SUPPORT");
 
-/** SQL condition: one of those who repair the sign-in of a school. */
-export const holdsSchoolAdminRole = holdsOneOf("SCHOOL_ADMIN");
+/** SQL condition: those who repair the sign-in of a school, and those whom no school's own login lets in. */
+export const holdsAdminRole = holdsOneOf("SCHOOL_ADMIN", "OPERATOR", "DISTRICT", "PARTNER", "SUPPORT");

@@ -18,7 +18,7 @@ export {
   withdrawRole,
   type NewRole,
 } from "./give-role.ts";
-export { holdsSchoolAdminRole, holdsServiceWideRole } from "./held-roles-sql.ts";
+export { holdsAdminRole, holdsServiceWideRole } from "./held-roles-sql.ts";
 export { listHigherHolders, refuseHigherHolder } from "./higher-holder.ts";
 export { findRoles, getRole, listRoles, listRolesOf, type ListedRole } from "./find-roles.ts";
 export { everything, groupsInReach, isGroupReached, isReached, joinReach, type Reach } from "./reach.ts";

@@ -49,8 +49,8 @@ const storeStatement = statement<Stored>(
 );
 
 const refreshMs = 86_400_000;
-/** Keys that do not fit are not read more often, whatever tokens arrive. */
-const keysAgeMs = 60_000;
+/** Because of tokens that no key fits, keys are not read more often. */
+const forcedMs = 60_000;
 const mostRemembered = 1000;
 
 export function makeContact(deps: ContactDeps): Contact {
@@ -58,6 +58,7 @@ export function makeContact(deps: ContactDeps): Contact {
   // A key set is imported once in a process, and once at a time is it read.
   const remembered = new Map<ConnectionId, { readAt: number; keys: KeySet }>();
   const reading = new Map<ConnectionId, Promise<Known>>();
+  const forced = new Map<ConnectionId, number>();
 
   const readNow = async (of: ReadyConnection): Promise<Known> => {
     const fetch = deps.fetchFor(of.id);
@@ -82,6 +83,15 @@ export function makeContact(deps: ContactDeps): Contact {
     remembered.set(id, { readAt, keys });
     return keys;
   };
+  // A provider may change its key just after it was read: the first token that no key fits is always a reason.
+  const mayForce = (id: ConnectionId, keysReadAt: Date | null): boolean => {
+    const now = clock().getTime();
+    const isOld = (at: number) => now - at >= forcedMs;
+    if (!isOld(forced.get(id) ?? 0) && !isOld(keysReadAt?.getTime() ?? 0)) return false;
+    if (forced.size >= mostRemembered) forced.clear();
+    forced.set(id, now);
+    return true;
+  };
   const know = async (row: ConnectionRow): Promise<Known> => {
     const ready = readyOf(row, deps.encryptionKeys);
     const { metadata } = ready;
@@ -96,9 +106,9 @@ export function makeContact(deps: ContactDeps): Contact {
       async ({ newer }) => {
         const { id, keys, keysReadAt } = known;
         if (keys === null) throw new UpstreamError("INVALID_RESPONSE", "there are no keys");
-        const isRecent = keysReadAt !== null && clock().getTime() - keysReadAt.getTime() < keysAgeMs;
-        if (!newer || isRecent) return remember(id, { keys, keysReadAt });
+        if (!newer || !mayForce(id, keysReadAt)) return remember(id, { keys, keysReadAt });
         const { keys: read, keysReadAt: readAt } = await refresh(known);
+        remembered.delete(id);
         return remember(id, { keys: read!, keysReadAt: readAt });
       },
   };

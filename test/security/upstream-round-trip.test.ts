@@ -4,7 +4,7 @@ import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { unlinkIn } from "../../src/upstream/index.ts";
 import { askFor, exchange, giveLogin } from "../support/token.ts";
 import { signInThere } from "../support/upstream-browser.ts";
-import { startUpstreamProvider } from "../support/upstream-provider.ts";
+import { startUpstreamProvider, type UpstreamProvider } from "../support/upstream-provider.ts";
 import { type AttackedSchool, reasonOn, startAttackWorld } from "./upstream-world.ts";
 
 // Attackers between the browser, this service and the providers.
@@ -61,6 +61,29 @@ test("mix-up: the response of an honest provider to a request that an attacker's
     expect(reasonOn(await world.comeBack(browser, evil.connectionId, response))).toBe("INVALID_RESPONSE");
   }
   expect([codeCalls(honest), codeCalls(evil)]).toEqual(before);
+});
+
+test("mix-up: a state is good at its own connection alone where no provider names itself, and an error of another one is none", async () => {
+  const nameless: UpstreamProvider["after"] = (path, body) =>
+    path.startsWith("/.well-known") ? { ...body, authorization_response_iss_parameter_supported: undefined } : body;
+  const evil = await world.connect({}, await startUpstreamProvider());
+  const honest = await world.connect({ profile: "ISERV", subjectClaim: "sub" }, await startUpstreamProvider());
+  for (const { provider } of [evil, honest]) provider.after = nameless;
+  const browser = world.newBrowser();
+  const back = async (began: AttackedSchool, at: AttackedSchool, params: Record<string, string>) => {
+    const { state } = paramsOf(await world.leave(browser, began));
+    return reasonOn(await world.comeBack(browser, at.connectionId, { ...params, state: state! }));
+  };
+  expect(await back(evil, honest, { code: "of the honest provider" })).toBe("INVALID_RESPONSE");
+  expect(await back(honest, evil, { code: "of the honest provider" })).toBe("INVALID_RESPONSE");
+  expect([codeCalls(honest), codeCalls(evil)]).toEqual([0, 0]);
+  const error = { error: "invalid_scope", iss: evil.provider.issuer };
+  expect(await back(honest, honest, error)).toBe("INVALID_RESPONSE");
+  honest.provider.after = null;
+  await world.service.db.pool.query("UPDATE upstream_connection SET metadata = NULL WHERE id = $1", [
+    honest.connectionId,
+  ]);
+  expect(await back(honest, honest, { error: "invalid_scope" })).toBe("INVALID_RESPONSE");
 });
 
 test("two tabs of a browser do not overwrite each other's state, whatever comes back first", async () => {

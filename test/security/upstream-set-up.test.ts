@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { operationIds } from "../../src/admin/handlers.ts";
 import { allowSetUp } from "../../src/admin/rights.ts";
+import { getReachedConnection } from "../../src/admin/upstream-connection-record.ts";
+import { everything } from "../../src/staff/index.ts";
 import type { SetUpCaller } from "../../src/admin/index.ts";
 import type { Browser, Shown } from "../support/browser.ts";
 import { makeStaff, type AdminClient } from "../support/admin.ts";
@@ -79,6 +81,26 @@ test("a contact reaches their own connection alone, and what they may not change
   expect(await read(other)).toEqual(before);
   const form = new URLSearchParams({ csrf: "made-up", issuer: "https://evil.example" });
   expect((await contact.browser.once(`${stranger.address}/values`, { method: "POST", body: form })).status).toBe(403);
+});
+
+test("a contact does not reach another connection of the same school, and a link that was closed ends a test on its way", async () => {
+  const own = await makeSetUp();
+  const { school } = own.school;
+  const other = await world.connect({ schoolId: school, clientId: "of-the-other" });
+  const caller = { setUp: { connectionId: own.school.connectionId } as SetUpCaller };
+  const reach = { ...everything, all: false, schoolIds: new Set([school]) };
+  const { db } = world.service;
+  const asked = ({ connectionId }: AttackedSchool) => getReachedConnection(db, { connectionId, reach, caller });
+  expect((await asked(own.school)).id).toBe(own.school.connectionId);
+  await expect(asked(other)).rejects.toMatchObject({ kind: "not_found" });
+  const { browser, address } = await open(own);
+  signInThere(own.school.provider, { import_id: "1" });
+  world.service.clock.set(new Date());
+  const params = await own.school.provider.visit(new URL((await browser.open(`${address}/sign-in`)).url));
+  const id = address.split("/").at(-1)!;
+  await own.admin("DELETE", `/upstream-connections/${own.school.connectionId}/set-up-links/${id}`);
+  expect((await world.comeBack(browser, own.school.connectionId, params)).status).toBe(404);
+  expect(await db.prisma.upstreamSetUpLink.findUniqueOrThrow({ where: { id } })).toMatchObject({ tested: null });
 });
 
 test("a contact may call five operations, all about the connection, and no other of the admin API", () => {

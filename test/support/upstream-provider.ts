@@ -27,7 +27,7 @@ export type UpstreamProvider = {
   after: ((path: string, body: Body) => Body | Promise<Body>) | null;
   /** What comes back to the redirect URI for the address of the login. */
   visit(address: URL, cookies?: Map<string, string>): Promise<URLSearchParams>;
-  sign(claims: JWTPayload, header?: { alg?: string; typ?: string; kid?: string }): Promise<string>;
+  sign(claims: JWTPayload, header?: { alg?: string; typ?: string; kid?: string | undefined }): Promise<string>;
   /** From now on new ID tokens are signed with another key. */
   changeKey(): Promise<void>;
   close(): Promise<void>;
@@ -136,8 +136,11 @@ export async function startUpstreamProvider(
         if (self.redirectUris.includes(`${next.origin}${next.pathname}`)) return next.searchParams;
       }
     },
-    sign: (claims, header = {}) =>
-      new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: key.jwk.kid, ...header }).sign(key.privateKey),
+    sign: (claims, header = {}) => {
+      const { kid, ...other } = { kid: key.jwk.kid as string | undefined, ...header };
+      const named = { alg: "RS256", ...(kid !== undefined && { kid }), ...other };
+      return new SignJWT(claims).setProtectedHeader(named).sign(key.privateKey);
+    },
     async changeKey() {
       key = await makeKey();
       provider = makeProvider();

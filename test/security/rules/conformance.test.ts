@@ -10,10 +10,13 @@ import { makeSuite, type Module, type Suite } from "./conformance/flow.ts";
 import { backUri, makeBackchannel, makeLogout } from "./conformance/logout.ts";
 import { config, makeDynamic, makeThirdParty } from "./conformance/others.ts";
 import { planKeys, type plans, printPage, type Outcomes } from "./conformance/plans.ts";
+import { makeRelyingParty } from "./conformance/relying-party.ts";
+import { startAttackWorld } from "../upstream-world.ts";
 import { startRuleWorld } from "./world.ts";
 
-// The modules of the OpenID Foundation's conformance suite for providers, by their names.
+// The modules of the OpenID Foundation's conformance suite for providers and relying parties, by their names.
 const world = startRuleWorld({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" });
+const upstreamWorld = startAttackWorld();
 
 let suite: Suite;
 let formPostSuite: Suite;
@@ -52,6 +55,7 @@ const modules: Record<keyof typeof plans, Record<string, Module>> = {
     () => receiver,
   ),
   dynamic: makeDynamic(() => operator),
+  ...makeRelyingParty(() => upstreamWorld),
 };
 
 const outcomes = Object.fromEntries(planKeys.map((key) => [key, new Map()])) as Outcomes;

@@ -1,6 +1,7 @@
 import type { Outcome } from "./flow.ts";
+import { relyingPartyPlans, type RelyingPartyPlan } from "./relying-party-plans.ts";
 
-type Plan = { title: string; name: string; text: string; modules: Record<string, string> };
+export type Plan = { title: string; name: string; text: string; modules: Record<string, string> };
 
 const basicModules: Record<string, string> = {
   "oidcc-server": "a whole flow; keys with distinct ids and no private part; length and entropy of the code; `at_hash`",
@@ -48,7 +49,7 @@ const basicModules: Record<string, string> = {
 
 /** The plans of the OpenID Foundation's suite, with their modules in its order and what each checks. */
 export const plans: Record<
-  "basic" | "formPost" | "config" | "thirdParty" | "logout" | "backchannel" | "dynamic",
+  "basic" | "formPost" | "config" | "thirdParty" | "logout" | "backchannel" | "dynamic" | RelyingPartyPlan,
   Plan
 > = {
   basic: {
@@ -138,6 +139,7 @@ they run with apps that an operator registered.`,
       "oidcc-ensure-client-assertion-with-iss-aud-succeeds": "a client assertion for the issuer",
     },
   },
+  ...relyingPartyPlans,
 };
 
 export const planKeys = Object.keys(plans) as (keyof typeof plans)[];
@@ -151,8 +153,8 @@ const words: Record<Outcome["result"], string> = {
 
 const head = `# Conformance
 
-The OpenID Foundation certifies providers with its [conformance suite](https://openid.net/certification/). The modules below have the
-suite's names and check what the suite checks of a provider. They run with all other tests, and \`npm run docs:conformance\` writes this page
+The OpenID Foundation certifies providers and relying parties with its [conformance suite](https://openid.net/certification/). The modules
+below have the suite's names and check what the suite checks. They run with all other tests, and \`npm run docs:conformance\` writes this page
 from their results. The service is not certified, and the suite itself was not run. The plans for the implicit and the hybrid flow,
 front-channel logout and session management are not applicable.
 

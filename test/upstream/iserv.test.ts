@@ -1,0 +1,188 @@
+import { decodeJwt } from "jose";
+import { describe, expect, test } from "vitest";
+import { findConnection, profiles, type NewConnection } from "../../src/upstream/index.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { giveLogin } from "../support/token.ts";
+import { startUpstreamProvider } from "../support/upstream-provider.ts";
+import { makeRelyingParty } from "../support/upstream.ts";
+
+// Servers of IServ as schools run them: each answers as one of them does.
+const db = await testDatabase();
+const make = makeMakers(db);
+const party = makeRelyingParty(db);
+
+type Server = { released?: string[]; basicRefused?: boolean; wishes?: Partial<NewConnection> };
+
+/** A server of IServ, and a school with one pupil that the roster knows by an import id. */
+async function startIserv({ released, basicRefused = false, wishes = {} }: Server = {}) {
+  const server = await startUpstreamProvider({ authMethod: "client_secret_post" });
+  if (released !== undefined) server.released = new Set(released);
+  if (basicRefused)
+    server.before = (req, res) => {
+      if (req.url !== "/token" || req.headers.authorization === undefined) return false;
+      res.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ error: "invalid_request" }));
+      return true;
+    };
+  const school = await make.school();
+  const personId = await make.person({ school, sourceSystemIdentifier: "4711" });
+  await giveLogin(db, personId);
+  const connection = await party.connect(server, school, { profile: "ISERV", ruleClaim: "import_id", ...wishes });
+  const signIn = async (claims: object, account = "anna.beispiel") => {
+    server.account = account;
+    server.claims[account] = claims as Record<string, unknown>;
+    return party.codeOf(party.signIn(server, connection));
+  };
+  const test = async (claims: object) => {
+    server.account = "anna.beispiel";
+    server.claims["anna.beispiel"] = claims as Record<string, unknown>;
+    const finished = await party.signIn(server, connection, { to: { test: await party.openLink(connection) } });
+    if (finished.kind !== "tested") throw new Error(JSON.stringify(finished));
+    const { subject, scopes, match, claims: arrived } = finished.tested;
+    return { subject, scopes, match, ...Object.fromEntries(arrived.map(({ name, values }) => [name, values])) };
+  };
+  const asked = () => server.requests.filter(({ path }) => path === "/auth").map(({ query }) => query.get("scope"));
+  const subjects = async () =>
+    (await db.prisma.upstreamLink.findMany({ where: { connectionId: connection } })).map(({ subject }) => subject);
+  return { server, connection, personId, signIn, test, asked, subjects };
+}
+
+const pupil = { import_id: "4711", uuid: "b2a1", preferred_username: "anna.beispiel" };
+const group = { id: 12, act: "klasse7b", name: "Klasse 7b", uuid: "0b1c", displayName: "Klasse 7b" };
+
+describe("groups and roles arrive as older and newer servers send them", () => {
+  test.each<[string, object, string, string[]]>([
+    ["groups as strings", { groups: ["Klasse 7b", "AG Schach"] }, "groups", ["Klasse 7b", "AG Schach"]],
+    ["groups as objects", { groups: [group] }, "groups", ["0b1c"]],
+    ["groups as objects without uuid", { groups: [{ id: 12, act: "klasse7b" }] }, "groups", ["12"]],
+    ["groups in an object by their ids", { groups: { 12: group } }, "groups", ['{"12":' + JSON.stringify(group) + "}"]],
+    ["iserv:groups as strings", { "iserv:groups": ["klasse7b"] }, "iserv:groups", ["klasse7b"]],
+    ["iserv:groups as objects", { "iserv:groups": [group] }, "iserv:groups", ["0b1c"]],
+    ["iserv_groups as strings", { iserv_groups: ["klasse7b"] }, "iserv_groups", ["klasse7b"]],
+    [
+      "iserv_groups as objects",
+      { iserv_groups: [{ act: "klasse7b", name: "Klasse 7b" }] },
+      "iserv_groups",
+      ["klasse7b"],
+    ],
+    ["no group", { groups: [] }, "groups", []],
+    ["German roles", { roles: ["Schüler", "Lehrer"] }, "roles", ["Schüler", "Lehrer"]],
+    ["roles as ROLE_", { roles: ["ROLE_STUDENT", "ROLE_TEACHER"] }, "roles", ["ROLE_STUDENT", "ROLE_TEACHER"]],
+    [
+      "iserv:roles as objects",
+      { "iserv:roles": [{ id: "ROLE_TEACHER", displayName: "Lehrer" }] },
+      "iserv:roles",
+      ["ROLE_TEACHER"],
+    ],
+  ])("%s", async (_name, claims, shown, values) => {
+    const iserv = await startIserv();
+    const tested = await iserv.test({ ...pupil, ...claims });
+    expect(tested).toMatchObject({
+      subject: "b2a1",
+      match: { kind: "one", personId: iserv.personId },
+      [shown]: values,
+    });
+    expect(await iserv.signIn({ ...pupil, ...claims })).toBe("signed_in");
+    // Groups and roles there change nothing here.
+    expect(await db.prisma.membership.count({ where: { personId: iserv.personId } })).toBe(0);
+    expect(await db.prisma.staffRole.count({ where: { personId: iserv.personId } })).toBe(0);
+  });
+});
+
+describe("the uuid is the key", () => {
+  test.each<[string, object]>([
+    ["uuid", { uuid: "b2a1" }],
+    ["iserv:uuid", { "iserv:uuid": "b2a1" }],
+    ["iserv_uuid", { iserv_uuid: "b2a1" }],
+    ["uuid in a list", { uuid: ["b2a1"] }],
+  ])("as %s", async (_name, claims) => {
+    const { signIn, subjects } = await startIserv();
+    expect(await signIn({ import_id: "4711", ...claims })).toBe("signed_in");
+    // The account is renamed there.
+    expect(await signIn({ import_id: "4711", ...claims, preferred_username: "anna.neu" }, "anna.neu")).toBe(
+      "signed_in",
+    );
+    expect(await subjects()).toEqual(["b2a1"]);
+  });
+
+  test("where it is not released, nobody is signed in by another key in its place", async () => {
+    const { signIn, subjects, test: tried } = await startIserv({ released: ["openid", "profile"] });
+    const { uuid: _uuid, ...claims } = pupil;
+    expect(await signIn(claims)).toBe("CLAIM_MISSING");
+    expect(await tried(claims)).toMatchObject({ subject: null, match: { kind: "refused", code: "CLAIM_MISSING" } });
+    expect(await subjects()).toEqual([]);
+  });
+
+  test("a school without it can choose `sub`", async () => {
+    const { signIn, subjects } = await startIserv({ wishes: { subjectClaim: "sub" } });
+    const { uuid: _uuid, ...claims } = pupil;
+    expect(await signIn(claims)).toBe("signed_in");
+    expect(await subjects()).toEqual(["anna.beispiel"]);
+  });
+});
+
+describe("scopes", () => {
+  test.each(profiles.ISERV.scopeSteps.map((step, index) => [step.join(" "), index] as const))(
+    "a server that releases only %s is asked in steps, once the connection is tested without detours",
+    async (released, index) => {
+      const {
+        signIn,
+        test: tried,
+        asked,
+        connection,
+      } = await startIserv({
+        released: released.split(" "),
+        wishes: { subjectClaim: "sub" },
+      });
+      expect(await signIn(pupil)).toBe("signed_in");
+      const steps = profiles.ISERV.scopeSteps.slice(0, index + 1).map((step) => step.join(" "));
+      expect(asked()).toEqual(steps);
+      expect(await tried(pupil)).toMatchObject({ scopes: released.split(" ") });
+      expect((await findConnection(db, connection))!.scopes).toEqual(released.split(" "));
+      const before = asked().length;
+      expect(await signIn(pupil)).toBe("signed_in");
+      expect(asked().slice(before)).toEqual([released]);
+    },
+  );
+
+  test("a server that releases nothing is not asked for ever", async () => {
+    const { signIn, asked } = await startIserv({ released: [] });
+    expect(await signIn(pupil)).toBe("SCOPE_REFUSED");
+    expect(asked()).toHaveLength(profiles.ISERV.scopeSteps.length);
+  });
+});
+
+describe("the secret", () => {
+  test("is sent in the body alone: a server that answers a Basic header with 400 signs in", async () => {
+    const { signIn, server } = await startIserv({ basicRefused: true });
+    expect(await signIn(pupil)).toBe("signed_in");
+    expect(server.requests.filter(({ path }) => path === "/token").map((one) => one.authorization)).toEqual([
+      undefined,
+    ]);
+  });
+
+  test("in the header, which somebody may have chosen, fails with a reason for the school's IT", async () => {
+    const wishes = { authMethod: "client_secret_basic" } as const;
+    const { signIn, connection } = await startIserv({ basicRefused: true, wishes });
+    expect(await signIn(pupil)).toBe("INVALID_RESPONSE");
+    expect((await findConnection(db, connection))!.lastFailure).toBe("INVALID_RESPONSE");
+  });
+});
+
+test("with `prompt=login` and `max_age=0`, an old sign-in there is refused", async () => {
+  const { server, connection } = await startIserv();
+  server.account = "anna.beispiel";
+  server.claims["anna.beispiel"] = pupil;
+  const fresh = await party.signIn(server, connection, { prompt: "login", maxAge: 0 });
+  expect(await party.codeOf(fresh)).toBe("signed_in");
+  const [last] = server.requests.filter(({ path }) => path === "/auth").slice(-1);
+  expect(Object.fromEntries(last!.query)).toMatchObject({ prompt: "login", max_age: "0" });
+  for (const auth_time of [Math.floor(Date.now() / 1000) - 600, undefined]) {
+    server.after = async (path, body) =>
+      path === "/token"
+        ? { ...body, id_token: await server.sign({ ...decodeJwt(String(body["id_token"])), auth_time }) }
+        : body;
+    const old = await party.signIn(server, connection, { prompt: "login", maxAge: 0 });
+    expect(await party.codeOf(old)).toBe("INVALID_RESPONSE");
+  }
+});
