@@ -50,17 +50,18 @@ const removals = [
   { statement: removal("recentSignIns", sql`${recent}`, recent.at), days: 30 },
 ];
 
+// Scalar subqueries and arrays: a join would let the plan that is kept for any number of rows read the tables whole.
+
 // Sessions here, and tokens that outlive them, depend on it: looked up by the person, who has few.
-const isNeeded = sql`EXISTS (SELECT FROM ${artifact}
-  WHERE ${artifact.personId} = ${due.personId} AND ${artifact.upstreamSessionId} = ${due.id})`;
+const isNeeded = sql`(SELECT 1 FROM ${artifact}
+  WHERE ${artifact.personId} = ${due.personId} AND ${artifact.upstreamSessionId} = ${due.id} LIMIT 1) IS NOT NULL`;
 
 /** How long what a sign-in opened is good if the account has not signed in since, in whichever browser. */
 const provenDays = 30;
 
 // A provider that sends no logout tokens says only at a sign-in that an account is still good.
-const isUnproven = (since: Value): Sql => sql`${due.createdAt} <= ${since} AND NOT EXISTS (SELECT FROM ${account}
-  WHERE ${account.connectionId} = ${due.connectionId} AND ${account.personId} = ${due.personId}
-    AND ${account.lastSignInAt} > ${since})`;
+const isUnproven = (since: Value): Sql => sql`greatest(${due.createdAt}, (SELECT ${account.lastSignInAt} FROM ${account}
+  WHERE ${account.connectionId} = ${due.connectionId} AND ${account.personId} = ${due.personId})) <= ${since}`;
 
 const checkSessions = statement<{ now: Date; next: Date; provenSince: Date; batch: number }>(
   ({ now, next, provenSince, batch }) => sql`
@@ -70,10 +71,11 @@ const checkSessions = statement<{ now: Date; next: Date; provenSince: Date; batc
     needed AS MATERIALIZED (SELECT id, ${isUnproven(provenSince)} AS is_unproven FROM due WHERE ${isNeeded}),
     kept AS (${update("upstreamSession", "session", {
       checkAt: next,
-      endedAt: sql`CASE WHEN needed.is_unproven THEN coalesce(${session.endedAt}, ${now}) ELSE ${session.endedAt} END`,
-    })} FROM needed WHERE ${session.id} = needed.id),
-    gone AS (DELETE FROM ${session} USING due WHERE ${session.id} = due.id
-      AND NOT EXISTS (SELECT FROM needed WHERE needed.id = due.id))
+      endedAt: sql`CASE WHEN ${session.id} = ANY (ARRAY(SELECT id FROM needed WHERE is_unproven))
+        THEN coalesce(${session.endedAt}, ${now}) ELSE ${session.endedAt} END`,
+    })} WHERE ${session.id} = ANY (ARRAY(SELECT id FROM needed))),
+    gone AS (DELETE FROM ${session}
+      WHERE ${session.id} = ANY (ARRAY(SELECT id FROM due EXCEPT SELECT id FROM needed)))
     SELECT count(*)::int AS due FROM due`,
   "upstream.checkSessions",
 );
@@ -85,8 +87,8 @@ const retryMs = 3_600_000;
 const takeDue = statement<{ now: Date; next: Date }>(
   ({ now, next }) => sql`
     ${update("upstreamConnection", "connection", { refreshAt: next })}
-    WHERE ${connection.id} IN (SELECT id FROM upstream_connection WHERE refresh_at <= ${now}
-      ORDER BY refresh_at LIMIT ${refreshedAtOnce} FOR UPDATE SKIP LOCKED)
+    WHERE ${connection.id} = ANY (ARRAY(SELECT id FROM upstream_connection WHERE refresh_at <= ${now}
+      ORDER BY refresh_at LIMIT ${refreshedAtOnce} FOR UPDATE SKIP LOCKED))
     RETURNING ${connectionFields}`,
   "upstream.takeDueConnections",
 );

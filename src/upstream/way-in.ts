@@ -131,8 +131,8 @@ const searchStatement = statement<{ words: string[] }>(
     FROM ${school} LEFT JOIN ${wayIn} ON ${wayIn.schoolId} = ${school.id}
     WHERE ${school.sandboxId} IS NULL
       AND EXISTS (SELECT FROM ${connection} WHERE ${connection.schoolId} = ${school.id} AND ${connection.state} = 'ON')
-      AND NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE
-        strpos(lower(concat_ws(' ', ${school.name}, ${school.city}, ${school.zipCode})), lower(word)) = 0)
+      AND lower(concat_ws(' ', ${school.name}, ${school.city}, ${school.zipCode})) LIKE ALL (ARRAY(
+        SELECT '%' || regexp_replace(lower(word), '([\\\\%_])', '\\\\\\1', 'g') || '%' FROM unnest(${words}::text[]) AS word))
     ORDER BY strpos(lower(${school.name}), lower((${words}::text[])[1])) = 1 DESC, ${school.sortKey}, ${school.id}
     LIMIT ${mostFound}`,
   "upstream.searchSchools",

@@ -7,13 +7,13 @@ import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { addressesOf, updateConnectionIn, type ConnectionId, type NewConnection } from "../../src/upstream/index.ts";
 import type { Shown } from "../support/browser.ts";
-import { connectSchool, makeTravellingBrowser, type TravellingBrowser } from "../support/upstream-browser.ts";
 import { makeMakers, type Make } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
 import { blockPerson, unblockPerson } from "../support/sign-ins.ts";
 import { askFor, exchange, giveLogin, passPages, postToken, type Login } from "../support/token.ts";
+import { connectSchool, makeTravellingBrowser, type TravellingBrowser } from "../support/upstream-browser.ts";
 
 // Two of these services: the login of a school at A is an app of B, where the people of the school have their accounts.
 
