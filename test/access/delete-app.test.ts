@@ -30,10 +30,12 @@ const kept = {
   withheld_period: "what schools withheld from it",
 };
 
+/** The client ids of `upstream_connection` are those that schools' providers gave to this service. */
 async function countRows(clientId: ClientId): Promise<Record<string, number>> {
   const { rows: tables } = await db.pool.query<{ name: string }>(
     `SELECT c.table_name AS name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
-     WHERE c.table_schema = 'public' AND c.column_name = 'client_id' AND t.table_type = 'BASE TABLE' AND ${isWhole} ORDER BY 1`,
+     WHERE c.table_schema = 'public' AND c.column_name = 'client_id' AND c.table_name <> 'upstream_connection'
+       AND t.table_type = 'BASE TABLE' AND ${isWhole} ORDER BY 1`,
   );
   const counts: Record<string, number> = {};
   for (const { name } of tables) {
