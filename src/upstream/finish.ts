@@ -21,9 +21,9 @@ export type Progress = { to: Destination | null; schoolId: SchoolId | null; isPr
 
 /** Takes what the browser brings back from the provider. `progress` is filled in on the way. Errors: UpstreamError. */
 export async function finishRoundTrip(deps: RoundTripDeps, back: Back, progress: Progress): Promise<Finished> {
-  const { connectionId, browser, params, at: now } = back;
+  const { connectionId, browser, address, params, at: now } = back;
   const state = params.get("state") ?? "";
-  const taken = await takeRoundTrip(deps.db.pool, { connectionId, browser, state, now }, deps.encryptionKeys);
+  const taken = await takeRoundTrip(deps.db.pool, { connectionId, browser, address, state, now }, deps.encryptionKeys);
   const { trip, connection: row } = taken;
   Object.assign(progress, { to: trip.to, schoolId: row.schoolId });
   await refuseOff(deps, row, { to: trip.to, browser }, deps.findSetUpLink);
@@ -32,7 +32,7 @@ export async function finishRoundTrip(deps: RoundTripDeps, back: Back, progress:
   const fewer = findFewerScopes(connection, { trip, params });
   if (fewer !== null) {
     const { to, maxAge } = trip;
-    const start = { connectionId, browser, address: back.address, to, maxAge, silent: taken.purpose === "SILENT" };
+    const start = { connectionId, browser, address, to, maxAge, silent: taken.purpose === "SILENT" };
     return { kind: "again", redirectTo: await goUpstream(deps, { connection, start, scopes: fewer }) };
   }
   // Without a code there is only what the browser says.

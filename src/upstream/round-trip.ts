@@ -5,6 +5,7 @@ import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { fields, findRows, insert, join, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import {
+  giveBackSteps,
   makeForCount,
   takeSteps,
   toBucketParameters,
@@ -114,27 +115,32 @@ export async function openRoundTrip(
 type Taken = ConnectionRow & { browserHash: Buffer; purpose: Purpose; details: Buffer; expiresAt: Date };
 export type TakenRoundTrip = { connection: ConnectionRow; purpose: Purpose; trip: RoundTrip };
 
-// Deleted before anything is looked at, so that a state is good once, whoever brings it.
-const takeStatement = statement<{ stateHash: Buffer }>(
-  ({ stateHash }) => sql`
-    WITH trip AS (DELETE FROM ${table("upstreamRoundTrip")} WHERE state_hash = ${stateHash} RETURNING *)
+// Deleted before anything is looked at, so that a state is good once, whoever brings it. Only open ones count.
+const takeStatement = makeForCount((count) =>
+  statement<BucketParameters & { stateHash: Buffer }>((given) => {
+    const { steps } = giveBackSteps(given, count, sql`EXISTS (SELECT FROM trip)`);
+    return sql`
+    WITH trip AS (DELETE FROM ${table("upstreamRoundTrip")} WHERE state_hash = ${given.stateHash} RETURNING *),
+      ${join(steps)}
     SELECT ${connectionFields}, ${fields({
       browserHash: trip.browserHash,
       purpose: trip.purpose,
       details: trip.details,
       expiresAt: trip.expiresAt,
-    })} FROM trip JOIN ${connection} ON ${connection.id} = ${trip.connectionId}`,
-  "upstream.takeRoundTrip",
+    })} FROM trip JOIN ${connection} ON ${connection.id} = ${trip.connectionId}`;
+  }, `upstream.takeRoundTrip.${count}`),
 );
 
 /** Errors: EXPIRED for a state that is unknown, used or old; OTHER_BROWSER; INVALID_RESPONSE at another connection. */
 export async function takeRoundTrip(
   db: Queryable,
-  back: { connectionId: ConnectionId; browser: string; state: string; now: Date },
+  back: { connectionId: ConnectionId; browser: string; address: string; state: string; now: Date },
   keys: EncryptionKeys,
 ): Promise<TakenRoundTrip> {
   const stateHash = hashSecret(back.state);
-  const [taken] = await findRows<Taken>(db, takeStatement, { stateHash });
+  const buckets = bucketsOf(keys, back.address);
+  const given = { ...toBucketParameters(buckets), stateHash };
+  const [taken] = await findRows<Taken>(db, takeStatement(buckets.length), given);
   if (taken === undefined || taken.expiresAt <= back.now) throw new UpstreamError("EXPIRED");
   const { browserHash, purpose, details, expiresAt: _expiresAt, ...row } = taken;
   if (!browserHash.equals(hashSecret(back.browser))) throw new UpstreamError("OTHER_BROWSER");

@@ -61,3 +61,23 @@ test("a secret is sent as it is where nothing in it needs an escape, because man
   const decoded = sent.map((one) => Buffer.from(one!.replace("Basic ", ""), "base64").toString());
   expect(decoded).toEqual(["a%3Ab:with-every_sign.and~one"]);
 });
+
+test("only browsers that are at the provider count against the limit of an address", async () => {
+  const at = new Date();
+  const { upstream, begin, browser, connect, codeOf } = makeRelyingParty(db, () => at);
+  const connection = await connect(provider, await make.school());
+  const address = "2001:db8:1:1::1";
+  const countUsed = async () => {
+    const text = "SELECT count(*)::int AS used FROM rate_limit WHERE full_at > $1::timestamptz + interval '10 ms'";
+    return (await db.pool.query<{ used: number }>(text, [at])).rows[0]!.used;
+  };
+  await db.pool.query("DELETE FROM rate_limit");
+  const tabs: URLSearchParams[] = [];
+  for (let tab = 0; tab < 20; tab++) tabs.push((await begin(connection, { address })).searchParams);
+  expect(await countUsed()).toBe(2);
+  for (const tab of tabs) {
+    const params = new URLSearchParams({ error: "access_denied", state: tab.get("state")!, iss: provider.issuer });
+    expect(await codeOf(upstream.finish({ connectionId: connection, browser, address, params, at }))).toBe("CANCELLED");
+  }
+  expect(await countUsed()).toBe(0);
+});

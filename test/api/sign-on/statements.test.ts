@@ -112,7 +112,7 @@ test("a sign-on with the school's own login takes 16 statements, and one for the
     "sign-on.findInteractions",
     "upstream.findConnection",
     "upstream.openRoundTrip.1",
-    "upstream.takeRoundTrip",
+    "upstream.takeRoundTrip.1",
     "upstream.findLinked",
     "upstream.recordSignIn",
     "sign-on.findInteractions",
