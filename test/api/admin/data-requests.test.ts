@@ -38,11 +38,12 @@ const update = ({ id }: Pick<DataRequest, "id">, body: object, by = admin) =>
   by.call("PATCH", `/data-requests/${id}`, { body });
 const readToday = async ({ call } = admin) =>
   ((await call("GET", `/today?school=${school}`)).body as Schemas["Today"]).atSchools!.dataRequests;
+/** By their actions: the clock stands, so that nothing says which was first. */
 const linesOf = async (personId: PersonId) =>
   (
     await db.prisma.audit.findMany({
       where: { personId, action: { startsWith: "data_request" } },
-      orderBy: { id: "asc" },
+      orderBy: { action: "desc" },
     })
   ).map(({ action, schoolId, detail, actorRole }) => ({ action, schoolId, detail, actorRole }));
 
