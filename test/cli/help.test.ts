@@ -130,6 +130,6 @@ test("bash completes commands, verbs, options and their words", async () => {
   expect(complete("person", "create", "--sch")).toBe("--school");
   expect(complete("person", "create", "--role", "")).toBe("STUDENT TEACHER OTHER");
   expect(complete("person", "create", "--output", "c")).toBe("csv");
-  expect(complete("help", "data")).toBe("database");
+  expect(complete("help", "datab")).toBe("database");
   expect((await run("completion", "zsh")).out).toContain("bashcompinit");
 });
