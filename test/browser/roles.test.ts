@@ -244,11 +244,18 @@ test("support only reads, for a reason that the school sees, and for a time that
     .poll(() => pagesOf(support))
     .toEqual(["Heute", "Personen", "Klassen", "Apps", "Importe", "Protokoll", "Datenschutz", "Rollen", "Hilfe"]);
   const seen = await followLinks(support, base);
-  const known = ["people", `people/${pupil}`, `people/${pupil}/sign-in`, `people/${pupil}/apps`, "classes"];
+  const known = [
+    "people",
+    `people/${pupil}`,
+    `people/${pupil}/sign-in`,
+    `people/${pupil}/apps`,
+    `people/${pupil}/data`,
+    "classes",
+  ];
   const more = [`classes/${group}`, `classes/${group}/members/${pupil}`, `apps/${clientId}`, "audit", "staff"];
   expect(seen).toEqual(expect.arrayContaining([...known, ...more].map((path) => `${new URL(base).pathname}/${path}`)));
   for (const path of [
-    ...["people/new", ...["leave", "delete", "data", "school"].map((one) => `people/${pupil}/${one}`)],
+    ...["people/new", ...["leave", "delete", "school"].map((one) => `people/${pupil}/${one}`)],
     ...["classes/new", "credentials", ...["logins", "add", "delete"].map((one) => `classes/${group}/${one}`)],
     ...[`apps/${clientId}/change`, `apps/${clientId}/withdrawal`, "staff/new"],
   ]) {
