@@ -101,7 +101,10 @@ export async function readUserinfo(
     const client = await library();
     return await client.fetchUserInfo(await configure(connection, calls), accessToken, idClaims.sub);
   } catch (error) {
-    throw toUpstreamError(error);
+    const failure = toUpstreamError(error);
+    // Only the access token is sent there, and not the secret.
+    if (failure.code !== "SECRET_REFUSED") throw failure;
+    throw new UpstreamError("INVALID_RESPONSE", `userinfo: ${failure.detail}`, { cause: error });
   }
 }
 

@@ -175,6 +175,14 @@ test("a secret that the provider refuses", async () => {
   expect(await stateOf(wrong)).toEqual({ lastFailure: "SECRET_REFUSED", isFailing: true });
 });
 
+test("userinfo that refuses the access token says nothing of the secret", async () => {
+  const asked: string[] = [];
+  provider.before = ({ url = "" }, res) => url === "/me" && (asked.push(url), res.writeHead(401).end(), true);
+  expect(await signInWith(null)).toBe("INVALID_RESPONSE");
+  expect(asked).toEqual(["/me"]);
+  provider.before = null;
+});
+
 test("IServ: the secret is sent in the body, and scopes are given up in steps; a pupil cannot make that last", async () => {
   const iserv = await startUpstreamProvider({ authMethod: "client_secret_post" });
   iserv.released = new Set(["openid", "profile", "uuid"]);
