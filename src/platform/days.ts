@@ -1,4 +1,4 @@
-// Days as text, such as 2026-02-03, in the time zone of the schools.
+// Days as text, such as 2026-02-03, in Germany, whose law and schools they are for.
 const format = new Intl.DateTimeFormat("sv", { timeZone: "Europe/Berlin", dateStyle: "short" });
 
 export const dayOf = (at: Date): string => format.format(at);

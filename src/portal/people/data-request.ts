@@ -1,4 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
+import { dayOf } from "../../platform/days.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
 import {
   askedBy,
@@ -6,6 +7,7 @@ import {
   nameOf,
   unwrap,
   postAndRedirect,
+  readZone,
   unwrapIfFound,
   unwrapPage,
   updateDataRequest,
@@ -14,7 +16,6 @@ import {
   type PageRequest,
   type PageView,
 } from "../frame/index.ts";
-import { readZone } from "../frame/zone.ts";
 import type { DataDocument } from "./data-document.ts";
 import type { LetterOptions } from "./data-letter.ts";
 import type { Person } from "./presentation.ts";
@@ -29,7 +30,7 @@ export async function showData(request: PageRequest): Promise<PageView> {
     base: addressOf(request),
     fullName: nameOf(record, request),
     requests: items.map((one) => viewDataRequest(one, request)),
-    today: schoolDay.format(now),
+    today: dayOf(now),
     mayRecord: request.may("createDataRequest"),
     mayExport: request.may("getPersonData"),
   };
@@ -37,7 +38,6 @@ export async function showData(request: PageRequest): Promise<PageView> {
 }
 
 const mostRequests = 100;
-const schoolDay = new Intl.DateTimeFormat("sv", { timeZone: "Europe/Berlin", dateStyle: "short" });
 
 const dataPage = (request: PageRequest): string => `${addressOf(request)}/data`;
 

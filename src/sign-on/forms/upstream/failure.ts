@@ -1,5 +1,4 @@
-import { readLocale } from "../../../platform/pages/index.ts";
-import { addressInLanguage } from "../../../platform/pages/index.ts";
+import { addressInLanguage, readLocale } from "../../../platform/pages/index.ts";
 import type { Destination, UpstreamFailure } from "../../../upstream/index.ts";
 import { findWaiting } from "../cards/waiting-app.ts";
 import { type PageRequest, redirect, requestIdOf, sendPage } from "../page-request.ts";
