@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runGates, sumUp, type Gate } from "../gates/run-gates.ts";
+import { describeWithFailures, runGates, sumUp, type Gate } from "../gates/run-gates.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "gates-"))));
@@ -11,7 +11,20 @@ afterAll(() => rm(folder, { recursive: true }));
 const said: string[] = [];
 const node = (code: string): Omit<Gate, "name"> => ({ program: process.execPath, args: ["-e", code], minutes: 1 });
 const wrote = (passed: number, failed: number) =>
-  `require("fs").writeFileSync(${JSON.stringify(join(folder, "results.json"))}, JSON.stringify({ numPassedTests: ${passed}, numFailedTests: ${failed}, numPendingTests: 0, numTodoTests: 0 }))`;
+  `require("fs").writeFileSync(${JSON.stringify(join(folder, "results.json"))}, JSON.stringify({ numPassedTests: ${passed}, numFailedTests: ${failed}, numPendingTests: 0, numTodoTests: 0, testResults: ${JSON.stringify(ran(failed))} }))`;
+const ran = (failed: number) => [
+  {
+    name: "a.test.ts",
+    status: "failed",
+    message: "",
+    assertionResults: Array.from({ length: failed }, (_, n) => ({
+      status: "failed",
+      fullName: `test ${n}`,
+      failureMessages: ["Error: it is red\n    at a line"],
+    })),
+  },
+  ...(failed > 0 ? [{ name: "b.test.ts", status: "failed", message: "It cannot be read", assertionResults: [] }] : []),
+];
 const results = () => join(folder, "results.json");
 
 async function outcomeOf(gate: Omit<Gate, "name">, deadline?: number) {
@@ -80,6 +93,15 @@ test("parallel neighbours run two at a time, and all others alone", async () => 
 test("what a shut gate printed is shown", async () => {
   await outcomeOf(node("console.error('because of this'); process.exit(1)"));
   expect(said.join("\n")).toContain("because of this");
+});
+
+test("the last lines name every test that failed", async () => {
+  const outcome = await outcomeOf({ ...node(`${wrote(5, 2)}; process.exitCode = 1`), results: results() });
+  expect(describeWithFailures(outcome).split("\n").slice(1)).toEqual([
+    "    a.test.ts: test 0: Error: it is red",
+    "    a.test.ts: test 1: Error: it is red",
+    "    b.test.ts: It cannot be read",
+  ]);
 });
 
 test("gates and tests are summed up together, and nothing at all is a failure", async () => {

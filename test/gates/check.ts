@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installedServers } from "../support/servers.ts";
-import { describeOutcome, runGates, sumUp, type Gate } from "./run-gates.ts";
+import { describeWithFailures, runGates, sumUp, type Gate } from "./run-gates.ts";
 
 const { values } = parseArgs({
   options: {
@@ -109,7 +109,7 @@ const outcomes = await runGates(ordered, {
 });
 
 console.log("");
-for (const outcome of outcomes) console.log(describeOutcome(outcome));
+for (const outcome of outcomes) console.log(describeWithFailures(outcome));
 const { passed, failed, ok } = sumUp(outcomes);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = ok ? 0 : 1;

@@ -24,6 +24,8 @@ export type Outcome = {
   passed: number;
   failed: number;
   skipped: number;
+  /** Of every failed test its name and the first line of what it said. */
+  failures: string[];
   why?: string;
 };
 type Options = { say: (line: string) => void; env?: NodeJS.ProcessEnv; deadline?: number };
@@ -66,8 +68,12 @@ async function reportGate(gate: Gate, options: Options): Promise<Outcome> {
   return outcome;
 }
 
-export const describeOutcome = ({ name, ok, seconds, cpuSeconds, why }: Outcome, tests = ""): string =>
+const describeOutcome = ({ name, ok, seconds, cpuSeconds, why }: Outcome, tests = ""): string =>
   `${ok ? "✔" : "✖"} ${name} (${seconds} s, ${cpuSeconds} s of processors${tests})${why ? `: ${why}` : ""}`;
+
+/** A line for the gate and one for each of its tests that failed. */
+export const describeWithFailures = (outcome: Outcome): string =>
+  [describeOutcome(outcome), ...outcome.failures.map((failure) => `    ${failure}`)].join("\n");
 
 /** What counts: every gate and every test in one. */
 export function sumUp(outcomes: Outcome[]): { passed: number; failed: number; ok: boolean } {
@@ -85,7 +91,7 @@ async function runGate(gate: Gate, { say, env = process.env, deadline = Infinity
       ? await run(gate, milliseconds, { ...env, ...gate.env })
       : { code: null, output: "", cpuSeconds: 0, why: "no time is left" };
   const { code, output, cpuSeconds } = ended;
-  const tests = gate.results ? readResults(gate.results) : { passed: 0, failed: 0, skipped: 0 };
+  const tests = gate.results ? readResults(gate.results) : noResults;
 
   let why = ended.why;
   if (!why && code !== 0) why = `it ended with ${String(code)}`;
@@ -142,20 +148,35 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-function readResults(path: string): { passed: number; failed: number; skipped: number } {
+type Results = Pick<Outcome, "passed" | "failed" | "skipped" | "failures">;
+const firstLine = (text = ""): string => text.split("\n", 1)[0]!;
+const noResults: Results = { passed: 0, failed: 0, skipped: 0, failures: [] };
+
+function readResults(path: string): Results {
   try {
     const results = JSON.parse(readFileSync(path, "utf8")) as {
       numPassedTests: number;
       numFailedTests: number;
       numPendingTests: number;
       numTodoTests: number;
+      testResults: {
+        name: string;
+        status: string;
+        message: string;
+        assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
+      }[];
     };
     return {
       passed: results.numPassedTests,
       failed: results.numFailedTests,
       skipped: results.numPendingTests + results.numTodoTests,
+      failures: results.testResults.flatMap(({ name: file, status, message, assertionResults }) => {
+        const tests = assertionResults.filter((result) => result.status === "failed");
+        if (tests.length === 0) return status === "failed" ? [`${file}: ${firstLine(message)}`] : [];
+        return tests.map((test) => `${file}: ${test.fullName}: ${firstLine(test.failureMessages[0])}`);
+      }),
     };
   } catch {
-    return { passed: 0, failed: 0, skipped: 0 };
+    return noResults;
   }
 }

