@@ -6704,7 +6704,8 @@ export interface components {
          *
          *     - `person_active`: the person is not deleted.
          *     - `person_not_blocked`: staff have not blocked the person from signing in.
-         *     - `login`: the person has a user name, and a password or a login card.
+         *     - `login`: the person has a user name, and a way to sign in: a password that the school uses, a login card, or the school's own login.
+         *     - `school_login`: a login of the home school's own that lets the person in, for each one that is switched on.
          *     - `wrong_passwords`: wrong passwords of the last 24 hours.
          *     - `no_wait`: the login is not slowed down after wrong passwords.
          *     - `card`: the login card, for people who have had one.
@@ -6719,7 +6720,7 @@ export interface components {
          * @example audience
          * @enum {string}
          */
-        SignInStepCode: "person_active" | "person_not_blocked" | "login" | "wrong_passwords" | "no_wait" | "card" | "second_factor" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
+        SignInStepCode: "person_active" | "person_not_blocked" | "login" | "school_login" | "wrong_passwords" | "no_wait" | "card" | "second_factor" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
         /**
          * @description `REFUSED` stops the sign-in. `NOTE` does not: another school allows it, or the person is asked something during sign-on.
          * @example PASSED
@@ -6781,10 +6782,20 @@ export interface components {
              */
             username?: string;
             /**
-             * @description Whether the person has a password; without one, a login card signs them in.
+             * @description Whether the person has a password; without one, a login card or the school's own login signs them in.
              * @example true
              */
             hasPassword?: boolean;
+            /**
+             * @description Present and false if the home school uses no passwords, so that the person's does not sign them in.
+             * @example false
+             */
+            usesPassword?: boolean;
+            /**
+             * @description The name of the school's own login.
+             * @example IServ
+             */
+            connection?: string;
             /**
              * @description Whether the person must choose their own password during sign-on.
              * @example false
@@ -6798,7 +6809,7 @@ export interface components {
             tries?: number;
             /**
              * Format: date-time
-             * @description When the last one was typed, or the card was refused.
+             * @description When the last one was typed, the card was refused, or the person last signed in with the school's own login.
              * @example 2026-02-03T07:58:00.000Z
              */
             lastAt?: string;
@@ -6887,7 +6898,7 @@ export interface components {
              */
             clientId: string | null;
             /**
-             * @description Whether the person can sign in with the right password, and to the app if there is one.
+             * @description Whether the person can sign in with the right password, their card or the school's own login, and to the app if there is one.
              * @example true
              */
             isAllowed: boolean;

@@ -54,6 +54,7 @@ export {
   longestTurnSeconds,
   makeCheckPassword,
   makePassword,
+  mayUsePasswordOf,
   sweepSignInTraces,
   waitsOf,
   wrongPasswordsOf,

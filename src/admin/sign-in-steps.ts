@@ -12,6 +12,7 @@ export type StepCode =
   | "person_active"
   | "person_not_blocked"
   | "login"
+  | "school_login"
   | "wrong_passwords"
   | "no_wait"
   | "card"
@@ -61,20 +62,45 @@ function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: stri
 
 const hasCard = ({ card }: SignInFacts): boolean => card !== null && card.revokedAt === null && card.state !== "STAFF";
 
-const canSignIn = (facts: SignInFacts): boolean => facts.login !== null && (facts.login.hasPassword || hasCard(facts));
+/** Whether the person can sign in without a card. */
+const needsNoCard = ({ login, usesPassword, schoolLogins }: SignInFacts): boolean =>
+  schoolLogins.length > 0 || (login?.hasPassword === true && usesPassword);
+
+const canSignIn = (facts: SignInFacts): boolean => needsNoCard(facts) || (facts.login !== null && hasCard(facts));
 
 /** Whether the person has only a card, and that is refused at this moment. */
 const isCardRefused = (facts: SignInFacts): boolean =>
-  facts.login?.hasPassword === false && hasCard(facts) && facts.card?.state !== "USABLE";
+  !needsNoCard(facts) && hasCard(facts) && facts.card?.state !== "USABLE";
 
-function loginStep({ facts, isGuest }: Explanation, fix: (operation: OperationId, end: string) => Fix): Step {
-  const { login } = facts;
-  if (login === null) return step("login", "REFUSED", {}, fix("setLogin", "/login"));
+function loginStep(asked: Explanation, fix: (operation: OperationId, end: string) => Fix): Step {
+  const { facts, isGuest, roles, homeSchoolId } = asked;
+  const { login, usesPassword } = facts;
+  const isRefused = !canSignIn(facts);
+  // The school's own login gives a user name to whoever has none.
+  if (login === null) return step("login", isRefused ? "REFUSED" : "NOTE", {}, fix("setLogin", "/login"));
   const { username, changedAt, hasPassword, mustChange } = login;
-  const outcome = !canSignIn(facts) ? "REFUSED" : !hasPassword || mustChange ? "NOTE" : "PASSED";
-  const values = { hasPassword, mustChange, ...(isGuest ? {} : { username, since: time(changedAt) }) };
-  return step("login", outcome, values, hasPassword ? null : fix("newPassword", "/login/password"));
+  const outcome = isRefused ? "REFUSED" : hasPassword && usesPassword && !mustChange ? "PASSED" : "NOTE";
+  const values = { hasPassword, mustChange };
+  if (isGuest) return step("login", outcome, values, hasPassword ? null : fix("newPassword", "/login/password"));
+  const own = { ...values, username, since: time(changedAt) };
+  if (usesPassword || homeSchoolId === null)
+    return step("login", outcome, own, hasPassword ? null : fix("newPassword", "/login/password"));
+  const emergency = `/schools/${homeSchoolId}/way-in/emergency`;
+  const mend = isRefused ? fixOf(roles, "setEmergencySignIn", emergency, [homeSchoolId]) : null;
+  return step("login", outcome, { ...own, usesPassword }, mend);
 }
+
+const schoolLoginSteps = ({ facts, isGuest, homeSchoolId }: Explanation): Step[] =>
+  isGuest || homeSchoolId === null
+    ? []
+    : facts.schoolLogins.map(({ name, linkedAt, lastAt }) =>
+        step("school_login", linkedAt === null ? "NOTE" : "PASSED", {
+          schoolId: homeSchoolId,
+          connection: name,
+          ...(linkedAt !== null && { since: time(linkedAt) }),
+          ...(lastAt !== null && { lastAt: time(lastAt) }),
+        }),
+      );
 
 function wrongPasswordStep({ tries, lastAt }: SignInFacts["wrongPasswords"], fix: Fix): Step {
   const last = lastAt === null ? {} : { lastAt: time(lastAt) };
@@ -83,11 +109,11 @@ function wrongPasswordStep({ tries, lastAt }: SignInFacts["wrongPasswords"], fix
 
 /** The card; no step if the person has none that matters. */
 function cardSteps({ facts, roles, homeSchoolId }: Explanation): Step[] {
-  const { card, login } = facts;
+  const { card } = facts;
   if (card === null || homeSchoolId === null) return [];
   const { state, revokedAt, createdAt, hours, refused } = card;
   const isSound = state === "USABLE" && refused === null;
-  const outcome = isSound ? "PASSED" : login?.hasPassword === true || state === "USABLE" ? "NOTE" : "REFUSED";
+  const outcome = isSound ? "PASSED" : needsNoCard(facts) || state === "USABLE" ? "NOTE" : "REFUSED";
   const values = {
     schoolId: homeSchoolId,
     card: state,
@@ -126,6 +152,7 @@ function personSteps(asked: Explanation): Step[] {
       fix("unblockPerson", "/block"),
     ),
     loginStep(asked, fix),
+    ...schoolLoginSteps(asked),
     ...(isGuest || facts.login === null
       ? []
       : [wrongPasswordStep(facts.wrongPasswords, fix("newPassword", "/login/password"))]),
@@ -210,8 +237,7 @@ function reasonOf({ facts, clientId }: Explanation): Schemas["SignInExplanation"
   const { right, login, waits } = facts;
   const needsGrant = clientId !== null;
   if (right.kind === "refused" && (needsGrant || right.reason !== "no_grant")) return right.reason;
-  if (login === null) return "no_login";
-  if (!canSignIn(facts)) return "no_password";
+  if (!canSignIn(facts)) return login === null ? "no_login" : "no_password";
   if (isCardRefused(facts)) return "card_refused";
   return waits.everywhereUntil === null && waits.places === 0 ? "none" : "slowed";
 }

@@ -43,6 +43,7 @@ export { linkByHandIn, listLinks, unlinkIn, type Link } from "./links.ts";
 export { previewRule, type RulePreview } from "./preview.ts";
 export { profiles, type AuthMethod, type Profile, type ProfileFacts } from "./profiles.ts";
 export { dismissRefusalIn, listRefusals, type Refusal } from "./refusals.ts";
+export { schoolLoginsOf, type SchoolLogin } from "./school-logins.ts";
 export {
   closeSetUpLinkIn,
   createSetUpLinkIn,

@@ -99,6 +99,17 @@ export type FactsParameters = RuleParameters & {
   now: Date;
 };
 
+/** SQL: whether the person is in one of the groups; true without groups, which let everybody in. */
+export const isInGroups = (groupIds: Value): Sql =>
+  sql`(cardinality(${groupIds}::uuid[]) = 0 OR EXISTS (SELECT FROM ${member}
+    JOIN ${group} ON ${group.id} = ${member.groupId} AND ${group.status} = 'ACTIVE'
+    WHERE ${member.personId} = ${person.id} AND ${member.groupId} = ANY (${groupIds}::uuid[])))`;
+
+/** SQL: whether a role keeps the person from signing in with a school's login. */
+export const isWide = (now: Value): Sql =>
+  sql`EXISTS (SELECT FROM ${role} WHERE ${role.personId} = ${person.id} AND ${role.role} IN (${wideRoles})
+    AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}::timestamptz))`;
+
 export const factsTables = (personId: Sql): Sql =>
   sql`${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id} WHERE ${person.id} = ${personId}`;
 
@@ -106,11 +117,8 @@ export const personFacts = (given: { readonly [Name in keyof FactsParameters]: V
   personId: person.id,
   isHere: sql`(${person.status} = 'ACTIVE' AND ${person.homeSchoolId} IS NOT DISTINCT FROM ${given.schoolId}::uuid)`,
   isBlocked: sql`${person.blockedAt} IS NOT NULL`,
-  isWide: sql`EXISTS (SELECT FROM ${role} WHERE ${role.personId} = ${person.id} AND ${role.role} IN (${wideRoles})
-    AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${given.now}::timestamptz))`,
-  isInGroups: sql`(cardinality(${given.groupIds}::uuid[]) = 0 OR EXISTS (SELECT FROM ${member}
-    JOIN ${group} ON ${group.id} = ${member.groupId} AND ${group.status} = 'ACTIVE'
-    WHERE ${member.personId} = ${person.id} AND ${member.groupId} = ANY (${given.groupIds}::uuid[])))`,
+  isWide: isWide(given.now),
+  isInGroups: isInGroups(given.groupIds),
   generation: credential.generation,
   isKey: sql`${keyOf(given)} = ${normalised(sql`${given.value}::text`, given)}`,
 });
@@ -134,8 +142,7 @@ const countStatement = statement<RuleParameters & { schoolId: SchoolId; groupIds
       count(key) FILTER (WHERE is_wanted)::int AS "withKey",
       count(*) FILTER (WHERE is_wanted AND same = 1 AND key IS NOT NULL)::int AS unique
     FROM (SELECT key, is_wanted, count(*) OVER (PARTITION BY key) AS same FROM (
-      SELECT ${keyOf(given)} AS key, (cardinality(${given.groupIds}::uuid[]) = 0 OR EXISTS (SELECT FROM ${member}
-        WHERE ${member.personId} = ${person.id} AND ${member.groupId} = ANY (${given.groupIds}::uuid[]))) AS is_wanted
+      SELECT ${keyOf(given)} AS key, ${isInGroups(given.groupIds)} AS is_wanted
       FROM ${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id}
       WHERE ${person.homeSchoolId} = ${given.schoolId} AND ${person.status} = 'ACTIVE') AS roster) AS counted`,
   "upstream.countKeys",

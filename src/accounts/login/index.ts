@@ -14,7 +14,7 @@ export { makePassword } from "./make-password.ts";
 export { hashPassword, longestPassword } from "./password.ts";
 export { longestTurnSeconds } from "./password-queue.ts";
 export { bucketsOfAddress, countedAddress, countedSite } from "./known-devices.ts";
-export { findMayUsePassword } from "./local-passwords.ts";
+export { findMayUsePassword, mayUsePasswordOf } from "./local-passwords.ts";
 export { foldUsername } from "./username.ts";
 export { forgetTriesOf, waitsOf, type Waits } from "./rate-limits.ts";
 export { sweepSignInTraces } from "./sweep.ts";

@@ -17,11 +17,14 @@ export const mayUsePassword = (of: { readonly id: Sql; readonly homeSchoolId: Sq
 
 const person = table("person");
 
+/** SQL of a scalar subquery: `mayUsePassword` of one person; NULL for nobody. */
+export const mayUsePasswordOf = (personId: Value, now: Value): Sql =>
+  sql`(SELECT ${mayUsePassword(person, now)} FROM ${person} WHERE ${person.id} = ${personId})`;
+
 type Asked = { personId: PersonId; now: Date };
 
 const selectMay = statement<Asked>(
-  ({ personId, now }) => sql`
-    SELECT ${mayUsePassword(person, now)} AS "mayUse" FROM ${person} WHERE ${person.id} = ${personId}`,
+  ({ personId, now }) => sql`SELECT ${mayUsePasswordOf(personId, now)} AS "mayUse"`,
   "find-may-use-password",
 );
 

@@ -27,6 +27,12 @@ async function listApps(request: PageRequest): Promise<App[]> {
 /** How to fix a refused step: a form sent to `action`, or a page. */
 type Fix = { action: string } | { href: string } | { roles: string };
 
+/** Of fixes that are not the usual one of their step. */
+const fixTexts: { [operationId: string]: string } = {
+  putCardSettings: "steps.card.fixSettings",
+  setEmergencySignIn: "steps.login.fixEmergency",
+};
+
 function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): Fix | null {
   if (fix === null) return null;
   const { t } = request;
@@ -38,6 +44,8 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
   if (fix.operationId === "putGrant")
     return { href: `/admin/schools/${values.schoolId ?? request.param("schoolId")}/apps/${clientId}` };
   if (fix.operationId === "putCardSettings") return { href: `/admin/schools/${values.schoolId}/settings` };
+  if (fix.operationId === "setEmergencySignIn")
+    return { href: `/admin/schools/${values.schoolId ?? request.param("schoolId")}/own-login#emergency` };
   if (fix.operationId === "createLoginCards") return { href: `${base}#cards` };
   if (fix.operationId === "newPassword") return { href: `${base}#login` };
   return { href: `/admin/schools/${request.path.schoolId}/people/${request.path.personId}#login` };
@@ -45,13 +53,16 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
 
 /** The end of the key of the text that fits the details of a step. */
 function variantOf({ code, outcome, values }: Step): string {
-  const { username, hasPassword } = values;
+  const { username, hasPassword, usesPassword } = values;
   if (code === "audience") return outcome === "PASSED" ? "" : `_${values.audience ?? "NOBODY"}`;
   if (code === "second_factor") return values.hasSecondFactor === true ? "_HAS" : "_MISSING";
+  if (code === "school_login") return outcome === "PASSED" && values.lastAt === undefined ? "_NEVER" : "";
   if (code !== "login") return "";
-  if (outcome === "REFUSED") return hasPassword === undefined ? "_NO_USERNAME" : "_NO_PASSWORD";
+  if (hasPassword === undefined) return "_NO_USERNAME";
+  if (usesPassword === false) return "_UNUSED";
+  if (outcome === "REFUSED") return "_NO_PASSWORD";
   if (username === undefined) return "_GUEST";
-  return outcome === "NOTE" ? (hasPassword === true ? "_MUST_CHANGE" : "_CARD") : "";
+  return outcome === "NOTE" ? (hasPassword ? "_MUST_CHANGE" : "_CARD") : "";
 }
 
 function weekdaysOf(days: readonly number[], locale: string): string {
@@ -75,10 +86,22 @@ function wordsOf(step: Step, request: PageRequest): string {
   const { code, outcome, values } = step;
   const { t, times } = request;
   if (code === "card") return cardWordsOf(step, request);
-  const { schoolName = "", username = "", since, until, schools = 0, tries, lastAt, roles = [], groups = [] } = values;
+  const {
+    schoolName = "",
+    connection = "",
+    username = "",
+    since,
+    until,
+    schools = 0,
+    tries,
+    lastAt,
+    roles = [],
+    groups = [],
+  } = values;
   const named = {
     school: schoolName,
     username,
+    connection,
     since: times.day(since),
     until: times.time(until),
     last: times.time(lastAt),
@@ -104,7 +127,7 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
     outcome: step.outcome,
     text: wordsOf(step, request),
     fix: fixOf(step, clientId, request),
-    fixLabel: t(step.fix?.operationId === "putCardSettings" ? "steps.card.fixSettings" : `steps.${step.code}.fix`),
+    fixLabel: t((step.fix && fixTexts[step.fix.operationId]) ?? `steps.${step.code}.fix`),
   }));
   const fullName = nameOf(person, request);
   const model = { base: addressOf(request), fullName, apps, clientId, steps, isAllowed };

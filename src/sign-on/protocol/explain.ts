@@ -17,11 +17,13 @@ import {
   forgetTriesOf,
   isOfStaff,
   lastCardOf,
+  mayUsePasswordOf,
   readLastCard,
   recordAtHome,
   waitsOf,
   wrongPasswordsOf,
 } from "../../accounts/index.ts";
+import { schoolLoginsOf, type SchoolLogin } from "../../upstream/index.ts";
 import type { LastCard, LastCardRow, Waits, WrongPasswords } from "../../accounts/index.ts";
 
 export type SignInFacts = {
@@ -32,6 +34,9 @@ export type SignInFacts = {
     hasPassword: boolean;
     mustChange: boolean;
   } | null;
+  /** Whether the home school uses passwords. */
+  usesPassword: boolean;
+  schoolLogins: SchoolLogin[];
   /** Of the last day. */
   wrongPasswords: WrongPasswords;
   waits: Waits;
@@ -66,6 +71,8 @@ const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
         SELECT json_build_object('username', ${credential.username}, 'changedAt', ${credential.updatedAt},
           'hasPassword', ${credential.passwordHash} IS NOT NULL, 'mustChange', ${credential.mustChange})
         FROM ${credential} WHERE ${credential.personId} = ${person})`,
+      usesPassword: sql`coalesce(${mayUsePasswordOf(person, now)}, false)`,
+      schoolLogins: schoolLoginsOf(person, now),
       wrongPasswords: wrongPasswordsOf(person, now),
       waits: waitsOf(person, now),
       card: lastCardOf(person, now),

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Prisma } from "../../../generated/prisma/client.ts";
 import { findSignOnRight } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
@@ -10,6 +11,7 @@ import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
+import { makeConnectionRow } from "../../support/upstream-rows.ts";
 import { askFor, getUserTokens, giveLogin, type Login } from "../../support/token.ts";
 
 type Explanation = components["schemas"]["SignInExplanation"];
@@ -212,6 +214,58 @@ const setCards = async (wishes: Partial<components["schemas"]["CardSettingsInput
   const body = { enabled: true, ...settings, ...wishes };
   expect((await admin.call("PUT", `/schools/${world.schools["north"]!}/card-settings`, { body })).status).toBe(204);
 };
+
+test("the school's own login signs in whoever it lets in; where the school uses no passwords, nobody else", async () => {
+  const [school, at] = [await make.school(), service.clock()];
+  const personId = await make.person({ school });
+  const login = await giveLogin(service.db, personId);
+  const [{ call }, groupId] = [
+    await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] }),
+    await make.group({ school }),
+  ];
+  await make.grant({ app: clientId, school });
+  const connectionId = await makeConnectionRow(service.db, { school, at });
+  const { credential, upstreamConnection, upstreamLink } = service.db.prisma;
+  const change = (data: Prisma.UpstreamConnectionUpdateInput) =>
+    upstreamConnection.update({ where: { id: connectionId }, data });
+  const issuer = "https://iserv.example";
+  const { name } = await change({
+    state: "ON",
+    issuer,
+    clientId: "schultor",
+    clientSecret: new Uint8Array(48),
+    testedAt: at,
+  });
+  const shown = async () => {
+    const explained = await explain(personId, clientId, call);
+    const [own, by] = [stepOf(explained, "login")!, stepOf(explained, "school_login")];
+    return [explained.reason, own.outcome, own.values.usesPassword, own.fix?.operationId, by?.outcome, by?.values];
+  };
+  const values = { schoolId: school, connection: name };
+  expect(await shown()).toEqual(["none", "PASSED", undefined, undefined, "NOTE", values]);
+  await credential.update({ where: { personId }, data: { passwordHash: null } });
+  expect(await shown()).toEqual(["none", "NOTE", undefined, "newPassword", "NOTE", values]);
+  await credential.delete({ where: { personId } });
+  expect(await shown()).toEqual(["none", "NOTE", undefined, "setLogin", "NOTE", values]);
+  await giveLogin(service.db, personId);
+  await upstreamLink.create({
+    data: { connectionId, issuer, subject: "7", personId, linkedAt: at, linkedBy: "STAFF" },
+  });
+  const since = at.toISOString();
+  expect(await shown()).toEqual(["none", "PASSED", undefined, undefined, "PASSED", { ...values, since }]);
+  await upstreamLink.updateMany({ where: { personId }, data: { lastSignInAt: at } });
+  await call("PUT", `/schools/${school}/way-in`, { body: { linkName: null, localPasswords: false } });
+  const linked = { ...values, since, lastAt: since };
+  expect(await shown()).toEqual(["none", "NOTE", false, undefined, "PASSED", linked]);
+
+  await change({ groupIds: [groupId] });
+  expect(await signsIn(login)).toBe(false);
+  expect(await shown()).toEqual(["no_password", "REFUSED", false, "setEmergencySignIn", undefined, undefined]);
+  const { path } = stepOf(await explain(personId, clientId, call), "login")!.fix!;
+  expect((await call("POST", path.replace("/admin/v1", ""))).status).toBe(204);
+  expect(await signsIn(login)).toBe(true);
+  expect(await shown()).toEqual(["none", "PASSED", undefined, undefined, undefined, undefined]);
+});
 
 test("the last try with a card says why it was refused: hours, network, an older card, a wrong PIN, until it works", async () => {
   const { personId } = await makePupil();
