@@ -34,7 +34,7 @@ import { makeFindInteraction } from "./protocol/find-interaction.ts";
 import { makeSender } from "./protocol/logout/send.ts";
 import { renderErrorPage } from "./forms/pages/index.ts";
 import { makeMount, type Mount } from "./protocol/mount.ts";
-import { type Count, observeProvider } from "./protocol/observe.ts";
+import { type Count, observeProvider, observeUpstream } from "./protocol/observe.ts";
 import { makeOwnPasswordRouter } from "./forms/new-password/own.ts";
 import { makePlatformSignIn } from "./forms/platform-sign-in.ts";
 import type { Lifetimes } from "./protocol/provider/deps.ts";
@@ -164,7 +164,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     findPersonName,
     sessionSeconds: lifetimes.sessionSeconds,
     staffSecondFactor: options.staffSecondFactor,
-    upstream: options.upstream,
+    upstream: observeUpstream(options.upstream, options.count),
     provider: () => provider,
   };
   const sender = makeSender(options);

@@ -32,6 +32,8 @@ export {
 export {
   accountRefusals,
   connectionFailures,
+  isAccountRefusal,
+  isConnectionFailure,
   passingFailures,
   type AccountRefusal,
   type ConnectionFailure,

@@ -27,7 +27,7 @@ export function makeMetrics() {
     }),
     signIns: new Counter({
       name: "sign_ins_total",
-      help: "Sign-in attempts, by outcome.",
+      help: "Sign-in attempts with a password or a school's own login (`upstream_failed`, `upstream_refused`), by outcome.",
       labelNames: ["outcome"],
       registers,
     }),

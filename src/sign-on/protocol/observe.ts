@@ -1,5 +1,12 @@
 import type { Response } from "express";
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import {
+  isAccountRefusal,
+  isConnectionFailure,
+  type Begun,
+  type Finished,
+  type Upstream,
+} from "../../upstream/index.ts";
 import { observeSteps, type Step } from "./observe-steps.ts";
 
 export type Count = {
@@ -9,6 +16,27 @@ export type Count = {
   refused(error: string, clientId: string | undefined): void;
   step(step: Step): void;
 };
+
+/** Counts sign-ins through schools' own logins; what a person cancelled or let expire is not counted. */
+export function observeUpstream(upstream: Upstream, count: Count | undefined): Upstream {
+  if (count === undefined) return upstream;
+  const note = (result: Begun | Finished) => {
+    if ("kind" in result && result.kind === "signed_in") count.signIn("ok");
+    if (!("failure" in result)) return;
+    if (isConnectionFailure(result.failure.code)) count.signIn("upstream_failed");
+    if (isAccountRefusal(result.failure.code)) count.signIn("upstream_refused");
+  };
+  const noting = async <Result extends Begun | Finished>(step: Promise<Result>): Promise<Result> => {
+    const result = await step;
+    note(result);
+    return result;
+  };
+  return {
+    ...upstream,
+    begin: (start) => noting(upstream.begin(start)),
+    finish: (back) => noting(upstream.finish(back)),
+  };
+}
 
 const answered = ["authorization.success", "authorization.error", "grant.success", "grant.error"] as const;
 

@@ -56,6 +56,16 @@ test("each failure has a page with its code, a way to try again and another way;
   expect(codeOf(made)).toBe("CONNECTION_OFF");
   expect(await sessions()).toBe(before);
   expect(await prisma.upstreamRoundTrip.count()).toBe(0);
+
+  await set({ state: "ON" });
+  await world.makePupil({ school: school.school });
+  await arrive(school);
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  expect(metrics.match(/^sign_ins_total.*$/gm)?.sort()).toEqual([
+    'sign_ins_total{outcome="ok"} 1',
+    'sign_ins_total{outcome="upstream_failed"} 3',
+    'sign_ins_total{outcome="upstream_refused"} 2',
+  ]);
 });
 
 test("a blocked person stays blocked whatever the school's login says", async () => {
