@@ -3,7 +3,7 @@ import { inject, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/platform/database/db.ts";
 import type { OpenDb } from "../../src/platform/database/db.ts";
 import type { DatabaseShares } from "../../src/platform/database/shares.ts";
-import { atFileEnd } from "./file-end.ts";
+import { atFileEnd, empty } from "./file-end.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
 import { onServer, withDatabase } from "./test-server.ts";
 
@@ -20,6 +20,7 @@ export async function testDatabase(options: { poolSize?: number } = {}): Promise
   atFileEnd(async () => {
     await db.close();
     await drop();
+    empty(db);
   });
   return Object.assign(db, { url });
 }

@@ -22,3 +22,8 @@ export async function endFile(): Promise<void> {
   }
   if (failed.length > 0) throw new AggregateError(failed, "the end of a file of tests failed");
 }
+
+/** Takes all properties away: Node keeps the module of a file of tests, and with it all that the module holds. */
+export function empty(held: object): void {
+  for (const key of Object.keys(held)) Reflect.deleteProperty(held, key);
+}

@@ -9,7 +9,7 @@ import { isWatched, watchExchanges } from "../proxy/exchanges.ts";
 import { makeProxy } from "../proxy/proxy.ts";
 import { testDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
-import { atFileEnd } from "./file-end.ts";
+import { atFileEnd, empty } from "./file-end.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
 import { failureLog } from "./service-failures.ts";
 
@@ -74,6 +74,11 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
     await app.close();
     await shares.close();
   };
-  atFileEnd(close);
-  return { url: `http://localhost:${server.port}`, db, shares, clock, jobs: app.jobs, endWaits: app.endWaits, close };
+  const url = `http://localhost:${server.port}`;
+  const service: TestService = { url, db, shares, clock, jobs: app.jobs, endWaits: app.endWaits, close };
+  atFileEnd(async () => {
+    await close();
+    empty(service);
+  });
+  return service;
 }
