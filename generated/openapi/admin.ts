@@ -4524,11 +4524,11 @@ export interface components {
         UpstreamState: "DRAFT" | "ON" | "OFF";
         /**
          * @description Why a sign-in through the provider failed, as the page in the browser says it; `NONE` if nothing failed. Of the connection:
-         *     `UPSTREAM_DOWN` to `TENANT`; of one account: `CLAIM_MISSING` to `WAITS_FOR_STAFF`.
+         *     `UPSTREAM_DOWN` to `TENANT`; of one account: `OTHER_SCHOOL` to `WAITS_FOR_STAFF`.
          * @example NONE
          * @enum {string}
          */
-        UpstreamFailureCode: "NONE" | "UPSTREAM_DOWN" | "SECRET_REFUSED" | "SCOPE_REFUSED" | "CLOCK" | "INVALID_RESPONSE" | "TENANT" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "WAITS_FOR_STAFF" | "CONNECTION_OFF" | "CANCELLED" | "EXPIRED" | "OTHER_BROWSER" | "TOO_MANY" | "LOGIN_REQUIRED";
+        UpstreamFailureCode: "NONE" | "UPSTREAM_DOWN" | "SECRET_REFUSED" | "SCOPE_REFUSED" | "CLOCK" | "INVALID_RESPONSE" | "TENANT" | "OTHER_SCHOOL" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "WAITS_FOR_STAFF" | "CONNECTION_OFF" | "CANCELLED" | "EXPIRED" | "OTHER_BROWSER" | "TOO_MANY" | "LOGIN_REQUIRED";
         /** @description A connection to the login that a school has elsewhere. */
         UpstreamConnection: {
             /**
@@ -4574,6 +4574,17 @@ export interface components {
              * @example null
              */
             tenant: string | null;
+            /**
+             * @description The claim that says which school an account belongs to, where the provider serves several schools; null if all its accounts are of
+             *     this school.
+             * @example null
+             */
+            schoolClaim: string | null;
+            /**
+             * @description What `schoolClaim` must be, or contain; other accounts are refused (`OTHER_SCHOOL`). Null without `schoolClaim`.
+             * @example null
+             */
+            schoolValue: string | null;
             /**
              * @description The claim that names the account for good.
              * @example uuid
@@ -4716,6 +4727,17 @@ export interface components {
              */
             tenant?: string | null;
             /**
+             * @description The claim that says which school an account belongs to, where the provider serves several schools; null if all its accounts are of
+             *     this school.
+             * @example null
+             */
+            schoolClaim?: string | null;
+            /**
+             * @description What `schoolClaim` must be, or contain; other accounts are refused (`OTHER_SCHOOL`). Null without `schoolClaim`.
+             * @example null
+             */
+            schoolValue?: string | null;
+            /**
              * @description The claim that names the account for good.
              * @example uuid
              */
@@ -4789,6 +4811,17 @@ export interface components {
              * @example null
              */
             tenant?: string | null;
+            /**
+             * @description The claim that says which school an account belongs to, where the provider serves several schools; null if all its accounts are of
+             *     this school.
+             * @example null
+             */
+            schoolClaim?: string | null;
+            /**
+             * @description What `schoolClaim` must be, or contain; other accounts are refused (`OTHER_SCHOOL`). Null without `schoolClaim`.
+             * @example null
+             */
+            schoolValue?: string | null;
             /**
              * @description The claim that names the account for good.
              * @example uuid
@@ -4895,12 +4928,12 @@ export interface components {
             unique: number;
         };
         /**
-         * @description Why the account signs nobody in. `NOBODY_MATCHES` and `SEVERAL_MATCH`: not exactly one active person of the school meets the rule.
+         * @description Why the account signs nobody in. `OTHER_SCHOOL`: `schoolClaim` names another school. `NOBODY_MATCHES` and `SEVERAL_MATCH`: not exactly one active person of the school meets the rule.
          *     `LINK_CONTRADICTED`: the rule names another person than the link. `WAITS_FOR_STAFF`: a guest was created, whom staff must unblock.
          * @example NOBODY_MATCHES
          * @enum {string}
          */
-        UpstreamRefusalCode: "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "WAITS_FOR_STAFF";
+        UpstreamRefusalCode: "OTHER_SCHOOL" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "WAITS_FOR_STAFF";
         /** @description How many would be refused for a reason. */
         UpstreamRefusalCount: {
             code: components["schemas"]["UpstreamRefusalCode"];

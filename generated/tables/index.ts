@@ -1097,6 +1097,8 @@ export const tables = {
       authMethod: "token_endpoint_auth_method",
       scopes: "scopes",
       tenant: "tenant",
+      schoolClaim: "school_claim",
+      schoolValue: "school_value",
       subjectClaim: "subject_claim",
       ruleClaim: "rule_claim",
       ruleField: "rule_field",
@@ -2102,6 +2104,8 @@ export type Rows = {
     authMethod: "client_secret_basic" | "client_secret_post" | "private_key_jwt";
     scopes: string[];
     tenant: string | null;
+    schoolClaim: string | null;
+    schoolValue: string | null;
     subjectClaim: string;
     ruleClaim: string | null;
     ruleField: "SOURCE_SYSTEM_IDENTIFIER" | "USERNAME" | "PERSON_ID";

@@ -16,7 +16,7 @@ export function readClaim(claims: Claims, name: string): unknown {
 
 // Longer ones fit into no index, and PostgreSQL stores no NUL; no provider names anybody so.
 const longestText = 500;
-const isUsable = (text: string): boolean =>
+export const isUsable = (text: string): boolean =>
   text !== "" && text.length <= longestText && text.isWellFormed() && !/\p{Cc}/u.test(text.trim());
 
 /** The text of a claim with a single value: text, number, object with an id, or a list of just one of them. */
@@ -55,6 +55,12 @@ export function textsOf(value: unknown): string[] {
   const name = namesInObjects.find((one) => Object.hasOwn(members, one) && typeof members[one] !== "object");
   return name === undefined ? [] : textsOf(members[name]);
 }
+
+/** Whether the account is of the school: always, where the provider serves this school only. */
+export const isOfSchool = (
+  claims: Claims,
+  { schoolClaim, schoolValue }: { schoolClaim: string | null; schoolValue: string | null },
+): boolean => schoolClaim === null || textsOf(readClaim(claims, schoolClaim)).some((text) => text === schoolValue);
 
 /** What the provider calls the person, for the staff; null if it does not say. */
 export function readDisplayName(claims: Claims): string | null {

@@ -1,6 +1,6 @@
 import { checkText } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { isAddress, mutableNames } from "./claims.ts";
+import { isAddress, isUsable, mutableNames } from "./claims.ts";
 import type { ConnectionSettings, RuleField } from "./connection.ts";
 import { isEndpoint } from "./metadata.ts";
 import { profiles, type Profile } from "./profiles.ts";
@@ -33,6 +33,7 @@ export function checkSettings<Settings extends Checked>(
   if (issuer !== null) checkIssuer(issuer, allowHttp);
   if (issuerOf !== null && tenant !== null && !allowHttp && issuer !== issuerOf(tenant))
     throw refuse("issuer", `must be ${issuerOf(tenant)}`);
+  checkSchool(given);
   checkClaims(given.subjectClaim, given.ruleClaim, given.ruleField);
   if (!given.scopes.includes("openid") || given.scopes.length > 20 || !given.scopes.every((one) => scopeName.test(one)))
     throw refuse("scopes", "must name at most 20 scopes, among them openid");
@@ -43,6 +44,16 @@ export function checkSettings<Settings extends Checked>(
 function checkIssuer(issuer: string, allowHttp: boolean): void {
   if (!isEndpoint(issuer, allowHttp) || issuer.length > 500 || new URL(issuer).search !== "" || issuer.includes("?"))
     throw refuse("issuer", "must be an https address without a query");
+}
+
+function checkSchool({ schoolClaim, schoolValue }: Pick<Checked, "schoolClaim" | "schoolValue">): void {
+  if ((schoolClaim === null) !== (schoolValue === null))
+    throw refuse("schoolValue", "belongs to schoolClaim: give both or none");
+  if (schoolClaim === null || schoolValue === null) return;
+  if (!claimName.test(schoolClaim) || isAddress(schoolClaim) || mutableNames.has(schoolClaim))
+    throw refuse("schoolClaim", "must be a claim that the provider sets, such as the id of the school");
+  if (schoolValue.trim() !== schoolValue || !isUsable(schoolValue))
+    throw refuse("schoolValue", "must be a text without spaces around it");
 }
 
 function checkClaims(subjectClaim: string, ruleClaim: string | null, ruleField: RuleField): void {

@@ -26,6 +26,9 @@ export type ConnectionSettings = Rule & {
   authMethod: AuthMethod;
   scopes: string[];
   tenant: string | null;
+  /** Both are null where all accounts of the provider are of this school. */
+  schoolClaim: string | null;
+  schoolValue: string | null;
   subjectClaim: string;
   /** Only people of these groups; empty: everybody at home in the school. */
   groupIds: GroupId[];

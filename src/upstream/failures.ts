@@ -13,6 +13,7 @@ export const connectionFailures = [
 
 /** Refusals of one account, for the list of refusals of the school. */
 export const accountRefusals = [
+  "OTHER_SCHOOL",
   "CLAIM_MISSING",
   "NOBODY_MATCHES",
   "SEVERAL_MATCH",

@@ -2,7 +2,7 @@ import { fields, findRows, sql, statement, table, type Queryable } from "../plat
 import type { ConnectionId } from "./ids.ts";
 import type { AccountRefusal } from "./failures.ts";
 import type { PersonId } from "../directory/index.ts";
-import { readRuleValue, type Claims } from "./claims.ts";
+import { isOfSchool, readRuleValue, type Claims } from "./claims.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 import {
   factsTables,
@@ -23,7 +23,15 @@ export type Found =
 
 export type Asked = Pick<
   ReadyConnection,
-  "id" | "schoolId" | "profile" | "ruleClaim" | "ruleField" | "normalisations" | "groupIds"
+  | "id"
+  | "schoolId"
+  | "profile"
+  | "schoolClaim"
+  | "schoolValue"
+  | "ruleClaim"
+  | "ruleField"
+  | "normalisations"
+  | "groupIds"
 >;
 
 const link = table("upstreamLink", "link");
@@ -52,6 +60,8 @@ export async function findPersonOf(
   const { id: connectionId, schoolId, groupIds, ruleClaim } = connection;
   const value = readRuleValue(account.claims, connection);
   const refuse = (code: AccountRefusal, matches = 0): Found => ({ kind: "refused", code, matches, value });
+  // Before any link: an account that moved to another school is not this school's any more.
+  if (!isOfSchool(account.claims, connection)) return refuse("OTHER_SCHOOL");
   const asked = { ...toRuleParameters(connection), schoolId, groupIds, value, now };
   const { issuer, subject } = account;
   const [linked] = await findRows<LinkedFacts>(db, findLinked, { ...asked, connectionId, issuer, subject });

@@ -78,9 +78,10 @@ async function readClaims(
   connection: Known,
   { tokens, isTest }: { tokens: Tokens; isTest: boolean },
 ): Promise<Claims> {
-  const { metadata, subjectClaim, ruleClaim, createsGuests } = connection;
+  const { metadata, subjectClaim, schoolClaim, ruleClaim, createsGuests } = connection;
   const { idClaims } = tokens;
-  const needed = [subjectClaim, ...(ruleClaim === null ? [] : [ruleClaim]), ...(createsGuests ? ["family_name"] : [])];
+  const named = [schoolClaim, ruleClaim].filter((name) => name !== null);
+  const needed = [subjectClaim, ...named, ...(createsGuests ? ["family_name"] : [])];
   const isEnough = needed.every((name) => readClaim(idClaims, name) !== undefined);
   if (metadata.userinfo_endpoint === undefined || (isEnough && !isTest)) return idClaims;
   // What is signed counts more.
@@ -168,7 +169,9 @@ async function refuse(
   const { code, matches, value } = found;
   const isUnknown = code === "NOBODY_MATCHES" && connection.createsGuests && matches === 0;
   const shown = isUnknown ? await admitGuest(db, { connection, account }, { now, requestId }) : code;
-  await recordRefusal(db.pool, { connection, account, code: shown, matches, value, now }, encryptionKeys);
+  // What is known of people of another school is none of this one's business.
+  if (shown !== "OTHER_SCHOOL")
+    await recordRefusal(db.pool, { connection, account, code: shown, matches, value, now }, encryptionKeys);
   throw new UpstreamError(shown);
 }
 

@@ -1,12 +1,11 @@
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
 import { storeOf, type PrismaDb, type Store } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { readRuleValue, type Claims } from "./claims.ts";
-import { connectionNotFound, type Rule } from "./connection.ts";
+import { isOfSchool, readRuleValue, type Claims } from "./claims.ts";
+import { connectionNotFound, type Connection, type Rule } from "./connection.ts";
 import type { AccountRefusal } from "./failures.ts";
 import { refusalOf } from "./find-link.ts";
 import type { ConnectionId } from "./ids.ts";
-import type { Profile } from "./profiles.ts";
 import { recentPurpose, type Recent } from "./record-sign-in.ts";
 import { openDetails } from "./refusals.ts";
 import { countKeys, findMatches, findPersonFacts, toRuleParameters, type KeyCounts } from "./roster.ts";
@@ -22,6 +21,7 @@ export type RulePreview = {
 };
 
 type Asked = { connectionId: ConnectionId; rule: Rule; groupIds: readonly GroupId[]; at: Date };
+type Of = Asked & Pick<Connection, "schoolId" | "profile" | "schoolClaim" | "schoolValue">;
 type Tried = { claims: Claims; personId: PersonId | null };
 
 /** What a rule would do with the roster and with the sign-ins that are remembered. Errors: not_found. */
@@ -30,10 +30,18 @@ export async function previewRule(db: PrismaDb, asked: Asked, keys: EncryptionKe
   const { connectionId, rule, groupIds } = asked;
   const found = await db.prisma.upstreamConnection.findUnique({
     where: { id: connectionId },
-    select: { schoolId: true, profile: true, recent: true, refusals: { orderBy: { lastAt: "desc" }, take: 200 } },
+    select: {
+      schoolId: true,
+      profile: true,
+      schoolClaim: true,
+      schoolValue: true,
+      recent: true,
+      refusals: { orderBy: { lastAt: "desc" }, take: 200 },
+    },
   });
   if (found === null) throw connectionNotFound();
-  const of = { ...asked, schoolId: found.schoolId as SchoolId, profile: found.profile };
+  const { profile, schoolClaim, schoolValue } = found;
+  const of = { ...asked, schoolId: found.schoolId as SchoolId, profile, schoolClaim, schoolValue };
   const recent = found.recent.flatMap((row): Tried[] => {
     const opened = openJson<Recent>(keys, recentPurpose(connectionId, row.place), row.claims);
     return opened === null ? [] : [{ claims: opened.claims, personId: row.personId as PersonId }];
@@ -66,7 +74,7 @@ function countCodes(outcomes: readonly Outcome[]): { code: AccountRefusal; count
 
 async function tryRule(
   db: Store,
-  { schoolId, profile, rule, groupIds, at: now }: Asked & { schoolId: SchoolId; profile: Profile },
+  { schoolId, profile, schoolClaim, schoolValue, rule, groupIds, at: now }: Of,
   tried: readonly Tried[],
 ): Promise<Outcome[]> {
   const { ruleClaim } = rule;
@@ -77,7 +85,8 @@ async function tryRule(
   const outcomes: Outcome[] = [];
   for (const [index, { count, personIds }] of matches.entries()) {
     const value = values[index];
-    if (value === null) outcomes.push({ code: ruleClaim === null ? "NOBODY_MATCHES" : "CLAIM_MISSING" });
+    if (!isOfSchool(tried[index]!.claims, { schoolClaim, schoolValue })) outcomes.push({ code: "OTHER_SCHOOL" });
+    else if (value === null) outcomes.push({ code: ruleClaim === null ? "NOBODY_MATCHES" : "CLAIM_MISSING" });
     else if (count !== 1) outcomes.push({ code: count === 0 ? "NOBODY_MATCHES" : "SEVERAL_MATCH" });
     else {
       const facts = await findPersonFacts(db, { ...asked, personId: personIds[0]! });

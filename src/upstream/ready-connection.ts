@@ -19,6 +19,8 @@ export type ConnectionRow = Rule & {
   authMethod: AuthMethod;
   scopes: string[];
   tenant: string | null;
+  schoolClaim: string | null;
+  schoolValue: string | null;
   subjectClaim: string;
   state: ConnectionState;
   groupIds: GroupId[];
@@ -51,6 +53,8 @@ export const connectionFields: Sql = fields<ConnectionRow>({
   authMethod: connection.authMethod,
   scopes: connection.scopes,
   tenant: connection.tenant,
+  schoolClaim: connection.schoolClaim,
+  schoolValue: connection.schoolValue,
   subjectClaim: connection.subjectClaim,
   ruleClaim: connection.ruleClaim,
   ruleField: connection.ruleField,

@@ -123,6 +123,8 @@ const asked = {
   id: true,
   schoolId: true,
   profile: true,
+  schoolClaim: true,
+  schoolValue: true,
   groupIds: true,
   ruleClaim: true,
   ruleField: true,

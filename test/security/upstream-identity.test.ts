@@ -72,6 +72,24 @@ test("an own tenant: claims of the victim in a token of another tenant, or witho
   }
 });
 
+test("one provider of several schools: an account of another school is nobody here, not even once linked", async () => {
+  const school = await world.connect({ schoolClaim: "school_ids", schoolValue: "DE-1" });
+  const victim = await world.makePerson(school, "4711");
+  const claims = { import_id: "4711" };
+  for (const school_ids of [undefined, null, "", "DE-11", "de-1", " DE-1", [], ["DE-2"], [["DE-1"]], { name: "DE-2" }])
+    expect(await world.outcome(school, { ...claims, school_ids }), JSON.stringify(school_ids)).toBe("OTHER_SCHOOL");
+  expect([await world.sessionsOf(victim), await world.linksOf(school)]).toEqual([0, []]);
+  // Nobody at this school reads about accounts of another one.
+  expect(await world.service.db.prisma.upstreamRefusal.count({ where: { connectionId: school.connectionId } })).toBe(0);
+  expect(await world.outcome(school, { ...claims, school_ids: ["DE-2", "DE-1"] }, "moves")).toBe("signed in");
+  expect(await world.outcome(school, { ...claims, school_ids: "DE-2" }, "moves")).toBe("OTHER_SCHOOL");
+  const halves: ConnectionUpdate[] = [{ schoolClaim: null }, { schoolValue: null }, { schoolValue: " DE-1" }];
+  for (const update of [...halves, { schoolClaim: "email" }, { schoolClaim: "preferred_username" }])
+    await expect(change(school, update), JSON.stringify(update)).rejects.toMatchObject({ code: "text_malformed" });
+  await change(school, { schoolClaim: null, schoolValue: null });
+  expect(await world.outcome(school, { ...claims, school_ids: "DE-2" }, "moves")).toBe("signed in");
+});
+
 test("an absent claim is no empty list and no null: it names nobody, and changes nothing for those who are linked", async () => {
   const school = await world.connect();
   const nameless = await world.makePerson(school, null);

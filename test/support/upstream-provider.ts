@@ -171,5 +171,16 @@ const iservScopes = ["uuid", "groups", "roles", "iserv:uuid", "iserv:groups", "i
 const claimNames = [
   ...["name", "given_name", "family_name", "preferred_username", "uuid", "iserv:uuid", "groups", "iserv:groups"],
   ...["roles", "employee_id", "import_id", "tid", "oid", "hd", "amr", "acr_of_school", "upn"],
-  ...["iserv_uuid", "iserv_groups", "iserv:roles", "email", "email_verified", "mail", "nickname", "idp", "picture"],
+  ...[
+    "iserv_uuid",
+    "iserv_groups",
+    "iserv:roles",
+    "email",
+    "email_verified",
+    "mail",
+    "nickname",
+    "idp",
+    "picture",
+    "school_ids",
+  ],
 ];

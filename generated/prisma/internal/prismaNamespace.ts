@@ -9295,6 +9295,8 @@ export const UpstreamConnectionScalarFieldEnum = {
   authMethod: 'authMethod',
   scopes: 'scopes',
   tenant: 'tenant',
+  schoolClaim: 'schoolClaim',
+  schoolValue: 'schoolValue',
   subjectClaim: 'subjectClaim',
   ruleClaim: 'ruleClaim',
   ruleField: 'ruleField',

@@ -35,6 +35,8 @@ export type UpstreamConnectionMinAggregateOutputType = {
   secretExpiresAt: Date | null
   authMethod: $Enums.TokenEndpointAuthMethod | null
   tenant: string | null
+  schoolClaim: string | null
+  schoolValue: string | null
   subjectClaim: string | null
   ruleClaim: string | null
   ruleField: $Enums.UpstreamRuleField | null
@@ -65,6 +67,8 @@ export type UpstreamConnectionMaxAggregateOutputType = {
   secretExpiresAt: Date | null
   authMethod: $Enums.TokenEndpointAuthMethod | null
   tenant: string | null
+  schoolClaim: string | null
+  schoolValue: string | null
   subjectClaim: string | null
   ruleClaim: string | null
   ruleField: $Enums.UpstreamRuleField | null
@@ -96,6 +100,8 @@ export type UpstreamConnectionCountAggregateOutputType = {
   authMethod: number
   scopes: number
   tenant: number
+  schoolClaim: number
+  schoolValue: number
   subjectClaim: number
   ruleClaim: number
   ruleField: number
@@ -132,6 +138,8 @@ export type UpstreamConnectionMinAggregateInputType = {
   secretExpiresAt?: true
   authMethod?: true
   tenant?: true
+  schoolClaim?: true
+  schoolValue?: true
   subjectClaim?: true
   ruleClaim?: true
   ruleField?: true
@@ -162,6 +170,8 @@ export type UpstreamConnectionMaxAggregateInputType = {
   secretExpiresAt?: true
   authMethod?: true
   tenant?: true
+  schoolClaim?: true
+  schoolValue?: true
   subjectClaim?: true
   ruleClaim?: true
   ruleField?: true
@@ -193,6 +203,8 @@ export type UpstreamConnectionCountAggregateInputType = {
   authMethod?: true
   scopes?: true
   tenant?: true
+  schoolClaim?: true
+  schoolValue?: true
   subjectClaim?: true
   ruleClaim?: true
   ruleField?: true
@@ -301,6 +313,8 @@ export type UpstreamConnectionGroupByOutputType = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes: string[]
   tenant: string | null
+  schoolClaim: string | null
+  schoolValue: string | null
   subjectClaim: string
   ruleClaim: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -357,6 +371,8 @@ export type UpstreamConnectionWhereInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFilter<"UpstreamConnection"> | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.StringNullableListFilter<"UpstreamConnection">
   tenant?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
+  schoolClaim?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
+  schoolValue?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
   subjectClaim?: Prisma.StringFilter<"UpstreamConnection"> | string
   ruleClaim?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFilter<"UpstreamConnection"> | $Enums.UpstreamRuleField
@@ -399,6 +415,8 @@ export type UpstreamConnectionOrderByWithRelationInput = {
   authMethod?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   tenant?: Prisma.SortOrderInput | Prisma.SortOrder
+  schoolClaim?: Prisma.SortOrderInput | Prisma.SortOrder
+  schoolValue?: Prisma.SortOrderInput | Prisma.SortOrder
   subjectClaim?: Prisma.SortOrder
   ruleClaim?: Prisma.SortOrderInput | Prisma.SortOrder
   ruleField?: Prisma.SortOrder
@@ -445,6 +463,8 @@ export type UpstreamConnectionWhereUniqueInput = Prisma.AtLeast<{
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFilter<"UpstreamConnection"> | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.StringNullableListFilter<"UpstreamConnection">
   tenant?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
+  schoolClaim?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
+  schoolValue?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
   subjectClaim?: Prisma.StringFilter<"UpstreamConnection"> | string
   ruleClaim?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFilter<"UpstreamConnection"> | $Enums.UpstreamRuleField
@@ -487,6 +507,8 @@ export type UpstreamConnectionOrderByWithAggregationInput = {
   authMethod?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   tenant?: Prisma.SortOrderInput | Prisma.SortOrder
+  schoolClaim?: Prisma.SortOrderInput | Prisma.SortOrder
+  schoolValue?: Prisma.SortOrderInput | Prisma.SortOrder
   subjectClaim?: Prisma.SortOrder
   ruleClaim?: Prisma.SortOrderInput | Prisma.SortOrder
   ruleField?: Prisma.SortOrder
@@ -528,6 +550,8 @@ export type UpstreamConnectionScalarWhereWithAggregatesInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodWithAggregatesFilter<"UpstreamConnection"> | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.StringNullableListFilter<"UpstreamConnection">
   tenant?: Prisma.StringNullableWithAggregatesFilter<"UpstreamConnection"> | string | null
+  schoolClaim?: Prisma.StringNullableWithAggregatesFilter<"UpstreamConnection"> | string | null
+  schoolValue?: Prisma.StringNullableWithAggregatesFilter<"UpstreamConnection"> | string | null
   subjectClaim?: Prisma.StringWithAggregatesFilter<"UpstreamConnection"> | string
   ruleClaim?: Prisma.StringNullableWithAggregatesFilter<"UpstreamConnection"> | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldWithAggregatesFilter<"UpstreamConnection"> | $Enums.UpstreamRuleField
@@ -562,6 +586,8 @@ export type UpstreamConnectionCreateInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -604,6 +630,8 @@ export type UpstreamConnectionUncheckedCreateInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -644,6 +672,8 @@ export type UpstreamConnectionUpdateInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -686,6 +716,8 @@ export type UpstreamConnectionUncheckedUpdateInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -727,6 +759,8 @@ export type UpstreamConnectionCreateManyInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -761,6 +795,8 @@ export type UpstreamConnectionUpdateManyMutationInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -796,6 +832,8 @@ export type UpstreamConnectionUncheckedUpdateManyInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -855,6 +893,8 @@ export type UpstreamConnectionCountOrderByAggregateInput = {
   authMethod?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   tenant?: Prisma.SortOrder
+  schoolClaim?: Prisma.SortOrder
+  schoolValue?: Prisma.SortOrder
   subjectClaim?: Prisma.SortOrder
   ruleClaim?: Prisma.SortOrder
   ruleField?: Prisma.SortOrder
@@ -889,6 +929,8 @@ export type UpstreamConnectionMaxOrderByAggregateInput = {
   secretExpiresAt?: Prisma.SortOrder
   authMethod?: Prisma.SortOrder
   tenant?: Prisma.SortOrder
+  schoolClaim?: Prisma.SortOrder
+  schoolValue?: Prisma.SortOrder
   subjectClaim?: Prisma.SortOrder
   ruleClaim?: Prisma.SortOrder
   ruleField?: Prisma.SortOrder
@@ -919,6 +961,8 @@ export type UpstreamConnectionMinOrderByAggregateInput = {
   secretExpiresAt?: Prisma.SortOrder
   authMethod?: Prisma.SortOrder
   tenant?: Prisma.SortOrder
+  schoolClaim?: Prisma.SortOrder
+  schoolValue?: Prisma.SortOrder
   subjectClaim?: Prisma.SortOrder
   ruleClaim?: Prisma.SortOrder
   ruleField?: Prisma.SortOrder
@@ -1119,6 +1163,8 @@ export type UpstreamConnectionCreateWithoutSchoolInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1159,6 +1205,8 @@ export type UpstreamConnectionUncheckedCreateWithoutSchoolInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1229,6 +1277,8 @@ export type UpstreamConnectionScalarWhereInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFilter<"UpstreamConnection"> | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.StringNullableListFilter<"UpstreamConnection">
   tenant?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
+  schoolClaim?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
+  schoolValue?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
   subjectClaim?: Prisma.StringFilter<"UpstreamConnection"> | string
   ruleClaim?: Prisma.StringNullableFilter<"UpstreamConnection"> | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFilter<"UpstreamConnection"> | $Enums.UpstreamRuleField
@@ -1263,6 +1313,8 @@ export type UpstreamConnectionCreateWithoutLinksInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1304,6 +1356,8 @@ export type UpstreamConnectionUncheckedCreateWithoutLinksInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1359,6 +1413,8 @@ export type UpstreamConnectionUpdateWithoutLinksInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -1400,6 +1456,8 @@ export type UpstreamConnectionUncheckedUpdateWithoutLinksInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -1439,6 +1497,8 @@ export type UpstreamConnectionCreateWithoutRefusalsInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1480,6 +1540,8 @@ export type UpstreamConnectionUncheckedCreateWithoutRefusalsInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1535,6 +1597,8 @@ export type UpstreamConnectionUpdateWithoutRefusalsInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -1576,6 +1640,8 @@ export type UpstreamConnectionUncheckedUpdateWithoutRefusalsInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -1615,6 +1681,8 @@ export type UpstreamConnectionCreateWithoutRoundTripsInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1656,6 +1724,8 @@ export type UpstreamConnectionUncheckedCreateWithoutRoundTripsInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1711,6 +1781,8 @@ export type UpstreamConnectionUpdateWithoutRoundTripsInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -1752,6 +1824,8 @@ export type UpstreamConnectionUncheckedUpdateWithoutRoundTripsInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -1791,6 +1865,8 @@ export type UpstreamConnectionCreateWithoutSessionsInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1832,6 +1908,8 @@ export type UpstreamConnectionUncheckedCreateWithoutSessionsInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -1887,6 +1965,8 @@ export type UpstreamConnectionUpdateWithoutSessionsInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -1928,6 +2008,8 @@ export type UpstreamConnectionUncheckedUpdateWithoutSessionsInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -1967,6 +2049,8 @@ export type UpstreamConnectionCreateWithoutSetUpLinksInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -2008,6 +2092,8 @@ export type UpstreamConnectionUncheckedCreateWithoutSetUpLinksInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -2063,6 +2149,8 @@ export type UpstreamConnectionUpdateWithoutSetUpLinksInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -2104,6 +2192,8 @@ export type UpstreamConnectionUncheckedUpdateWithoutSetUpLinksInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -2143,6 +2233,8 @@ export type UpstreamConnectionCreateWithoutRecentInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -2184,6 +2276,8 @@ export type UpstreamConnectionUncheckedCreateWithoutRecentInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -2239,6 +2333,8 @@ export type UpstreamConnectionUpdateWithoutRecentInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -2280,6 +2376,8 @@ export type UpstreamConnectionUncheckedUpdateWithoutRecentInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -2319,6 +2417,8 @@ export type UpstreamConnectionCreateManySchoolInput = {
   authMethod: $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
   tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
   subjectClaim: string
   ruleClaim?: string | null
   ruleField: $Enums.UpstreamRuleField
@@ -2353,6 +2453,8 @@ export type UpstreamConnectionUpdateWithoutSchoolInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -2393,6 +2495,8 @@ export type UpstreamConnectionUncheckedUpdateWithoutSchoolInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -2433,6 +2537,8 @@ export type UpstreamConnectionUncheckedUpdateManyWithoutSchoolInput = {
   authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
   scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
   tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
   ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
@@ -2544,6 +2650,8 @@ export type UpstreamConnectionSelect<ExtArgs extends runtime.Types.Extensions.In
   authMethod?: boolean
   scopes?: boolean
   tenant?: boolean
+  schoolClaim?: boolean
+  schoolValue?: boolean
   subjectClaim?: boolean
   ruleClaim?: boolean
   ruleField?: boolean
@@ -2587,6 +2695,8 @@ export type UpstreamConnectionSelectCreateManyAndReturn<ExtArgs extends runtime.
   authMethod?: boolean
   scopes?: boolean
   tenant?: boolean
+  schoolClaim?: boolean
+  schoolValue?: boolean
   subjectClaim?: boolean
   ruleClaim?: boolean
   ruleField?: boolean
@@ -2623,6 +2733,8 @@ export type UpstreamConnectionSelectUpdateManyAndReturn<ExtArgs extends runtime.
   authMethod?: boolean
   scopes?: boolean
   tenant?: boolean
+  schoolClaim?: boolean
+  schoolValue?: boolean
   subjectClaim?: boolean
   ruleClaim?: boolean
   ruleField?: boolean
@@ -2659,6 +2771,8 @@ export type UpstreamConnectionSelectScalar = {
   authMethod?: boolean
   scopes?: boolean
   tenant?: boolean
+  schoolClaim?: boolean
+  schoolValue?: boolean
   subjectClaim?: boolean
   ruleClaim?: boolean
   ruleField?: boolean
@@ -2682,7 +2796,7 @@ export type UpstreamConnectionSelectScalar = {
   updatedAt?: boolean
 }
 
-export type UpstreamConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "profile" | "name" | "issuer" | "clientId" | "clientSecret" | "secretExpiresAt" | "authMethod" | "scopes" | "tenant" | "subjectClaim" | "ruleClaim" | "ruleField" | "normalisations" | "state" | "groupIds" | "createsGuests" | "trustedForSecondFactor" | "endsUpstreamSession" | "metadata" | "metadataReadAt" | "keys" | "keysReadAt" | "refreshAt" | "testedAt" | "lastSuccessAt" | "failingSince" | "lastFailure" | "lastFailureAt" | "createdAt" | "updatedAt", ExtArgs["result"]["upstreamConnection"]>
+export type UpstreamConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "profile" | "name" | "issuer" | "clientId" | "clientSecret" | "secretExpiresAt" | "authMethod" | "scopes" | "tenant" | "schoolClaim" | "schoolValue" | "subjectClaim" | "ruleClaim" | "ruleField" | "normalisations" | "state" | "groupIds" | "createsGuests" | "trustedForSecondFactor" | "endsUpstreamSession" | "metadata" | "metadataReadAt" | "keys" | "keysReadAt" | "refreshAt" | "testedAt" | "lastSuccessAt" | "failingSince" | "lastFailure" | "lastFailureAt" | "createdAt" | "updatedAt", ExtArgs["result"]["upstreamConnection"]>
 export type UpstreamConnectionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   links?: boolean | Prisma.UpstreamConnection$linksArgs<ExtArgs>
@@ -2723,6 +2837,8 @@ export type $UpstreamConnectionPayload<ExtArgs extends runtime.Types.Extensions.
     authMethod: $Enums.TokenEndpointAuthMethod
     scopes: string[]
     tenant: string | null
+    schoolClaim: string | null
+    schoolValue: string | null
     subjectClaim: string
     ruleClaim: string | null
     ruleField: $Enums.UpstreamRuleField
@@ -3185,6 +3301,8 @@ export interface UpstreamConnectionFieldRefs {
   readonly authMethod: Prisma.FieldRef<"UpstreamConnection", 'TokenEndpointAuthMethod'>
   readonly scopes: Prisma.FieldRef<"UpstreamConnection", 'String[]'>
   readonly tenant: Prisma.FieldRef<"UpstreamConnection", 'String'>
+  readonly schoolClaim: Prisma.FieldRef<"UpstreamConnection", 'String'>
+  readonly schoolValue: Prisma.FieldRef<"UpstreamConnection", 'String'>
   readonly subjectClaim: Prisma.FieldRef<"UpstreamConnection", 'String'>
   readonly ruleClaim: Prisma.FieldRef<"UpstreamConnection", 'String'>
   readonly ruleField: Prisma.FieldRef<"UpstreamConnection", 'UpstreamRuleField'>

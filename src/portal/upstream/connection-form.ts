@@ -31,6 +31,8 @@ export function readAccess({ field }: Read, connection: Connection): Update {
 export const readDetails = ({ field }: Read): Update => ({
   authMethod: field("authMethod") as Connection["authMethod"],
   scopes: field("scopes").split(/\s+/).filter(Boolean),
+  schoolClaim: field("schoolClaim") || null,
+  schoolValue: field("schoolValue") || null,
   subjectClaim: field("subjectClaim"),
   endsUpstreamSession: field("endsUpstreamSession") === "on",
 });
