@@ -10,8 +10,9 @@ let service: TestService;
 beforeAll(async () => {
   const { url } = await testDatabase();
   gate = await makeDatabaseGate(url);
-  service = await startService({ db: { ...openDatabase({ url: gate.url }), url: gate.url } });
-  return () => service.db.close();
+  const db = openDatabase({ url: gate.url });
+  service = await startService({ db: { ...db, url: gate.url } });
+  return db.close;
 });
 
 const read = () =>
