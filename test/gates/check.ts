@@ -79,11 +79,12 @@ const gates: Gate[] = [
   asUser(allTests),
   ...testsAsRoot(),
   parallel("every operation is tested", { program: "node", args: ["test/proxy/report.ts"], minutes: 1 }),
+  // The longest of them first.
+  parallel("browser", tests("test:browser", 20)),
   parallel("examples", tests("test:examples", 10)),
   parallel("clients", tests("test:clients", 10)),
   parallel("outside generators", tests("test:generators", 10)),
   parallel("compatibility", tests("test:compatibility", 5)),
-  { name: "browser", ...tests("test:browser", 20) },
   ...otherServers(),
 ];
 
