@@ -5929,7 +5929,7 @@ export interface components {
              */
             hasPassword: boolean;
             /**
-             * @description Whether the person may change the password, as the sign-in settings of the home school say.
+             * @description Whether the person may change the password, as the sign-in settings of the home school say; never one that the school does not use.
              * @example false
              */
             mayChangePassword: boolean;

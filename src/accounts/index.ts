@@ -45,7 +45,6 @@ export {
   countedAddress,
   bucketsOfAddress,
   countedSite,
-  findMayUsePassword,
   foldUsername,
   forgetTriesOf,
   hashInTurn,

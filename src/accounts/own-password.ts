@@ -1,15 +1,16 @@
 import { findGrades, type PersonId, type PersonRole } from "../directory/index.ts";
-import type { RecordStore } from "../platform/database/db.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
+import { findMayUsePassword } from "./login/index.ts";
 import { findSignInSettingsOf } from "./sign-in-settings.ts";
 
 /** `helpText` is what the school says to those who may not change their password. */
 export type OwnPassword = { isAllowed: boolean; username: string; helpText: string | null };
 
-/** Staff may always, pupils from a grade that their home school chose; null for a person without a password. */
-export async function findOwnPassword(
-  db: Pick<RecordStore, "prisma">,
-  personId: PersonId,
-): Promise<OwnPassword | null> {
+/**
+ * Nobody may whose password the home school does not use. Otherwise staff may always, pupils from a grade that the
+ * school chose; null for a person without a password.
+ */
+export async function findOwnPassword(db: PrismaDb, personId: PersonId, now: Date): Promise<OwnPassword | null> {
   const credential = await db.prisma.credential.findUnique({
     where: { personId, passwordHash: { not: null } },
     select: { username: true, person: { select: { role: true } } },
@@ -19,7 +20,8 @@ export async function findOwnPassword(
   const { username, person } = credential;
   const { ownPasswordFromGrade: from, helpText } = settings;
   const grade = person.role === "STUDENT" && from !== null ? (await findGrades(db, [personId])).get(personId) : null;
-  return { isAllowed: mayChange(person.role, from, grade ?? null), username, helpText };
+  const mayUse = await findMayUsePassword(db.pool, { personId, now });
+  return { isAllowed: mayUse && mayChange(person.role, from, grade ?? null), username, helpText };
 }
 
 const mayChange = (role: PersonRole, from: number | null, grade: number | null): boolean =>

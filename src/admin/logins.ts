@@ -36,7 +36,7 @@ export async function readLogin(db: RecordStore, personId: PersonId, now: Date):
 
 export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, reach, origin }) => {
   await getReachedPerson(db, reach, personId);
-  const [login, own] = [await readLogin(db, personId, origin.at), await findOwnPassword(db, personId)];
+  const [login, own] = [await readLogin(db, personId, origin.at), await findOwnPassword(db, personId, origin.at)];
   if (login === null) throw loginUnknown();
   const body = present<Schemas["Login"]>({ ...login, mayChangePassword: own?.isAllowed ?? false });
   return { status: 200, body, headers: { ETag: tagOf(login, counts) } };

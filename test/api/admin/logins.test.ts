@@ -211,3 +211,17 @@ test("a class teacher gives new passwords to the students of their own groups on
   }
   expect(refusalOf(await call("PUT", `${pathOf(mine)}/login`, { body: { username: "x" } }))).toEqual(roleForbids);
 });
+
+test("nobody changes a password that their school does not use", async () => {
+  const place = await make.school();
+  const teacher = await make.person({ school: place, role: "TEACHER" });
+  await giveLogin(service.db, teacher);
+  const mayChange = async () =>
+    ((await operator.call("GET", `${pathOf(teacher)}/login`)).body as Schemas["Login"]).mayChangePassword;
+  expect(await mayChange()).toBe(true);
+  await service.db.prisma.schoolWayIn.create({ data: { schoolId: place, localPasswords: false } });
+  expect(await mayChange()).toBe(false);
+  const emergencyUntil = new Date(service.clock().getTime() + 60_000);
+  await service.db.prisma.schoolWayIn.update({ where: { schoolId: place }, data: { emergencyUntil } });
+  expect(await mayChange()).toBe(true);
+});

@@ -1,7 +1,6 @@
 import { Router } from "express";
 import {
   changePassword,
-  findMayUsePassword,
   findOwnPassword,
   hasSecondFactors,
   isUpstream,
@@ -45,9 +44,8 @@ function ifAllowed(handle: Handle) {
     const { personId, hasSecondFactor } = signedIn;
     if (!hasSecondFactor && (await hasSecondFactors(deps.db, personId)))
       return redirect(request, addressWith(confirmPath, here));
-    const own = await findOwnPassword(deps.db, personId);
-    const mayUse = await findMayUsePassword(deps.db.pool, { personId, now: deps.clock() });
-    if (own?.isAllowed === true && mayUse) return handle(request, signedIn, own);
+    const own = await findOwnPassword(deps.db, personId, deps.clock());
+    if (own?.isAllowed === true) return handle(request, signedIn, own);
     const model = { helpText: own?.helpText ?? null, back: returnPathOf(request) };
     sendPage(request, renderNoOwnPasswordPage(model, contextOf(request, path)));
   };
