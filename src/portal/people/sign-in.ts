@@ -127,7 +127,7 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
     outcome: step.outcome,
     text: wordsOf(step, request),
     fix: fixOf(step, clientId, request),
-    fixLabel: t((step.fix && fixTexts[step.fix.operationId]) ?? `steps.${step.code}.fix`),
+    fixLabel: step.fix && t(fixTexts[step.fix.operationId] ?? `steps.${step.code}.fix`),
   }));
   const fullName = nameOf(person, request);
   const model = { base: addressOf(request), fullName, apps, clientId, steps, isAllowed };
