@@ -325,6 +325,15 @@ describe("a person", () => {
     const link = { connectionId: id, issuer, subject: "7", personId, linkedAt: at, linkedBy: "STAFF" as const };
     await upstreamLink.create({ data: link });
     expect(await shown()).toMatch(/Mit „IServ“ verknüpft seit dem \d\d\.\d\d\.\d{4}, noch nicht benutzt\./);
+    const failing = { failingSince: at, lastFailure: "UPSTREAM_DOWN", lastFailureAt: at } as const;
+    await upstreamConnection.update({ where: { id }, data: failing });
+    expect(await shown()).toMatch(/noch nicht benutzt\. Anmeldungen dort scheitern seit 03\.02\.2026.*\d\d:\d\d/);
+    const groupIds = [await make.group({ school })];
+    await upstreamConnection.update({ where: { id }, data: { groupIds } });
+    expect(await shown()).toContain("„IServ“ ist nur für einzelne Klassen eingeschaltet, und die Person ist in keiner");
+    const admin = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const { html } = await admin.browser.open(`${base}/${personId}/sign-in`);
+    expect(html).toContain(`href="/admin/schools/${school}/own-login/${id}#switch-on"`);
   });
 
   test("whose sign-in is refused gets the reason, step by step, with what mends it", async () => {
