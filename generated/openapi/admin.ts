@@ -6738,7 +6738,7 @@ export interface components {
          *     - `person_active`: the person is not deleted.
          *     - `person_not_blocked`: staff have not blocked the person from signing in.
          *     - `login`: the person has a user name, and a way to sign in: a password that the school uses, a login card, or the school's own login.
-         *     - `school_login`: a login of the home school's own that lets the person in, for each one that is switched on.
+         *     - `school_login`: a login of the home school's own, for each one that is switched on: whether it lets the person in, is linked, and works.
          *     - `wrong_passwords`: wrong passwords of the last 24 hours.
          *     - `no_wait`: the login is not slowed down after wrong passwords.
          *     - `card`: the login card, for people who have had one.
@@ -6829,6 +6829,17 @@ export interface components {
              * @example IServ
              */
             connection?: string;
+            /**
+             * @description Present and false if the school's own login is on for some classes only, and the person is in none of them.
+             * @example false
+             */
+            isInClasses?: boolean;
+            /**
+             * Format: date-time
+             * @description Since when all sign-ins with the school's own login fail; absent while it works.
+             * @example 2026-02-03T07:58:00.000Z
+             */
+            failingSince?: string;
             /**
              * @description Whether the person must choose their own password during sign-on.
              * @example false

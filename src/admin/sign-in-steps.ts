@@ -64,13 +64,16 @@ const hasCard = ({ card }: SignInFacts): boolean => card !== null && card.revoke
 
 /** Whether the person can sign in without a card. */
 const needsNoCard = ({ login, usesPassword, schoolLogins }: SignInFacts): boolean =>
-  schoolLogins.length > 0 || (login?.hasPassword === true && usesPassword);
+  schoolLogins.some(({ isInClasses }) => isInClasses) || (login?.hasPassword === true && usesPassword);
 
 const canSignIn = (facts: SignInFacts): boolean => needsNoCard(facts) || (facts.login !== null && hasCard(facts));
 
 /** Whether the person has only a card, and that is refused at this moment. */
 const isCardRefused = (facts: SignInFacts): boolean =>
   !needsNoCard(facts) && hasCard(facts) && facts.card?.state !== "USABLE";
+
+const emergencyFix = (roles: readonly StaffRole[], school: SchoolId): Fix =>
+  fixOf(roles, "setEmergencySignIn", `/schools/${school}/way-in/emergency`, [school]);
 
 function loginStep(asked: Explanation, fix: (operation: OperationId, end: string) => Fix): Step {
   const { facts, isGuest, roles, homeSchoolId } = asked;
@@ -85,22 +88,30 @@ function loginStep(asked: Explanation, fix: (operation: OperationId, end: string
   const own = { ...values, username, since: time(changedAt) };
   if (usesPassword || homeSchoolId === null)
     return step("login", outcome, own, hasPassword ? null : fix("newPassword", "/login/password"));
-  const emergency = `/schools/${homeSchoolId}/way-in/emergency`;
-  const mend = isRefused ? fixOf(roles, "setEmergencySignIn", emergency, [homeSchoolId]) : null;
-  return step("login", outcome, { ...own, usesPassword }, mend);
+  return step("login", outcome, { ...own, usesPassword }, isRefused ? emergencyFix(roles, homeSchoolId) : null);
 }
 
-const schoolLoginSteps = ({ facts, isGuest, homeSchoolId }: Explanation): Step[] =>
-  isGuest || homeSchoolId === null
-    ? []
-    : facts.schoolLogins.map(({ name, linkedAt, lastAt }) =>
-        step("school_login", linkedAt === null ? "NOTE" : "PASSED", {
-          schoolId: homeSchoolId,
-          connection: name,
-          ...(linkedAt !== null && { since: time(linkedAt) }),
-          ...(lastAt !== null && { lastAt: time(lastAt) }),
-        }),
-      );
+function schoolLoginSteps({ facts, roles, isGuest, homeSchoolId }: Explanation): Step[] {
+  if (isGuest || homeSchoolId === null) return [];
+  const { usesPassword, login, schoolLogins } = facts;
+  const password = usesPassword || login?.hasPassword !== true ? null : emergencyFix(roles, homeSchoolId);
+  return schoolLogins.map(({ id, name, isInClasses, failingSince, linkedAt, lastAt }) => {
+    const isSound = isInClasses && failingSince === null && linkedAt !== null;
+    const values = {
+      schoolId: homeSchoolId,
+      connection: name,
+      ...(!isInClasses && { isInClasses }),
+      ...(failingSince !== null && { failingSince: time(failingSince) }),
+      ...(linkedAt !== null && { since: time(linkedAt) }),
+      ...(lastAt !== null && { lastAt: time(lastAt) }),
+    };
+    if (!isInClasses) {
+      const classes = fixOf(roles, "updateUpstreamConnection", `/upstream-connections/${id}`, [homeSchoolId]);
+      return step("school_login", "NOTE", values, classes);
+    }
+    return step("school_login", isSound ? "PASSED" : "NOTE", values, failingSince === null ? null : password);
+  });
+}
 
 function wrongPasswordStep({ tries, lastAt }: SignInFacts["wrongPasswords"], fix: Fix): Step {
   const last = lastAt === null ? {} : { lastAt: time(lastAt) };

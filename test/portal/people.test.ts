@@ -7,6 +7,7 @@ import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
 import { giveLogin } from "../support/token.ts";
+import { makeConnectionRow } from "../support/upstream-rows.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -308,6 +309,31 @@ describe("a person", () => {
     const moved = await browser.submit(chosen, "/school");
     expect(new URL(moved.url).pathname).toBe(`/admin/schools/${second}/people/${id}`);
     expect((await read(id)).homeSchoolId).toBe(second);
+  });
+
+  test("who may use the school's own login sees it explained, linked or not yet", async () => {
+    const { school, office, base } = await makeSchool();
+    const personId = await make.person({ school, ...person("Bo", "Muster") });
+    await giveLogin(service.db, personId);
+    const { upstreamConnection, upstreamLink } = service.db.prisma;
+    const at = service.clock();
+    const id = await makeConnectionRow(service.db, { school, at });
+    const [issuer, client] = ["https://iserv.example", { clientId: "schultor", clientSecret: new Uint8Array(48) }];
+    await upstreamConnection.update({ where: { id }, data: { state: "ON", issuer, ...client, testedAt: at } });
+    const shown = async () => textOf((await office.open(`${base}/${personId}/sign-in`)).html);
+    expect(await shown()).toContain("Noch nicht mit „IServ“ verknüpft.");
+    const link = { connectionId: id, issuer, subject: "7", personId, linkedAt: at, linkedBy: "STAFF" as const };
+    await upstreamLink.create({ data: link });
+    expect(await shown()).toMatch(/Mit „IServ“ verknüpft seit dem \d\d\.\d\d\.\d{4}, noch nicht benutzt\./);
+    const failing = { failingSince: at, lastFailure: "UPSTREAM_DOWN", lastFailureAt: at } as const;
+    await upstreamConnection.update({ where: { id }, data: failing });
+    expect(await shown()).toMatch(/noch nicht benutzt\. Anmeldungen dort scheitern seit 03\.02\.2026.*\d\d:\d\d/);
+    const groupIds = [await make.group({ school })];
+    await upstreamConnection.update({ where: { id }, data: { groupIds } });
+    expect(await shown()).toContain("„IServ“ ist nur für einzelne Klassen eingeschaltet, und die Person ist in keiner");
+    const admin = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const { html } = await admin.browser.open(`${base}/${personId}/sign-in`);
+    expect(html).toContain(`href="/admin/schools/${school}/own-login/${id}#switch-on"`);
   });
 
   test("whose sign-in is refused gets the reason, step by step, with what mends it", async () => {

@@ -58,7 +58,7 @@ async function openSetUp(browser: TravellingBrowser, link: string) {
 }
 
 /** Fills the values in, after the client is registered at the provider. */
-async function enterValues(browser: TravellingBrowser, started: { url: string }) {
+async function enterValues(browser: TravellingBrowser, started: { url: string }, more: Record<string, string> = {}) {
   const address = started.url.replace(/\/[\w-]+$/, "");
   const steps = await browser.open(`${address}/provider`);
   const redirectUri = /id="copy-redirectUri" value="([^"]*)"/.exec(steps.html)![1]!;
@@ -71,6 +71,7 @@ async function enterValues(browser: TravellingBrowser, started: { url: string })
     scopes: "openid profile",
     subjectClaim: "sub",
     authMethod: "client_secret_basic",
+    ...more,
   });
   return { address, checked };
 }
@@ -114,6 +115,31 @@ test("a school goes from the set-up link to the first pupil without an account f
   expect(inside.url).toBe(`${service.url}/`);
   expect(inside.html).toContain("Ada");
   expect((await admin.browser.open(`${page}/links`)).html).toContain("Ada Beispiel");
+});
+
+test("the contact of one of several schools sees which value arrived, which was typed, and where to correct it", async () => {
+  const { link } = await makeSetUp();
+  const browser = inBrowser();
+  signInThere(provider, { import_id: "4711", school_ids: ["DE-1", "DE-2"] });
+  const started = await openSetUp(browser, link);
+  const half = await enterValues(browser, started, { schoolClaim: "school_ids" });
+  expect(half.checked.status).toBe(400);
+  expect(half.checked.html).toContain("Die Angabe, welche die Schule nennt, und ihr Wert gehören zusammen");
+  expect(half.checked.html).toContain('value="school_ids"');
+  const { address } = await enterValues(browser, started, { schoolClaim: "school_ids", schoolValue: "DE-3" });
+  const other = await browser.open(`${address}/sign-in`);
+  expect(other.html).toContain("Das Konto gehört zu einer anderen Schule");
+  expect(other.html).toContain("Die Angabe „school_ids“ kam an mit: DE-1, DE-2. Eingetragen ist „DE-3“.");
+  expect(other.html).not.toContain("Nehmen Sie einen der Vorschläge, oder");
+  expect(other.html).toContain(`href="${new URL(address).pathname}/values#schoolClaim"`);
+  const values = await browser.open(`${address}/values`);
+  expect(values.html).toMatch(/<details open>\s*<summary>Scopes, Konten, Abmelden/);
+  await enterValues(browser, started, { schoolClaim: "school_id", schoolValue: "DE-1" });
+  expect((await browser.open(`${address}/result`)).html).toContain("Die Angabe „school_id“ kam nicht an.");
+  await enterValues(browser, started, { schoolClaim: "school_ids", schoolValue: "DE-1" });
+  const own = await browser.open(`${address}/result`);
+  expect(own.html).not.toContain("OTHER_SCHOOL");
+  expect(own.html).toMatch(/<code>school_ids<\/code> <span class="badge calm">Schule<\/span>/);
 });
 
 describe("a set-up link", () => {

@@ -194,6 +194,18 @@ test("only an operator trusts the provider’s second factor", async () => {
   });
 });
 
+test("where passwords are off and the login is on for some classes only, the page says who is left out", async () => {
+  const { base, admin, school, connectionId } = await makeWorld();
+  const warning = "Passwörter sind abgeschaltet, und die Anmeldung ist nur für einzelne Klassen eingeschaltet";
+  const groupIds = [await make.group({ school })];
+  await service.db.prisma.upstreamConnection.update({ where: { id: connectionId }, data: { groupIds } });
+  const shown = await admin.browser.open(base);
+  expect(shown.html).not.toContain(warning);
+  expect((await admin.browser.submit(shown, "/way-in", { linkName: "" })).html).toContain(warning);
+  await service.db.prisma.upstreamConnection.update({ where: { id: connectionId }, data: { groupIds: [] } });
+  expect((await admin.browser.open(base)).html).not.toContain(warning);
+});
+
 test("passwords are switched off, allowed for a day by the emergency switch, and the poster has the address", async () => {
   const { base, admin, school } = world;
   const shown = await admin.browser.open(base);

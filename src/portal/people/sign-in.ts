@@ -31,6 +31,7 @@ type Fix = { action: string } | { href: string } | { roles: string };
 const fixTexts: { [operationId: string]: string } = {
   putCardSettings: "steps.card.fixSettings",
   setEmergencySignIn: "steps.login.fixEmergency",
+  updateUpstreamConnection: "steps.school_login.fixClasses",
 };
 
 function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): Fix | null {
@@ -46,6 +47,8 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
   if (fix.operationId === "putCardSettings") return { href: `/admin/schools/${values.schoolId}/settings` };
   if (fix.operationId === "setEmergencySignIn")
     return { href: `/admin/schools/${values.schoolId ?? request.param("schoolId")}/own-login#emergency` };
+  if (fix.operationId === "updateUpstreamConnection")
+    return { href: `/admin/schools/${values.schoolId}/own-login/${fix.path.split("/").at(-1)}#switch-on` };
   if (fix.operationId === "createLoginCards") return { href: `${base}#cards` };
   if (fix.operationId === "newPassword") return { href: `${base}#login` };
   return { href: `/admin/schools/${request.path.schoolId}/people/${request.path.personId}#login` };
@@ -56,7 +59,6 @@ function variantOf({ code, outcome, values }: Step): string {
   const { username, hasPassword, usesPassword } = values;
   if (code === "audience") return outcome === "PASSED" ? "" : `_${values.audience ?? "NOBODY"}`;
   if (code === "second_factor") return values.hasSecondFactor === true ? "_HAS" : "_MISSING";
-  if (code === "school_login") return outcome === "PASSED" && values.lastAt === undefined ? "_NEVER" : "";
   if (code !== "login") return "";
   if (hasPassword === undefined) return "_NO_USERNAME";
   if (usesPassword === false) return "_UNUSED";
@@ -82,26 +84,26 @@ function cardWordsOf({ values }: Step, { t, times, locale }: PageRequest): strin
   return `${state} ${refused}`;
 }
 
+/** Whether the school's own login is linked with the person, is on for them, and works. */
+function schoolLoginWordsOf({ values }: Step, { t, times }: PageRequest): string {
+  const { connection = "", isInClasses, failingSince, since, lastAt } = values;
+  const linked = since === undefined ? "UNLINKED" : lastAt === undefined ? "UNUSED" : "USED";
+  const state = isInClasses === false ? "OTHER_CLASSES" : linked;
+  const named = { connection, since: times.day(since), last: times.time(lastAt) };
+  const words = t(`steps.school_login.states.${state}`, named);
+  if (failingSince === undefined) return words;
+  return `${words} ${t("steps.school_login.failing", { since: times.time(failingSince) })}`;
+}
+
 function wordsOf(step: Step, request: PageRequest): string {
   const { code, outcome, values } = step;
   const { t, times } = request;
   if (code === "card") return cardWordsOf(step, request);
-  const {
-    schoolName = "",
-    connection = "",
-    username = "",
-    since,
-    until,
-    schools = 0,
-    tries,
-    lastAt,
-    roles = [],
-    groups = [],
-  } = values;
+  if (code === "school_login") return schoolLoginWordsOf(step, request);
+  const { schoolName = "", username = "", since, until, schools = 0, tries, lastAt, roles = [], groups = [] } = values;
   const named = {
     school: schoolName,
     username,
-    connection,
     since: times.day(since),
     until: times.time(until),
     last: times.time(lastAt),
@@ -127,7 +129,7 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
     outcome: step.outcome,
     text: wordsOf(step, request),
     fix: fixOf(step, clientId, request),
-    fixLabel: t((step.fix && fixTexts[step.fix.operationId]) ?? `steps.${step.code}.fix`),
+    fixLabel: step.fix && t(fixTexts[step.fix.operationId] ?? `steps.${step.code}.fix`),
   }));
   const fullName = nameOf(person, request);
   const model = { base: addressOf(request), fullName, apps, clientId, steps, isAllowed };

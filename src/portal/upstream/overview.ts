@@ -28,8 +28,11 @@ export async function showOverview(request: PageRequest): Promise<PageView> {
     unwrapPage(api.GET(all, { params: { query: { school: path.schoolId, limit: 50 } } })),
     unwrapRecord(api.GET(wayIn, { params: { path } })),
   ]);
+  const on = connections.items.filter(({ state }) => state === "ON");
+  const isForSome = on.length > 0 && on.every(({ groupIds }) => groupIds.length > 0);
   const model = {
     address: ownLoginAddress(request),
+    leavesOut: isForSome && !record.localPasswords && record.emergencyUntil === null,
     settings: `/admin/schools/${path.schoolId}/settings`,
     connections: connections.items,
     wayIn: field("form") === "way-in" ? { ...record, ...readWayIn(request) } : record,

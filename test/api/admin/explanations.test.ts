@@ -241,6 +241,7 @@ test("the school's own login signs in whoever it lets in; where the school uses 
     const [own, by] = [stepOf(explained, "login")!, stepOf(explained, "school_login")];
     return [explained.reason, own.outcome, own.values.usesPassword, own.fix?.operationId, by?.outcome, by?.values];
   };
+  const fixOfLogin = async () => stepOf(await explain(personId, clientId, call), "school_login")!.fix?.operationId;
   const values = { schoolId: school, connection: name };
   expect(await shown()).toEqual(["none", "PASSED", undefined, undefined, "NOTE", values]);
   await credential.update({ where: { personId }, data: { passwordHash: null } });
@@ -257,14 +258,23 @@ test("the school's own login signs in whoever it lets in; where the school uses 
   await call("PUT", `/schools/${school}/way-in`, { body: { linkName: null, localPasswords: false } });
   const linked = { ...values, since, lastAt: since };
   expect(await shown()).toEqual(["none", "NOTE", false, undefined, "PASSED", linked]);
+  const failing = { failingSince: at, lastFailure: "UPSTREAM_DOWN", lastFailureAt: at } as const;
+  await change(failing);
+  expect(await shown()).toEqual(["none", "NOTE", false, undefined, "NOTE", { ...linked, failingSince: since }]);
+  expect(await fixOfLogin()).toBe("setEmergencySignIn");
+  await change({ failingSince: null });
 
   await change({ groupIds: [groupId] });
   expect(await signsIn(login)).toBe(false);
-  expect(await shown()).toEqual(["no_password", "REFUSED", false, "setEmergencySignIn", undefined, undefined]);
+  const left = { ...linked, isInClasses: false };
+  expect(await shown()).toEqual(["no_password", "REFUSED", false, "setEmergencySignIn", "NOTE", left]);
+  expect(await fixOfLogin()).toBe("updateUpstreamConnection");
   const { path } = stepOf(await explain(personId, clientId, call), "login")!.fix!;
   expect((await call("POST", path.replace("/admin/v1", ""))).status).toBe(204);
   expect(await signsIn(login)).toBe(true);
-  expect(await shown()).toEqual(["none", "PASSED", undefined, undefined, undefined, undefined]);
+  expect(await shown()).toEqual(["none", "PASSED", undefined, undefined, "NOTE", left]);
+  await change({ groupIds: [], ...failing });
+  expect(await fixOfLogin()).toBe(undefined);
 });
 
 test("the last try with a card says why it was refused: hours, network, an older card, a wrong PIN, until it works", async () => {

@@ -68,6 +68,16 @@ test("each failure has a page with its code, a way to try again and another way;
   ]);
 });
 
+test("an account of another school is told where to find its own, and whom to ask if it is this one", async () => {
+  const school = await world.connect({ schoolClaim: "school_ids", schoolValue: "DE-1" });
+  await world.makePupil(school);
+  const { browser, shown } = await arrive(school);
+  expect([shown.status, codeOf(shown)]).toEqual([403, "OTHER_SCHOOL"]);
+  expect(shown.html).toContain("find it under “Other ways to sign in”");
+  expect(shown.html).toContain("If you belong to this school, tell the school office");
+  expect((await browser.open("/sign-in?other")).html).toContain("Not your school? Find your school");
+});
+
 test("a blocked person stays blocked whatever the school's login says", async () => {
   const { service } = world;
   const school = await world.connect();

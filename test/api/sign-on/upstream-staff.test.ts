@@ -48,6 +48,8 @@ test("staff of a school work with its login; a second factor that they have is a
 
   const asked = await signIn(connected);
   expect(placeOf(asked.shown)).toBe(confirmPath);
+  // No password was typed here.
+  expect(asked.shown.html).not.toMatch(/your password/i);
   expect(await amrOf(personId)).toEqual([]);
   const wrong = await asked.browser.submit(asked.shown, confirmPath, { code: "000000" });
   expect([wrong.status, await isAtWork(asked.browser)]).toEqual([422, false]);
