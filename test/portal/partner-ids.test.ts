@@ -46,6 +46,8 @@ test("a partner previews the move of an app, starts it, sets its day, calls it o
   await runJob();
   page = await browser.submit(await browser.open(address), `${address}/cut-over`, { confirmed: "other" });
   expect(page.status).toBe(400);
+  expect(page.html).toContain("Die eingegebene Client-ID stimmt nicht. Es wurde nichts geändert.");
+  expect(page.html).toContain("<details open><summary>Jetzt umstellen");
   page = await browser.submit(page, `${address}/cut-over`, { confirmed: clientId });
   expect(page.html).toContain("Die App verwendet jetzt die neuen IDs.");
   expect(page.html).toContain("unter IDs, die keine andere App hat");
