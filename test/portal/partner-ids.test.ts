@@ -53,3 +53,19 @@ test("a partner previews the move of an app, starts it, sets its day, calls it o
   expect(page.html).toContain("unter IDs, die keine andere App hat");
   expect(page.html).not.toContain(`action="${address}`);
 });
+
+// As docs/moving-ids.md says: before, the other app is started with the command line.
+test("an app can have the ids of another app of the partner when that one has cut over", async () => {
+  const [first, second] = [await make.app({ name: "Lernapp" }), await make.app({ name: "Lesewelt" })];
+  const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [first.clientId, second.clientId] });
+  const [address, other] = [first, second].map(({ clientId }) => `/partner/apps/${clientId}/ids`) as [string, string];
+  await browser.submit(await browser.open(address), address, { ids: "PARTNER", cutOverOn: "" });
+  await runJob();
+  const moving = await browser.open(address);
+  const [, sector] = /<code class="hint">([^<]+)/.exec(moving.html)!;
+  expect((await browser.open(other)).html).not.toContain(sector);
+  await browser.submit(moving, `${address}/cut-over`, { confirmed: first.clientId });
+  const page = await browser.open(other);
+  expect(page.html).toContain(`<option value="${sector}">Dieselben wie Lernapp`);
+  expect((await browser.submit(page, other, { ids: sector!, cutOverOn: "" })).html).toContain(sector);
+});
