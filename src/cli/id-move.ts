@@ -70,7 +70,7 @@ export const verbs: Verbs = {
   "cut-over": changes("post", `${oneMove}/cut-over`, {
     summary: "Give an app the new ids now. From then on it knows nobody by an old id.",
     line: "The app has the new ids.",
-    irreversible: "From now on the app reads the new ids only. This cannot be undone.",
+    irreversible: "From now on the app reads the new ids only.",
     data: (ids) => ids,
   }),
   "call-off": changes("delete", oneMove, {

@@ -5,7 +5,7 @@ import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { answer, startReceiver, type Receiver } from "../support/receiver.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
 import { getAppToken, postToken } from "../support/token.ts";
-import { expectAccessible, useBrowser, type Look } from "./support/browser.ts";
+import { expectAccessible, sizes, useBrowser, type Look } from "./support/browser.ts";
 import { logIn, press } from "./support/steps.ts";
 
 const { newPage } = useBrowser();
@@ -138,4 +138,14 @@ test("the registration is changed and permissions are asked for with JavaScript 
   await page.getByLabel("Wozu braucht die App sie?").fill("Wir zeigen den Namen.");
   await press(page, "Anfragen");
   await page.getByText("Die Anfrage ist beim Betreiber.").waitFor();
+});
+
+test("on a phone the row of an app's pages shows the present one", async () => {
+  const page = await enter({ size: "phone" }, "/ids");
+  await expect
+    .poll(async () => {
+      const { x, width } = (await page.locator(".parts [aria-current]").boundingBox())!;
+      return x >= 0 && x + width <= sizes.phone.width;
+    })
+    .toBe(true);
 });

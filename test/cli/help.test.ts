@@ -40,6 +40,9 @@ test.each(all)("$path has help that names all it takes, each with its meaning", 
   const { code, out } = await run(...path, "--help");
   expect(code).toBe(0);
   expect(command.summary).toMatch(/^[A-Z].*[.…]$/);
+  expect(out.split("\nUsage:")[0]!.match(/cannot be undone/g) ?? [], "said once").toHaveLength(
+    command.irreversible === undefined ? 0 : 1,
+  );
   for (const [name, { label = name }] of Object.entries(command.args)) expect(out).toContain(`<${label}>`);
   for (const [name, option] of Object.entries(command.options)) {
     expect(out).toContain(`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);

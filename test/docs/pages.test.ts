@@ -277,7 +277,7 @@ test("the links of the pages lead to pages that exist", async () => {
   const links = new Set<string>();
   for (const page of pages) {
     const html = await (await fetch(`${service.url}/docs/${page}`)).text();
-    for (const [, path] of html.matchAll(/href="(\/docs[^"#]*)/g)) links.add(path!);
+    for (const [, path] of html.replaceAll(service.url, "").matchAll(/href="(\/[^"#]*)/g)) links.add(path!);
   }
   expect(links.size).toBeGreaterThan(pages.length);
   const missing = [];

@@ -31,6 +31,7 @@ test("a partner previews the move of an app, starts it, sets its day, calls it o
   page = await browser.open(address);
   expect(page.html).toContain("3 von 3");
   expect(page.html).toContain("0 von 3");
+  expect(page.html).toContain('value="2099-01-31" aria-describedby="date-hint"');
   page = await browser.submit(page, `${address}/date`, { cutOverOn: "2098-05-01" });
   expect(page.html).toContain("01.05.2098");
   page = await browser.submit(page, `${address}/date`, { cutOverOn: "" });
@@ -45,8 +46,26 @@ test("a partner previews the move of an app, starts it, sets its day, calls it o
   await runJob();
   page = await browser.submit(await browser.open(address), `${address}/cut-over`, { confirmed: "other" });
   expect(page.status).toBe(400);
+  expect(page.html).toContain("Die eingegebene Client-ID stimmt nicht. Es wurde nichts geändert.");
+  expect(page.html).toContain("<details open><summary>Jetzt umstellen");
   page = await browser.submit(page, `${address}/cut-over`, { confirmed: clientId });
   expect(page.html).toContain("Die App verwendet jetzt die neuen IDs.");
   expect(page.html).toContain("unter IDs, die keine andere App hat");
   expect(page.html).not.toContain(`action="${address}`);
+});
+
+// As docs/moving-ids.md says: before, the other app is started with the command line.
+test("an app can have the ids of another app of the partner when that one has cut over", async () => {
+  const [first, second] = [await make.app({ name: "Lernapp" }), await make.app({ name: "Lesewelt" })];
+  const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [first.clientId, second.clientId] });
+  const [address, other] = [first, second].map(({ clientId }) => `/partner/apps/${clientId}/ids`) as [string, string];
+  await browser.submit(await browser.open(address), address, { ids: "PARTNER", cutOverOn: "" });
+  await runJob();
+  const moving = await browser.open(address);
+  const [, sector] = /<code class="hint">([^<]+)/.exec(moving.html)!;
+  expect((await browser.open(other)).html).not.toContain(sector);
+  await browser.submit(moving, `${address}/cut-over`, { confirmed: first.clientId });
+  const page = await browser.open(other);
+  expect(page.html).toContain(`<option value="${sector}">Dieselben wie Lernapp`);
+  expect((await browser.submit(page, other, { ids: sector!, cutOverOn: "" })).html).toContain(sector);
 });

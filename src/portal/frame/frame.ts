@@ -132,6 +132,7 @@ type PartsOfPage = {
   now: Date;
   time(at: string | null | undefined): string;
   day(at: string | null | undefined): string;
+  dayField(at: string | null | undefined): string;
   form(): string;
   /** For the template `view-changes`. */
   describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];

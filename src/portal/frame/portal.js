@@ -21,8 +21,9 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// On a phone the navigation is one row that scrolls; the present page is in sight.
-document.querySelector(".pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+// On a phone the navigation and the pages of an app are rows that scroll; the present page is in sight.
+for (const current of document.querySelectorAll(".pages [aria-current], .parts [aria-current]"))
+  current.scrollIntoView({ block: "nearest", inline: "center" });
 
 // Prepares tables to be shown as cards on a phone: each cell is labelled with its column. The roles keep the meaning
 // that a table loses when its display changes.

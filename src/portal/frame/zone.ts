@@ -28,6 +28,8 @@ export type Times = {
   /** Formats an ISO 8601 time with day and minute; "" for null. */
   time(at: string | null | undefined): string;
   day(at: string | null | undefined): string;
+  /** The day as a date field of a form takes it, such as `2026-02-03`. */
+  dayField(at: string | null | undefined): string;
   /** The start of a day such as `2026-02-03` as ISO 8601; null for an invalid day. */
   startOf(day: string, daysLater?: number): string | null;
 };
@@ -45,13 +47,14 @@ const madeTimes = new Map<string, Times>();
 const mostTimes = 100;
 
 function formatTimes(locale: Locale, timeZone: string): Times {
-  const write = (options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat(locale, { timeZone, ...options });
+  const write = (options: Intl.DateTimeFormatOptions, language: string = locale) => {
+    const format = new Intl.DateTimeFormat(language, { timeZone, ...options });
     return (at: string | null | undefined) => (at ? format.format(new Date(at)) : "");
   };
   return {
     time: write({ dateStyle: "medium", timeStyle: "short" }),
     day: write({ dateStyle: "medium" }),
+    dayField: write({ dateStyle: "short" }, "sv"),
     startOf: startIn(timeZone),
   };
 }
