@@ -153,9 +153,10 @@ async function signPeopleIn(
   const visits = [...regulars, ...atGoethe].flatMap((person) =>
     schoolHours(now, person.personId, 0.5).map((at) => ({ ...person, at })),
   );
-  const last = new Map(visits.map((visit) => [visit.personId, visit]));
+  const lastOf = (list: typeof visits) => [...new Map(list.map((visit) => [visit.personId, visit])).values()];
+  const firstAndLast = [...lastOf(visits.toReversed()), ...lastOf(visits)];
   await changeDirectory(db, { at: now, actorId }, async (change) => {
-    for (const { personId, at } of last.values()) await takeOverSignIn(change, { clientId, personId, at });
+    for (const { personId, at } of firstAndLast) await takeOverSignIn(change, { clientId, personId, at });
     const lines = visits.map(({ at, personId }) => ({ at, action: "signed_in" as const, clientId, personId }));
     await recordAuditLines(change.tx, lines);
   });

@@ -113,11 +113,14 @@ const listRecipients = (app: AppWithData, inForce: InForce) => [
   ...(inForce?.agreement.subprocessors ?? []).map((one) => presentRecipient({ kind: "SUBPROCESSOR", ...one })),
 ];
 
-const listPurposes = ({ attributes, scopes }: Pick<Agreement, "attributes" | "scopes">) =>
+/** What the agreement says of the items that the school gives. */
+const listPurposes = ({ attributes, scopes }: Pick<Agreement, "attributes" | "scopes">, given: AppWithData) =>
   [
     ...attributes.map(({ attribute, ...need }) => ({ item: attribute, ...need })),
     ...scopes.map(({ scope, ...need }) => ({ item: scope, ...need })),
-  ].map((need) => present<Schemas["ProcessingPurpose"]>(need));
+  ]
+    .filter(({ item }) => [...given.attributes, ...given.scopes].some((one) => one === item))
+    .map((need) => present<Schemas["ProcessingPurpose"]>(need));
 
 /** When the provider deletes data: as it agreed with the school. */
 function keptInApp(inForce: InForce, days: Days): Words {
@@ -135,7 +138,7 @@ function presentApp(app: AppWithData, inForce: InForce, days: Days): ProcessingA
     code: app.clientId,
     name: { de: app.name, en: app.name },
     purpose: app.purpose,
-    purposes: inForce === undefined ? [] : listPurposes(inForce.agreement),
+    purposes: inForce === undefined ? [] : listPurposes(inForce.agreement, app),
     people: termsOf(peopleOf(app), peopleCategories),
     data: data.map((category) => presentData(category, keptInApp(inForce, days))),
     withheld: termsOf(withheld, dataCategories),

@@ -52,7 +52,7 @@ export const verbs: Verbs = {
   }),
   list: lists(all, {
     summary: "List data requests, newest first.",
-    name: "data-requests",
+    name: "data requests",
     columns,
     options: {
       school: option.school("Only those of this school."),

@@ -18,7 +18,10 @@ export const retentionWords = {
     de: "Gelöscht nach so langer Zeit ohne Anmeldung: {count} Monate",
     en: "Deleted after this time without a sign-in: {count} months",
   },
-  restoreDays: { de: "Danach wiederherstellbar: {count} Tage", en: "Can then be restored: {count} days" },
+  restoreDays: {
+    de: "Nach der Löschung wiederherstellbar: {count} Tage",
+    en: "Can be restored after the deletion: {count} days",
+  },
   auditDays: { de: "Protokoll aufbewahrt: {count} Tage", en: "Audit log kept: {count} days" },
 } as const satisfies Record<string, Words>;
 

@@ -45,6 +45,7 @@ test("data requests, and what apps could learn", async () => {
   const school = await make.school();
   const person = await make.person({ school });
   await expectSameReading("person", "disclosures", person);
+  expect((await there(["data-request", "list", "--person", person])).out).toBe("No data requests.\n");
   const record = async () =>
     (await remote.ask<{ id: string }>("data-request", "record", person, "--by", "GUARDIAN")).id;
   const [one, two] = [await record(), await record()];

@@ -114,7 +114,10 @@ test("login cards of a class are printed to a file that is not overwritten, list
   await expectSameReading("card", "list", "--school", school);
   await expectSameReading("card", "list", "--school", school, "--limit", "1");
   const { cards } = await local.ask<{ cards: { personId: string }[] }>("card", "list", "--school", school);
-  expect(await there(["card", "print", group, "--file", file])).toMatchObject({ code: 1 });
+  expect(await there(["card", "print", group, "--file", file])).toMatchObject({
+    code: 1,
+    err: `The file '${file}' exists already. Nothing was written.\n`,
+  });
   expect((await local.ask<{ cards: object[] }>("card", "list", "--school", school)).cards).toHaveLength(2);
   const [first, second] = cards.map(({ personId }) => personId);
   const one = ["card", "replace", first!, "--school", "DE-NI-9", "--file", join(folder, "one.pdf")];

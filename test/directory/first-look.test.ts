@@ -61,6 +61,18 @@ test("every kind of staff has an account with a name, and finds something on eac
   await signIn(makeBrowser(service.url), { username: "ben.fischer", password: firstLook.pupilPassword });
 });
 
+test("the first sign-in of each person is the first one in the audit log", async () => {
+  const lines = await service.db.prisma.audit.groupBy({
+    by: ["personId"],
+    where: { action: "signed_in", clientId: lernapp },
+    _min: { at: true },
+  });
+  const kept = await service.db.prisma.signIn.findMany({ where: { clientId: lernapp } });
+  const firstOf = new Map(kept.map(({ personId, firstSignInAt }) => [personId, firstSignInAt]));
+  expect(lines.length).toBeGreaterThan(0);
+  for (const { personId, _min } of lines) expect(firstOf.get(personId!)).toEqual(_min.at);
+});
+
 test("the apps see what they see without it", async () => {
   const read = async (clientId: string, path: string) => {
     const app = demo.apps.find((one) => one.clientId === clientId)!;

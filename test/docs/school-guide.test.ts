@@ -48,6 +48,19 @@ const guides = ["school-guide", "data-protection", "own-login"].flatMap((name) =
   (["de", "en"] as const).map((locale) => [name, locale] as const),
 );
 
+test.each(["de", "en"] as const)(
+  "a proof of a deletion is prepared before it, when the id is still known: %s",
+  (locale) => {
+    const chapter = read("data-protection", locale).split(/^## /m)[5]!;
+    expect(chapter.indexOf("`person.id`")).toBeGreaterThan(0);
+    expect(chapter.indexOf("`person.id`")).toBeLessThan(chapter.indexOf("`schultor person prove-erased`"));
+  },
+);
+
+test.each(["de", "en"] as const)("only the table of the page is said to open in Excel: %s", (locale) => {
+  expect(read("data-protection", locale)).not.toMatch(/processing-record .*--output csv/);
+});
+
 test.each(guides)("what a guide prints in bold is a text of the pages: %s %s", (name, locale) => {
   const plain = (text: string) =>
     text

@@ -31,9 +31,10 @@ test("a school uses the suggestion of its state, previews it, and sets it", asyn
   const given = { leftMonths: "12", leftFrom: "SCHOOL_YEAR_END", leftMonthsReason: "Landesrecht" };
   const preview = await browser.submit(suggested, "/retention", { ...given, preview: "1" });
   expect(preview.html).toContain("Niemand würde sofort gelöscht.");
-  expect((await browser.submit(page, "/retention", { ...policy, preview: "1" })).html).toContain(
-    "3 Personen würden sofort gelöscht.",
-  );
+  const { html } = await browser.submit(page, "/retention", { ...policy, preview: "1" });
+  expect(html).toContain("3 Personen würden sofort gelöscht.");
+  // Below the form stands what applies until the school saves.
+  expect(html).toContain("Wer nach den jetzigen Fristen in den nächsten 90 Tagen gelöscht wird");
   expect(await db.prisma.retentionPolicy.count({ where: { schoolId: school } })).toBe(0);
   const refused = await browser.submit(page, "/retention", { ...policy, leftMonths: "99" });
   expect(refused.status).toBe(400);

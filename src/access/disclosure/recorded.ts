@@ -48,6 +48,7 @@ const selectReadings = statement<Query>(
 export type Unread = Omit<Reading, keyof Ways> & { [Way in keyof Ways]: boolean | null };
 type Ways = Pick<Reading, "isUser" | "isPerson" | "seesSchool">;
 
+/** The last one of an app is in force, unless the app was deleted: with clocks that differ, it may begin earlier. */
 const selectRegistrations = statement<{ clientIds: readonly ClientId[] }>(
   ({ clientIds }) => sql`
   SELECT ${fields<ByClient<Registered>>({
@@ -67,7 +68,7 @@ const selectRegistrations = statement<{ clientIds: readonly ClientId[] }>(
   FROM ${app} LEFT JOIN ${profile} ON ${profile.clientId} = ${app.clientId}
   WHERE ${app.clientId} = ANY (${clientIds})
     AND NOT EXISTS (SELECT FROM ${registration} WHERE ${registration.clientId} = ${app.clientId})
-  ORDER BY 1, 2`,
+  ORDER BY 1, 3`,
   "access.findRegistrations",
 );
 

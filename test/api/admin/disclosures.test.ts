@@ -75,6 +75,17 @@ test("a grant, fewer scopes, the end of the sync and the deletion of the app are
   expect(await readOne(personId, clientId)).toEqual({ ...before, deletedAt, periods: [...periods, period(4, 5, few)] });
 });
 
+test("an app that was changed by two processes exists, also if the clock of the later one is behind", async () => {
+  const personId = await make.person({ school, groups: [group] });
+  const { clientId } = await make.app({ name: "First" });
+  await grantOn(1, clientId);
+  const rename = (name: string, n: number) =>
+    withPrismaTransaction(db, (tx) => updateApp(tx, { clientId, name }, originOn(n)));
+  await rename("Second", 3);
+  await rename("Third", 2);
+  expect(await readOne(personId, clientId)).toMatchObject({ name: "Third", deletedAt: null });
+});
+
 test("what a school withholds and the agreements that it accepts begin and end periods", async () => {
   const personId = await make.person({ school, groups: [group] });
   const { clientId } = await make.app({ scopes: ["users:read", "people:read"] });

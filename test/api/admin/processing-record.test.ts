@@ -291,6 +291,28 @@ test("the agreement in force gives purposes, subprocessors and the deletion by t
   });
 });
 
+test("what the school switches off has no purpose in the record", async () => {
+  const attributes = ["PERSON_NAME", "SOURCE_SYSTEM_IDENTIFIER"] as const;
+  const { clientId } = await make.app({ scopes: ["profile"], attributes: [...attributes] });
+  await make.grant({ app: clientId, school });
+  const need = { isRequired: false, purpose: { de: "Anrede" } };
+  const partner = await makeStaff(service, "PARTNER", { clientIds: [clientId] });
+  const body = {
+    version: "1",
+    text: "§ 1 Gegenstand",
+    deletionPeriods: { de: "30 Tage" },
+    attributes: attributes.map((attribute) => ({ attribute, ...need })),
+    scopes: [{ scope: "profile", ...need }],
+  };
+  await partner.call("PUT", `/apps/${clientId}/agreement-draft`, { body });
+  const published = await partner.call("POST", `/apps/${clientId}/agreement-draft/publication`);
+  const agreed = { agreementId: (published.body as { id: string }).id, withheld: ["SOURCE_SYSTEM_IDENTIFIER"] };
+  const path = `/schools/${school}/apps/${clientId}/agreement`;
+  expect((await admin.call("PUT", path, { body: agreed })).status).toBe(204);
+  const found = (await readRecord(school)).activities.find(({ code }) => code === clientId)!;
+  expect(found.purposes.map(({ item }) => item)).toEqual(["PERSON_NAME", "profile"]);
+});
+
 test("the service's own processing has the periods of this service", async () => {
   const own = (await readRecord(school)).activities.filter(({ kind }) => kind === "SERVICE");
   expect(own.map(({ code }) => code)).toEqual([
@@ -324,7 +346,7 @@ test("the periods are those of the school, with their reasons", async () => {
   expect(retention.map(({ code, text, reason }) => [code, text.en, reason])).toEqual([
     ["leftMonths", "Kept after leaving: 12 months", "School law."],
     ["inactiveMonths", "Deleted after this time without a sign-in: 18 months", "Unused logins."],
-    ["restoreDays", "Can then be restored: 30 days", null],
+    ["restoreDays", "Can be restored after the deletion: 30 days", null],
     ["auditDays", "Audit log kept: 200 days", "Half a year is enough."],
   ]);
   const kept = (code: string) => activities.flatMap(({ data }) => data).find((one) => one.code === code)!.kept.en;
