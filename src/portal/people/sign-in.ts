@@ -31,7 +31,6 @@ type Fix = { action: string } | { href: string } | { roles: string };
 const fixTexts: { [operationId: string]: string } = {
   putCardSettings: "steps.card.fixSettings",
   setEmergencySignIn: "steps.login.fixEmergency",
-  updateUpstreamConnection: "steps.school_login.fixClasses",
 };
 
 function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): Fix | null {
