@@ -9,13 +9,16 @@ const apart = "test/{browser,clients,compatibility,examples,generators}/**";
 // Tests that do not depend on the version of PostgreSQL.
 const sameEverywhere = [
   "{src,openapi,demo,prisma}/**",
-  // The portal's pages read through what test/api/admin asks; test/flows/portal.test.ts has the statement of its tiles.
-  "test/{bench,cli,contract,deploy,docs,faults,gates,portal,typescript-client}/**",
+  // The portal's pages and the tables of rights go through what test/api/admin asks; test/flows/portal.test.ts has the
+  // statement of its tiles.
+  "test/{admin,bench,cli,contract,deploy,docs,faults,gates,portal,typescript-client}/**",
   "test/security/{anonymous-disk,denial-of-service,every-operation,event-loop}.test.ts",
   "test/security/{requests,rules}/**",
   // Addresses, cookies, spellings and clients of other makers: their statements run in other files too.
   "test/security/{addresses,behind-a-proxy,cookie-prefixes,import-files,parameters,partner-ids,patterns}.test.ts",
-  "test/security/{stolen-session,webhook-receivers}.test.ts",
+  "test/security/{app-credentials,school-address,stolen-session,webhook-receivers}.test.ts",
+  // The statements of a sign-in through a school's login run in test/upstream.
+  "test/{api/sign-on,security}/upstream-*.test.ts",
   "test/api/sign-on/{authorization,client-authentication,dead-ends,discovery,empty-parameters,https-issuer}.test.ts",
   "test/api/sign-on/{login-hint,other-methods,public-client,without-pkce}.test.ts",
   "test/flows/{demo-app,demo-table,log-secrets,oauth4webapi,openid-client,sandbox-year}.test.ts",
