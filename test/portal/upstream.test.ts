@@ -194,7 +194,7 @@ test("only an operator trusts the provider’s second factor", async () => {
   });
 });
 
-test("where passwords are off and the login is on for some classes only, the page says who is left out", async () => {
+test("where passwords are off and the login is off or on for some classes only, the page says who is left out", async () => {
   const { base, admin, school, connectionId } = await makeWorld();
   const warning = "Passwörter sind abgeschaltet, und die Anmeldung ist nur für einzelne Klassen eingeschaltet";
   const groupIds = [await make.group({ school })];
@@ -204,6 +204,10 @@ test("where passwords are off and the login is on for some classes only, the pag
   expect((await admin.browser.submit(shown, "/way-in", { linkName: "" })).html).toContain(warning);
   await service.db.prisma.upstreamConnection.update({ where: { id: connectionId }, data: { groupIds: [] } });
   expect((await admin.browser.open(base)).html).not.toContain(warning);
+  const alone = "Passwörter sind abgeschaltet, und keine Verbindung ist eingeschaltet";
+  expect((await admin.browser.open(base)).html).not.toContain(alone);
+  await service.db.prisma.upstreamConnection.update({ where: { id: connectionId }, data: { state: "OFF" } });
+  expect((await admin.browser.open(base)).html).toContain(alone);
 });
 
 test("passwords are switched off, allowed for a day by the emergency switch, and the poster has the address", async () => {

@@ -29,10 +29,11 @@ export async function showOverview(request: PageRequest): Promise<PageView> {
     unwrapRecord(api.GET(wayIn, { params: { path } })),
   ]);
   const on = connections.items.filter(({ state }) => state === "ON");
-  const isForSome = on.length > 0 && on.every(({ groupIds }) => groupIds.length > 0);
+  const isForAll = on.some(({ groupIds }) => groupIds.length === 0);
+  const usesPasswords = record.localPasswords || record.emergencyUntil !== null;
   const model = {
     address: ownLoginAddress(request),
-    leavesOut: isForSome && !record.localPasswords && record.emergencyUntil === null,
+    leavesOut: usesPasswords || isForAll ? null : on.length > 0 ? "OTHER_CLASSES" : "EVERYBODY",
     settings: `/admin/schools/${path.schoolId}/settings`,
     connections: connections.items,
     wayIn: field("form") === "way-in" ? { ...record, ...readWayIn(request) } : record,
