@@ -84,10 +84,10 @@ function loginStep(asked: Explanation, fix: (operation: OperationId, end: string
   const { username, changedAt, hasPassword, mustChange } = login;
   const outcome = isRefused ? "REFUSED" : hasPassword && usesPassword && !mustChange ? "PASSED" : "NOTE";
   const values = { hasPassword, mustChange };
-  if (isGuest) return step("login", outcome, values, hasPassword ? null : fix("newPassword", "/login/password"));
+  const password = hasPassword ? null : fix("newPassword", "/login/password");
+  if (isGuest) return step("login", outcome, values, password);
   const own = { ...values, username, since: time(changedAt) };
-  if (usesPassword || homeSchoolId === null)
-    return step("login", outcome, own, hasPassword ? null : fix("newPassword", "/login/password"));
+  if (usesPassword || homeSchoolId === null) return step("login", outcome, own, password);
   return step("login", outcome, { ...own, usesPassword }, isRefused ? emergencyFix(roles, homeSchoolId) : null);
 }
 

@@ -60,7 +60,7 @@ export async function findPersonOf(
   const { id: connectionId, schoolId, groupIds, ruleClaim } = connection;
   const value = readRuleValue(account.claims, connection);
   const refuse = (code: AccountRefusal, matches = 0): Found => ({ kind: "refused", code, matches, value });
-  // Before any link: an account that moved to another school is not this school's any more.
+  // Checked before the link, because the account may have moved to another school since it was linked.
   if (!isOfSchool(account.claims, connection)) return refuse("OTHER_SCHOOL");
   const asked = { ...toRuleParameters(connection), schoolId, groupIds, value, now };
   const { issuer, subject } = account;

@@ -169,7 +169,7 @@ async function refuse(
   const { code, matches, value } = found;
   const isUnknown = code === "NOBODY_MATCHES" && connection.createsGuests && matches === 0;
   const shown = isUnknown ? await admitGuest(db, { connection, account }, { now, requestId }) : code;
-  // What is known of people of another school is none of this one's business.
+  // The list of refusals is for staff of this school, who must not read about people of another one.
   if (shown !== "OTHER_SCHOOL")
     await recordRefusal(db.pool, { connection, account, code: shown, matches, value, now }, encryptionKeys);
   throw new UpstreamError(shown);

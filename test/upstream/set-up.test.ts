@@ -131,7 +131,7 @@ test("the preview of a rule counts the roster, the latest sign-ins and the refus
   };
   expect(await signIn({ employee_id: "1", preferred_username: "2" })).toBe("signed_in");
   expect(await signIn({ employee_id: "2" })).toBe("signed_in");
-  // One of 200 accounts has the place of the first.
+  // One account of 200 replaces the other in the list: sign in until both are in it.
   while ((await db.prisma.upstreamRecentSignIn.count({ where: { connectionId: connection } })) < 2) {
     await db.prisma.upstreamLink.deleteMany({ where: { connectionId: connection } });
     for (const claims of [{ employee_id: "1", preferred_username: "2" }, { employee_id: "2" }]) await signIn(claims);

@@ -48,7 +48,10 @@ const selectReadings = statement<Query>(
 export type Unread = Omit<Reading, keyof Ways> & { [Way in keyof Ways]: boolean | null };
 type Ways = Pick<Reading, "isUser" | "isPerson" | "seesSchool">;
 
-/** The last one of an app is in force, unless the app was deleted: with clocks that differ, it may begin earlier. */
+/**
+ * In the order of their ends, because clocks of processes differ: of an app that was not deleted, the last one is in
+ * force, even if it begins before others.
+ */
 const selectRegistrations = statement<{ clientIds: readonly ClientId[] }>(
   ({ clientIds }) => sql`
   SELECT ${fields<ByClient<Registered>>({

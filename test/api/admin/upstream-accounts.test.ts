@@ -137,7 +137,7 @@ test("a rule that is not saved is tried on the roster and on the latest sign-ins
   await make.person({ school: place, sourceSystemIdentifier: null });
   const { upstreamLink, upstreamRecentSignIn } = service.db.prisma;
   const where = { connectionId: id };
-  // One of 200 accounts has the place of the first.
+  // One account of 200 replaces the other in the list: sign in until both are in it.
   for (let accounts = 0; (await upstreamRecentSignIn.count({ where })) < 2;) {
     await upstreamLink.deleteMany({ where });
     for (const claims of [{ employee_id: "p1", import_id: "p1" }, { employee_id: "p2" }]) {
