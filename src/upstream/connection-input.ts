@@ -48,7 +48,7 @@ function checkIssuer(issuer: string, allowHttp: boolean): void {
 
 function checkSchool({ schoolClaim, schoolValue }: Pick<Checked, "schoolClaim" | "schoolValue">): void {
   if ((schoolClaim === null) !== (schoolValue === null))
-    throw refuse("schoolValue", "belongs to schoolClaim: give both or none");
+    throw refuse("schoolValue", "must be given with schoolClaim, and only with it", "upstream_school_value_missing");
   if (schoolClaim === null || schoolValue === null) return;
   if (!claimName.test(schoolClaim) || isAddress(schoolClaim) || mutableNames.has(schoolClaim))
     throw refuse("schoolClaim", "must be a claim that the provider sets, such as the id of the school");

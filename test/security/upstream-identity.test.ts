@@ -83,8 +83,10 @@ test("one provider of several schools: an account of another school is nobody he
   expect(await world.service.db.prisma.upstreamRefusal.count({ where: { connectionId: school.connectionId } })).toBe(0);
   expect(await world.outcome(school, { ...claims, school_ids: ["DE-2", "DE-1"] }, "moves")).toBe("signed in");
   expect(await world.outcome(school, { ...claims, school_ids: "DE-2" }, "moves")).toBe("OTHER_SCHOOL");
-  const halves: ConnectionUpdate[] = [{ schoolClaim: null }, { schoolValue: null }, { schoolValue: " DE-1" }];
-  for (const update of [...halves, { schoolClaim: "email" }, { schoolClaim: "preferred_username" }])
+  const halves: ConnectionUpdate[] = [{ schoolClaim: null }, { schoolValue: null }];
+  for (const update of halves)
+    await expect(change(school, update)).rejects.toMatchObject({ code: "upstream_school_value_missing" });
+  for (const update of [{ schoolValue: " DE-1" }, { schoolClaim: "email" }, { schoolClaim: "preferred_username" }])
     await expect(change(school, update), JSON.stringify(update)).rejects.toMatchObject({ code: "text_malformed" });
   await change(school, { schoolClaim: null, schoolValue: null });
   expect(await world.outcome(school, { ...claims, school_ids: "DE-2" }, "moves")).toBe("signed in");

@@ -28,7 +28,7 @@ export function readAccess({ field }: Read, connection: Connection): Update {
   };
 }
 
-const typedDetails = ({ field }: Read): Update => ({
+export const readDetails = ({ field }: Read): Update => ({
   authMethod: field("authMethod") as Connection["authMethod"],
   scopes: field("scopes").split(/\s+/).filter(Boolean),
   schoolClaim: field("schoolClaim") || null,
@@ -36,14 +36,6 @@ const typedDetails = ({ field }: Read): Update => ({
   subjectClaim: field("subjectClaim"),
   endsUpstreamSession: field("endsUpstreamSession") === "on",
 });
-
-/** Errors: Refused school_value_missing, where only one of claim and value was typed. */
-export function readDetails(read: Read): Update {
-  const details = typedDetails(read);
-  if ((details.schoolClaim === null) !== (details.schoolValue === null))
-    throw new Refused(400, { code: "school_value_missing" });
-  return details;
-}
 
 export const readRule = ({ field, typed }: Read) =>
   ({
@@ -67,6 +59,6 @@ export function withTyped(connection: Connection, read: Read): Connection {
   if (form !== "settings" && form !== "access") return connection;
   const { clientSecret: _, issuer, ...access } = readAccess(read, connection);
   const name = read.field("name") || connection.name;
-  const details = form === "settings" ? typedDetails(read) : {};
+  const details = form === "settings" ? readDetails(read) : {};
   return { ...connection, ...access, ...details, name, issuer: issuer ?? connection.issuer } as Connection;
 }
