@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import {
@@ -93,6 +93,29 @@ export function makeRelyingParty(db: TestDatabase, clock: () => Date = () => new
     return finished.kind === "failed" ? finished.failure.code : finished.kind;
   };
 
+  /**
+   * Signs in once with each of the claims, by accounts whose latest sign-ins are all kept.
+   * Two accounts can have the same place in that list: then it begins again with other accounts.
+   */
+  const signInApart = async (
+    provider: UpstreamProvider,
+    connectionId: ConnectionId,
+    all: Record<string, unknown>[],
+  ): Promise<void> => {
+    const { upstreamLink, upstreamRecentSignIn } = db.prisma;
+    const where = { connectionId };
+    do {
+      await upstreamRecentSignIn.deleteMany({ where });
+      await upstreamLink.deleteMany({ where });
+      for (const claims of all) {
+        provider.account = randomUUID();
+        provider.claims[provider.account] = claims;
+        const code = await codeOf(signIn(provider, connectionId));
+        if (code !== "signed_in") throw new Error(code);
+      }
+    } while ((await upstreamRecentSignIn.count({ where })) < all.length);
+  };
+
   /** A set-up link that this browser has opened. */
   const openLink = async (connectionId: ConnectionId): Promise<SetUpLinkId> => {
     const origin = { at: clock(), actorId: "test" };
@@ -101,5 +124,5 @@ export function makeRelyingParty(db: TestDatabase, clock: () => Date = () => new
     return link!.id;
   };
 
-  return { upstream, browser, connect, begin, finish, signIn, codeOf, openLink, context };
+  return { upstream, browser, connect, begin, finish, signIn, signInApart, codeOf, openLink, context };
 }
