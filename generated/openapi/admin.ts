@@ -12554,7 +12554,8 @@ export interface components {
          */
         AppViewResource: components["schemas"]["AppViewResource"];
         /**
-         * @description The id of the group, user or person. Required with these resources, refused with others.
+         * @description The id of the group, user or person. Required with these resources, refused with others. Staff of the school name a person by the id of
+         *     the admin API, a partner by the id that the app knows.
          * @example b0000000-0000-4000-8000-000000000001
          */
         AppViewId: string;
@@ -19929,7 +19930,8 @@ export interface operations {
                  */
                 resource: components["parameters"]["AppViewResource"];
                 /**
-                 * @description The id of the group, user or person. Required with these resources, refused with others.
+                 * @description The id of the group, user or person. Required with these resources, refused with others. Staff of the school name a person by the id of
+                 *     the admin API, a partner by the id that the app knows.
                  * @example b0000000-0000-4000-8000-000000000001
                  */
                 id?: components["parameters"]["AppViewId"];

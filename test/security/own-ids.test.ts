@@ -241,6 +241,30 @@ test("what staff see of an app's view has its ids, by whichever person they ask"
   expect([shown.leftOut, shown.body.includes(left.id)]).toEqual([1, false]);
 });
 
+test("a partner looks at the view of an app by its ids, and learns none of them by another id", async () => {
+  const [app, other] = apps as [App, App];
+  const partner = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
+  const view = async (resource: string, id: string) => {
+    const path = `/schools/${school}/apps/${app.clientId}/view?resource=${resource}&id=${id}`;
+    const { status, body } = await partner.call("GET", path);
+    return [
+      status,
+      JSON.stringify(body)
+        .replaceAll(/"requestId":"[^"]*"/g, "")
+        .replaceAll(id, "ID"),
+    ];
+  };
+  const [[{ id: own }], [{ id: others }]] = (await Promise.all(
+    [app, other].map(async ({ read }) => (await read(`${idm}/schools/${school}/people`)).body),
+  )) as [[Listed], [Listed]];
+  for (const resource of ["user", "person"]) {
+    const unknown = await view(resource, "00000000-0000-4000-8000-000000000000");
+    expect(unknown[0]).toBe(404);
+    for (const wrong of [people[9]!, others]) expect(await view(resource, wrong)).toEqual(unknown);
+    expect(await view(resource, own)).toEqual([200, expect.stringContaining(`"status":200`)]);
+  }
+});
+
 test("people of a sandbox are named by the app's ids", async () => {
   const [app] = apps as [App];
   const partner = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
