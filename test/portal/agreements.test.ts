@@ -88,6 +88,7 @@ test("a school reads, switches names off, agrees after a preview, and prints the
   expect((await browser.open(`/admin/schools/${school}/today`)).html).not.toContain("Lernapp: noch nicht");
 
   const list = await browser.open(`/admin/schools/${school}/agreements`);
+  expect(list.html).toContain(`<a href="/admin/schools/${school}/apps">Alle Apps`);
   const [, receipt] = /(\/admin\/schools\/[^"]+\/agreements\/[0-9a-f-]{36})"/.exec(list.html) ?? [];
   const shown = await browser.open(receipt!);
   expect(shown.html).toContain("data-print");
