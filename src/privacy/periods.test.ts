@@ -2,8 +2,14 @@ import { expect, test } from "vitest";
 import { periods, periodText, retentionText, retentionWords, type Days, type PeriodCode } from "./periods.ts";
 
 const daysOf = (count: number): Days => ({
-  ...{ deletedPersonDays: count, auditDays: count, eventDays: count, deliveryDays: count, recordDays: count },
-  ...{ erasureDays: count, leftMonths: count, inactiveMonths: count },
+  deletedPersonDays: count,
+  auditDays: count,
+  eventDays: count,
+  deliveryDays: count,
+  recordDays: count,
+  erasureDays: count,
+  leftMonths: count,
+  inactiveMonths: count,
 });
 
 const textsOf = (count: number): string[] =>

@@ -215,8 +215,12 @@ export const periods = {
 export type PeriodCode = keyof typeof periods;
 
 const ofOne: Readonly<Record<string, string>> = {
-  ...{ Tage: "Tag", Tagen: "Tag", days: "day" },
-  ...{ Monate: "Monat", Monaten: "Monat", months: "month" },
+  Tage: "Tag",
+  Tagen: "Tag",
+  Monate: "Monat",
+  Monaten: "Monat",
+  days: "day",
+  months: "month",
 };
 
 /** Fills in numbers; each is followed by its unit, which is in the singular after 1. */
