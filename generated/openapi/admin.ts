@@ -2715,7 +2715,7 @@ export interface paths {
          * Switch attributes off for an app
          * @description Replaces the attributes that the school withholds from the app. They are null for the app on every way: API, Schulconnex, claims, events.
          *     Attributes of a person are withheld wherever the app sees the person, if one of their schools withholds them. An attribute that the
-         *     agreement names as required cannot be withheld.
+         *     agreement names as required cannot be withheld: the version that the school agreed to, otherwise the current one.
          */
         put: operations["putWithheldAttributes"];
         post?: never;

@@ -148,3 +148,19 @@ test("a later version is asked on Today and refused where it was published meanw
   const { done } = await agree(world, { given: "PERSON_NAME" });
   expect(done.html).toContain("Ihre Schule hat der Vereinbarung zugestimmt.");
 });
+
+test("a choice that is saved before a school agrees to a new version switches nothing on that this one requires", async () => {
+  const world = await makeWorld();
+  const { browser, agreement, clientId } = world;
+  await prisma.app.update({ where: { clientId }, data: { attributes: ["PERSON_NAME", "SCHOOL_ADDRESS"] } });
+  const address = { "de-SCHOOL_ADDRESS": "Rechnungen" };
+  await publish(world, address);
+  await agree(world);
+  await publish(world, { ...address, version: "2027", required: "PERSON_NAME" });
+  const form = await browser.open(agreement);
+  const chosen = { act: "withhold", given: "SCHOOL_ADDRESS" };
+  const preview = await browser.submit(form, "/agreement", chosen);
+  const done = await browser.submit(preview, "/agreement", { step: "confirm" });
+  expect(done.html).toContain("Die Auswahl der Daten ist geändert.");
+  expect(await prisma.withheldItem.findMany({ where: { clientId } })).toMatchObject([{ item: "PERSON_NAME" }]);
+});
