@@ -2715,7 +2715,7 @@ export interface paths {
          * Switch attributes off for an app
          * @description Replaces the attributes that the school withholds from the app. They are null for the app on every way: API, Schulconnex, claims, events.
          *     Attributes of a person are withheld wherever the app sees the person, if one of their schools withholds them. An attribute that the
-         *     agreement names as required cannot be withheld.
+         *     agreement names as required cannot be withheld: the version that the school agreed to, otherwise the current one.
          */
         put: operations["putWithheldAttributes"];
         post?: never;
@@ -12554,7 +12554,8 @@ export interface components {
          */
         AppViewResource: components["schemas"]["AppViewResource"];
         /**
-         * @description The id of the group, user or person. Required with these resources, refused with others.
+         * @description The id of the group, user or person. Required with these resources, refused with others. Staff of the school name a person by the id of
+         *     the admin API, a partner by the id that the app knows.
          * @example b0000000-0000-4000-8000-000000000001
          */
         AppViewId: string;
@@ -19929,7 +19930,8 @@ export interface operations {
                  */
                 resource: components["parameters"]["AppViewResource"];
                 /**
-                 * @description The id of the group, user or person. Required with these resources, refused with others.
+                 * @description The id of the group, user or person. Required with these resources, refused with others. Staff of the school name a person by the id of
+                 *     the admin API, a partner by the id that the app knows.
                  * @example b0000000-0000-4000-8000-000000000001
                  */
                 id?: components["parameters"]["AppViewId"];

@@ -4,7 +4,7 @@ import type { Store, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { currentAgreement, type Agreement, type AgreementId } from "./agreement.ts";
-import { findInForce, type AgreementReceipt } from "./agreement-receipt.ts";
+import { findInForce, findReceipt, type AgreementReceipt } from "./agreement-receipt.ts";
 import { appNotFound } from "./app.ts";
 import type { AppAttribute } from "./attributes.ts";
 import { recordWithheld } from "./disclosure/withheld.ts";
@@ -116,7 +116,8 @@ export async function withdrawAgreement(change: Change, key: GrantKey): Promise<
 }
 
 /**
- * `setWithheld` for a school, which cannot withhold what its agreement names as required.
+ * `setWithheld` for a school, which cannot withhold what the version that it agreed to, or without one the current
+ * version, names as required.
  *
  * Errors: not_found app_or_school_not_found; conflict attribute_required.
  */
@@ -125,8 +126,9 @@ export async function chooseWithheld(
   { attributes, ...key }: GrantKey & { attributes: readonly AppAttribute[] },
 ): Promise<void> {
   await change.touchSchool(key.schoolId, key.clientId);
-  const { current } = await findSchoolAgreement(change.tx, key);
-  refuseRequired(current, attributes);
+  const accepted = await findInForce(change.tx, key);
+  const inForce = accepted && (await findReceipt(change.tx, accepted));
+  refuseRequired(inForce?.agreement ?? (await currentAgreement(change.tx, key.clientId)), attributes);
   await setWithheld(change, { ...key, attributes });
 }
 

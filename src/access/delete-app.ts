@@ -1,4 +1,4 @@
-import { forgetEventsOf, recordAudit, type Origin } from "../events/index.ts";
+import { forgetEvents, recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { deleteFiguresOf } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
@@ -25,7 +25,7 @@ export async function deleteApp(
 ): Promise<void> {
   const deleteOnce = () => withPrismaTransaction(db, (tx) => work(tx, () => deleteRecords(tx, { clientId, ...rest })));
   await inSlot(db, () => againAfterDeadlock(deleteOnce));
-  await forgetEventsOf(db, clientId);
+  await forgetEvents(db, { clientId, onlyNewIds: false });
 }
 
 type Around = (tx: Transaction, deleteRecords: () => Promise<void>) => Promise<void>;

@@ -158,8 +158,13 @@ export async function listAppIds(db: Queryable, people: People): Promise<string[
   return rows.flatMap(({ id }) => id ?? []);
 }
 
+const p = table("person", "v_p");
+
+// The lock waits for a deletion of the person, which would leave the new ids behind.
 const makeIdsOf = statement<Known>(
-  ({ clientId, personId }) => sql`WITH ${makeIds(sql`SELECT ${clientId}::text, ${personId}::uuid`)} SELECT FROM made`,
+  ({ clientId, personId }) => sql`
+  WITH held AS MATERIALIZED (SELECT ${p.id} FROM ${p} WHERE ${p.id} = ${personId} FOR KEY SHARE),
+  ${makeIds(sql`SELECT ${clientId}::text, held.id FROM held`)} SELECT FROM made`,
   "access.makeAppIds",
 );
 
@@ -171,7 +176,9 @@ export async function findAppPersonId(db: Queryable, known: Known): Promise<stri
   const [found] = await find();
   if (found !== undefined) return found;
   await run(db, makeIdsOf, known);
-  return (await find())[0]!;
+  const [made] = await find();
+  if (made === undefined) throw new Error("The person was deleted during the request.");
+  return made;
 }
 
 const findPerson = statement<{ clientId: ClientId; id: string }>(

@@ -1,4 +1,12 @@
-import { appNotFound, findApp, findNamesRead, listAppIds, type App, type ClientId } from "../access/index.ts";
+import {
+  appNotFound,
+  findApp,
+  findNamesRead,
+  findPersonByAppId,
+  listAppIds,
+  type App,
+  type ClientId,
+} from "../access/index.ts";
 import { findGroup, findPerson, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
@@ -52,13 +60,13 @@ function refuseOthers(resource: AppViewResource, { id, search }: { id: string | 
 async function refuseOtherSubject(
   db: PrismaDb,
   resource: AppViewResource,
-  { schoolId, id, isHidden }: { schoolId: SchoolId; id: string; isHidden: boolean },
+  { schoolId, id, isHidden }: { schoolId: SchoolId; id: string | null; isHidden: boolean },
 ): Promise<void> {
   if (resource === "group") {
     const group = await findGroup(db, id as GroupId);
     if (isHidden || group?.schoolId !== schoolId) throw groupUnknown();
   } else if (single.includes(resource)) {
-    const person = await findPerson(db, id as PersonId);
+    const person = id === null ? null : await findPerson(db, id as PersonId);
     if (isHidden || !person?.schools.some((school) => school.id === schoolId)) throw personUnknown();
   }
 }
@@ -100,6 +108,16 @@ async function listOfOthers(
   return new Set(await listAppIds(db.pool, { clientId, personIds: found.map(({ personId }) => personId as PersonId) }));
 }
 
+type Named = { resource: AppViewResource; clientId: ClientId; id: string; isOfSchool: boolean };
+
+/** Staff of the school name a person by the service's id, a partner by the app's, which tells them no other id. */
+async function readIds({ pool }: PrismaDb, { resource, clientId, id, isOfSchool }: Named) {
+  if (resource !== "user" && resource !== "person") return { id, appId: id };
+  if (!isOfSchool) return { id: await findPersonByAppId(pool, { clientId, id }), appId: id };
+  const [appId = ""] = await listAppIds(pool, { clientId, personIds: [id as PersonId] });
+  return { id, appId };
+}
+
 type NamedRecord = { id?: string; pid?: string };
 
 /** Removes these records; returns the same text if there are none. */
@@ -117,9 +135,9 @@ export const getAppView: AdminHandler<"getAppView"> = async (
   { db, fetchAsApp },
   { schoolId, clientId, query, reach, requestId },
 ) => {
-  const { resource, id } = query;
+  const { resource } = query;
   const search = query["show-deleted"] === true ? "?show-deleted=true" : "";
-  refuseOthers(resource, { id, search });
+  refuseOthers(resource, { id: query.id, search });
   if (!(await reachesSchool({ db }, reach, schoolId))) throw schoolUnknown();
   const isOfSchool = isReached(reach, { schools: [schoolId] });
   const app =
@@ -127,17 +145,14 @@ export const getAppView: AdminHandler<"getAppView"> = async (
       ? await findApp(db.pool, clientId)
       : null;
   if (app === null) throw appNotFound();
-  const [appId = id] =
-    resource === "user" || resource === "person"
-      ? await listAppIds(db.pool, { clientId, personIds: [id as PersonId] })
-      : [];
-  const asked = pathOf[resource]({ schoolId, id: appId ?? "", search });
+  const { id, appId } = await readIds(db, { resource, clientId: app.clientId, id: query.id ?? "", isOfSchool });
+  const asked = pathOf[resource]({ schoolId, id: appId, search });
   const fetchApi = fetchAsApp(await callerOf(db, app), requestId);
   const answer = await fetchApi(new Request(innerOrigin + asked));
   const isHidden = !isOfSchool && answer.status === 404;
   // What the app may ask at all does not depend on the id.
   if (isOfSchool || answer.status === 200 || isHidden)
-    await refuseOtherSubject(db, resource, { schoolId, id: id ?? "", isHidden });
+    await refuseOtherSubject(db, resource, { schoolId, id, isHidden });
   const body = await answer.text();
   const isSeen = isOfSchool || withoutPeople.includes(resource);
   const ofOthers = isSeen && answer.status === 200 && ofPeople.includes(resource);

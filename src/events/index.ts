@@ -39,4 +39,4 @@ export { listAudit, type RecordedAudit } from "./list-audit.ts";
 export { restartFeed, sequenceEvents, sequenceSome } from "./sequence.ts";
 export { dropAuditPartitions, listAuditPartitions, makeAuditPartitions } from "./audit-partitions.ts";
 export { makeAuditSweepJob, sweepAudit } from "./sweep-audit.ts";
-export { forgetEventsOf, makeEventSweepJob, sweepEvents } from "./sweep.ts";
+export { forgetEvents, makeEventSweepJob, sweepEvents } from "./sweep.ts";

@@ -48,14 +48,18 @@ export const makeEventSweepJob = ({ db, clock, feedDays }: Deps): WorkerJob => (
 
 const oldest = table("appEvent", "oldest");
 
-const deleteSome = statement<{ clientId: string; batch: number }>(
-  ({ clientId, batch }) => sql`
+type Forgotten = { clientId: string; onlyNewIds: boolean };
+
+const deleteSome = statement<Forgotten & { batch: number }>(
+  ({ clientId, onlyNewIds, batch }) => sql`
   DELETE FROM ${e} WHERE ${e.id} = ANY (ARRAY(
-    SELECT ${oldest.id} FROM ${oldest} WHERE ${oldest.clientId} = ${clientId} LIMIT ${batch}))`,
+    SELECT ${oldest.id} FROM ${oldest}
+    WHERE ${oldest.clientId} = ${clientId} AND (NOT ${onlyNewIds}::boolean OR ${oldest.oldSubjectId} IS NOT NULL)
+    LIMIT ${batch}))`,
   "events.forgetSome",
 );
 
-/** In batches, so that `sequenceEvents` never waits long. */
-export async function forgetEventsOf(db: Db, clientId: string): Promise<void> {
-  while ((await run(db.pool, deleteSome, { clientId, batch: 5000 })) > 0);
+/** All events of an app, or its announcements of new ids. In batches, so that `sequenceEvents` never waits long. */
+export async function forgetEvents(db: Db, forgotten: Forgotten): Promise<void> {
+  while ((await run(db.pool, deleteSome, { ...forgotten, batch: 5000 })) > 0);
 }

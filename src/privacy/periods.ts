@@ -61,9 +61,11 @@ export const periods = {
     },
     delayed: {
       de:
-        "{months} Monate nach dem Ausscheiden aus der letzten Schule, und danach {days} Tage, in denen die Person " +
-        "wiederherstellbar ist",
-      en: "{months} months after the person left their last school, and then {days} days in which they can be restored",
+        "{months} Monate nach dem Ausscheiden aus der letzten Schule und danach noch {days} Tage (bis dahin ist die Person " +
+        "wiederherstellbar)",
+      en:
+        "{months} months after the person left their last school and then {days} days (until then they can be " +
+        "restored)",
     },
     unused: {
       de: "ebenso nach {inactive} Monaten ohne Anmeldung",
@@ -120,7 +122,7 @@ export const periods = {
   },
   UNDO: {
     text: {
-      de: "{days} Tage, in denen der Import rückgängig gemacht werden kann",
+      de: "{days} Tage (so lange kann der Import rückgängig gemacht werden)",
       en: "{days} days, in which the import can be undone",
     },
     setting: "deletedPersonDays",
@@ -212,21 +214,38 @@ export const periods = {
 
 export type PeriodCode = keyof typeof periods;
 
+const ofOne: Readonly<Record<string, string>> = {
+  Tage: "Tag",
+  Tagen: "Tag",
+  Monate: "Monat",
+  Monaten: "Monat",
+  days: "day",
+  months: "month",
+};
+
+/** Fills in numbers; each is followed by its unit, which is in the singular after 1. */
+const fill = (text: string, numbers: Readonly<Record<string, number>>): string =>
+  text.replaceAll(/\{(\w+)\} (\w+)/g, (_all, name: string, unit: string) =>
+    numbers[name] === 1 ? `1 ${ofOne[unit]!}` : `${numbers[name]!} ${unit}`,
+  );
+
 /** A period in words, with the days of this service or of a school. */
 export function periodText(code: PeriodCode, days: Days): Words {
   const { text: atOnce, delayed, unused, setting }: Period = periods[code];
   const text = days.leftMonths > 0 ? (delayed ?? atOnce) : atOnce;
+  const numbers = {
+    ...(setting !== undefined && { days: days[setting] }),
+    months: days.leftMonths,
+    inactive: days.inactiveMonths,
+  };
   const write = (language: keyof Words) =>
     [text, ...(unused !== undefined && days.inactiveMonths > 0 ? [unused] : [])]
-      .map((words) => words[language])
-      .join("; ")
-      .replace("{days}", () => String(setting === undefined ? "" : days[setting]))
-      .replace("{months}", () => String(days.leftMonths))
-      .replace("{inactive}", () => String(days.inactiveMonths));
+      .map((words) => fill(words[language], numbers))
+      .join("; ");
   return { de: write("de"), en: write("en") };
 }
 
 export function retentionText(word: RetentionWord, count: number): Words {
   const { de, en } = retentionWords[word];
-  return { de: de.replace("{count}", String(count)), en: en.replace("{count}", String(count)) };
+  return { de: fill(de, { count }), en: fill(en, { count }) };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -154,6 +155,16 @@ test("an app's own id of the person is searched for too, from the change feed, o
   expect(unexpectedOf(await prove(erased, "--dump", dump))).toContain("unexpected parent_letter.text id 1");
   await db.prisma.appEvent.createMany({ data: events });
   await db.prisma.parentLetter.deleteMany();
+});
+
+test("the id that an app was to have after a move is searched for too", async () => {
+  const { id } = await db.prisma.appEvent.findFirstOrThrow({ where: { subjectId: erased } });
+  const nextSubjectId = randomUUID();
+  await db.prisma.appEvent.update({ where: { id }, data: { nextSubjectId } });
+  await db.prisma.parentLetter.create({ data: { schoolId: school, text: `Siehe ${nextSubjectId}` } });
+  expect(unexpectedOf(await prove(erased))).toEqual(["unexpected parent_letter.text id 1"]);
+  await db.prisma.parentLetter.deleteMany();
+  await db.prisma.appEvent.update({ where: { id }, data: { nextSubjectId: null } });
 });
 
 /** Statements that leave something of the person in a place, and the finding of each. */

@@ -88,6 +88,7 @@ test("a school reads, switches names off, agrees after a preview, and prints the
   expect((await browser.open(`/admin/schools/${school}/today`)).html).not.toContain("Lernapp: noch nicht");
 
   const list = await browser.open(`/admin/schools/${school}/agreements`);
+  expect(list.html).toContain(`<a href="/admin/schools/${school}/apps">Alle Apps`);
   const [, receipt] = /(\/admin\/schools\/[^"]+\/agreements\/[0-9a-f-]{36})"/.exec(list.html) ?? [];
   const shown = await browser.open(receipt!);
   expect(shown.html).toContain("data-print");
@@ -146,4 +147,20 @@ test("a later version is asked on Today and refused where it was published meanw
   expect(page.html).toContain("in der Fassung 2026 vereinbart");
   const { done } = await agree(world, { given: "PERSON_NAME" });
   expect(done.html).toContain("Ihre Schule hat der Vereinbarung zugestimmt.");
+});
+
+test("a choice that is saved before a school agrees to a new version switches nothing on that this one requires", async () => {
+  const world = await makeWorld();
+  const { browser, agreement, clientId } = world;
+  await prisma.app.update({ where: { clientId }, data: { attributes: ["PERSON_NAME", "SCHOOL_ADDRESS"] } });
+  const address = { "de-SCHOOL_ADDRESS": "Rechnungen" };
+  await publish(world, address);
+  await agree(world);
+  await publish(world, { ...address, version: "2027", required: "PERSON_NAME" });
+  const form = await browser.open(agreement);
+  const chosen = { act: "withhold", given: "SCHOOL_ADDRESS" };
+  const preview = await browser.submit(form, "/agreement", chosen);
+  const done = await browser.submit(preview, "/agreement", { step: "confirm" });
+  expect(done.html).toContain("Die Auswahl der Daten ist geändert.");
+  expect(await prisma.withheldItem.findMany({ where: { clientId } })).toMatchObject([{ item: "PERSON_NAME" }]);
 });

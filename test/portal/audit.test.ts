@@ -35,13 +35,15 @@ test("a change stands there with who did it, in which role, to whom, before and 
   expect(html).toContain("<dt>Sichtbare Gruppen</dt><dd>5a</dd>");
 });
 
-test("somebody of another school, whose name the school does not see, is not said to have none", async () => {
+test("somebody of another school, whose name the school does not see, is not said to have none, and is no link", async () => {
   const { school, browser, address } = await makeWorld();
   const name = { firstFull: "Ada", firstCall: "Ada", last: "Beispiel" };
   const personId = await make.person({ school: await make.school(), name });
   await record(school, { action: "staff_role_given", actorId: "cli", personId });
   const { html } = await browser.open(address);
   expect(html).toContain("Person, deren Name hier nicht steht");
+  expect(html).not.toContain(personId);
+  expect((await browser.open(`${address}?person=${personId}`)).status).toBe(404);
 });
 
 test("what people do with their own password and second factors stands in the log of their home school", async () => {

@@ -1,6 +1,6 @@
 import { decodeJwt } from "jose";
 import { beforeAll, expect, test } from "vitest";
-import { changeDirectory } from "../../src/access/index.ts";
+import { changeDirectory, findAppPersonId } from "../../src/access/index.ts";
 import { deletePerson, softDeletePerson, updatePerson, type PersonId } from "../../src/directory/index.ts";
 import { registerEndpoint } from "../support/webhook-changes.ts";
 import { makeStaff } from "../support/admin.ts";
@@ -10,6 +10,7 @@ import { makeMakers } from "../support/make.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
 import { readConfig } from "../../src/config/index.ts";
+import { countWaiting } from "../support/waiting.ts";
 import { inside } from "../support/webhooks.ts";
 import { basic, getUserTokens, giveLogin, postToken, type Login, type TestApp } from "../support/token.ts";
 
@@ -241,6 +242,30 @@ test("what staff see of an app's view has its ids, by whichever person they ask"
   expect([shown.leftOut, shown.body.includes(left.id)]).toEqual([1, false]);
 });
 
+test("a partner looks at the view of an app by its ids, and learns none of them by another id", async () => {
+  const [app, other] = apps as [App, App];
+  const partner = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
+  const view = async (resource: string, id: string) => {
+    const path = `/schools/${school}/apps/${app.clientId}/view?resource=${resource}&id=${id}`;
+    const { status, body } = await partner.call("GET", path);
+    return [
+      status,
+      JSON.stringify(body)
+        .replaceAll(/"requestId":"[^"]*"/g, "")
+        .replaceAll(id, "ID"),
+    ];
+  };
+  const [[{ id: own }], [{ id: others }]] = (await Promise.all(
+    [app, other].map(async ({ read }) => (await read(`${idm}/schools/${school}/people`)).body),
+  )) as [[Listed], [Listed]];
+  for (const resource of ["user", "person"]) {
+    const unknown = await view(resource, "00000000-0000-4000-8000-000000000000");
+    expect(unknown[0]).toBe(404);
+    for (const wrong of [people[9]!, others]) expect(await view(resource, wrong)).toEqual(unknown);
+    expect(await view(resource, own)).toEqual([200, expect.stringContaining(`"status":200`)]);
+  }
+});
+
 test("people of a sandbox are named by the app's ids", async () => {
   const [app] = apps as [App];
   const partner = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
@@ -301,6 +326,26 @@ test("an app in a move and after it is answered the ids of others, and its own t
   const { body } = await app.read(`${idm}/schools/${school}/users`);
   const known = new Set([...(others as Listed[]).map(({ id }) => id), ...people, newcomer]);
   expect((body as Listed[]).filter(({ id }) => known.has(id))).toEqual([]);
+});
+
+test("a request that goes on while its person is deleted makes no id of them", async () => {
+  const [app] = apps as [App];
+  const personId = await make.person({ school: await make.school() });
+  const deletion = await service.db.pool.connect();
+  let outcome: Promise<string> | null = null;
+  try {
+    await deletion.query("BEGIN");
+    await deletion.query("DELETE FROM person WHERE id = $1", [personId]);
+    outcome = findAppPersonId(service.db.pool, { clientId: app.clientId, personId }).then(
+      () => "made",
+      (error: unknown) => (error as Error).message,
+    );
+    await expect.poll(() => countWaiting(service.db, { starting: "WITH held" })).toBe(1);
+    await deletion.query("COMMIT");
+  } finally {
+    deletion.release(true);
+  }
+  expect(await outcome).toBe("The person was deleted during the request.");
 });
 
 test("a person who is deleted for good leaves no id behind", async () => {

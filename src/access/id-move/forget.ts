@@ -1,3 +1,4 @@
+import { forgetEvents } from "../../events/index.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { findRows, run, sql, statement, table } from "../../platform/database/sql.ts";
 import { isSectorUsed } from "../pairwise.ts";
@@ -56,13 +57,17 @@ const leaveSector = statement<{ clientId: string; sector: string; now: Date }>(
     AND NOT EXISTS (SELECT FROM ${pair} WHERE ${pair.sector} = ${sector} AND ${pair.id} <> ${pair.recordId})`,
 );
 
-/** Deletes the new ids of a move that was called off, and the old ones if they are the shared ones. */
+/**
+ * Deletes the new ids of a move that was called off with what announced them in the feed, and the old ids if they are
+ * the shared ones.
+ */
 export async function undoMove(db: PrismaDb, held: Held): Promise<void> {
   const { clientId, oldSector, newSector } = held.move;
   await waitForWriters(db, held);
   await run(db.pool, leaveSector, { clientId, sector: oldSector, now: held.now });
   await run(db.pool, clearFlags, { sector: oldSector });
   await waitForWriters(db, held);
+  await forgetEvents(db, { clientId, onlyNewIds: true });
   for (const sector of [oldSector, newSector])
     if (!(await isSectorUsed(db, sector))) await forgetSector(db, held, sector);
   await db.prisma.idMove.deleteMany({ where: { clientId, state: "CALLED_OFF" } });

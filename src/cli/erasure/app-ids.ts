@@ -5,10 +5,12 @@ import { makeMatcher } from "./matcher.ts";
 
 const event = table("appEvent", "event");
 
+// During a move an app has two ids of a person.
 const selectAppIds = statement<{ personId: PersonId }>(
   ({ personId }) => sql`
-  SELECT DISTINCT ${event.appSubjectId} AS id FROM ${event}
-  WHERE ${event.subjectId} = ${personId} AND ${event.appSubjectId} IS NOT NULL`,
+  SELECT DISTINCT known.id FROM ${event}
+  CROSS JOIN LATERAL unnest(ARRAY[${event.appSubjectId}, ${event.nextSubjectId}]) AS known (id)
+  WHERE ${event.subjectId} = ${personId} AND known.id IS NOT NULL`,
 );
 
 type Dump = { path: string; kind: FileKind };
@@ -28,8 +30,11 @@ export async function findAppIds(db: Queryable, { personId, dumps, tell }: Place
     onRow({ section, read }) {
       const isOf = (column: string) => read(column)?.toLowerCase() === personId.toLowerCase();
       if (section?.table === "pairwise_id" && isOf("person_id")) ids.add(read("id")!);
-      const appId = section?.table === "app_event" && isOf("subject_id") ? read("app_subject_id") : null;
-      if (appId !== null) ids.add(appId);
+      if (section?.table !== "app_event" || !isOf("subject_id")) return;
+      for (const column of ["app_subject_id", "next_subject_id"]) {
+        const appId = read(column);
+        if (appId !== null) ids.add(appId);
+      }
     },
   });
   return [...ids];

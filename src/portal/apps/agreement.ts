@@ -30,11 +30,15 @@ const describeScopes = ({ scopes }: CatalogueApp, { current }: SchoolAgreement) 
     return { name, isRequired: need?.isRequired === true, purpose: need?.purpose ?? null };
   });
 
-/** The attributes whose boxes are not ticked: these are switched off. */
-function readWithheld({ typed }: PageRequest, app: CatalogueApp, agreement: SchoolAgreement): Attribute[] {
+/**
+ * The attributes that are switched off: whose boxes are not ticked. What a version requires that the school has not
+ * agreed to has no box, and stays as it is until the school agrees.
+ */
+function readWithheld({ typed, field }: PageRequest, app: CatalogueApp, agreement: SchoolAgreement): Attribute[] {
   const given = typed["given"] ?? [];
+  const accepts = field("act") === "accept";
   return describeAttributes(app, agreement)
-    .filter(({ name, isRequired }) => !isRequired && !given.includes(name))
+    .filter(({ name, isRequired, isOff }) => (isRequired ? isOff && !accepts : !given.includes(name)))
     .map(({ name }) => name);
 }
 

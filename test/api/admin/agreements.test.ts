@@ -246,6 +246,24 @@ test("attributes are switched off and on without an agreement, but never those t
   ]);
 });
 
+test("what a school may switch off is decided by the version that it agreed to, whatever a newer one requires", async () => {
+  const side = await makeSide();
+  const { admin, withheldPath } = side;
+  const requiring = (name: string) => ({
+    attributes: draft().attributes.map((one) => ({ ...one, isRequired: one.attribute === name })),
+  });
+  const withhold = (...attributes: string[]) => admin("PUT", withheldPath, { body: { attributes } });
+  await accept(side, { agreementId: await publish(side, requiring("SCHOOL_ADDRESS")), withheld: ["PERSON_NAME"] });
+  side.service.clock.forwardSeconds(1);
+  const second = await publish(side, { version: "2027", ...requiring("PERSON_NAME") });
+  expect((await withhold()).status).toBe(204);
+  expect((await withhold("PERSON_NAME")).status).toBe(204);
+  expect(refusalOf(await withhold("SCHOOL_ADDRESS"))).toEqual([409, "attribute_required"]);
+  expect(refusalOf(await accept(side, { agreementId: second }))).toEqual([409, "attribute_required"]);
+  expect((await accept(side, { agreementId: second, withheld: ["SCHOOL_ADDRESS"] })).status).toBe(204);
+  expect(refusalOf(await withhold("PERSON_NAME"))).toEqual([409, "attribute_required"]);
+});
+
 test.each(["off", "required"] as const)(
   "a new version asks again, and until the school answers the earlier one is in force (AGREEMENTS=%s)",
   async (demand) => {
