@@ -125,7 +125,7 @@ test("the preview of a rule counts the roster, the latest sign-ins and the refus
   await make.person({ school, sourceSystemIdentifier: "01" });
   await party.signInApart(provider, connection, [{ employee_id: "1", preferred_username: "2" }, { employee_id: "2" }]);
   provider.account = "preview";
-  provider.claims.preview = { employee_id: "9", preferred_username: "3" };
+  provider.claims["preview"] = { employee_id: "9", preferred_username: "3" };
   expect(await party.codeOf(party.signIn(provider, connection))).toBe("NOBODY_MATCHES");
   const present = { ruleClaim: "employee_id", ruleField: "SOURCE_SYSTEM_IDENTIFIER" as const, normalisations: [] };
   const preview = (change: object, groupIds: string[] = []) =>
