@@ -6,7 +6,7 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { makeRowLock } from "../platform/database/sql.ts";
+import { makeRowLock, run, sql, statement, table } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   connectionNotFound,
@@ -195,10 +195,18 @@ function checkComplete(of: Pick<Connection, "issuer" | "clientId" | "hasSecret" 
     );
 }
 
+// Stronger than `lockConnection`: new links wait for it too.
+const lockLinks = statement<{ id: ConnectionId }>(
+  ({ id }) => sql`SELECT FROM ${table("upstreamConnection")} WHERE id = ${id} FOR UPDATE`,
+  "upstream.lockLinks",
+);
+
+/** The links first: a sign-in that starts a session meanwhile waits for its link, and finds none. */
 async function forgetAccounts(tx: Transaction, connectionId: ConnectionId, at: Date): Promise<void> {
-  await endSessionsIn(tx, { connectionId }, at);
+  await run(tx, lockLinks, { id: connectionId });
   const where = { connectionId };
   await tx.prisma.upstreamLink.deleteMany({ where });
+  await endSessionsIn(tx, { connectionId }, at);
   await tx.prisma.upstreamRefusal.deleteMany({ where });
   await tx.prisma.upstreamRecentSignIn.deleteMany({ where });
   await tx.prisma.upstreamRoundTrip.deleteMany({ where });

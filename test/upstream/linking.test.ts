@@ -240,6 +240,18 @@ test("another issuer, tenant or subject claim ends links and sessions, and the c
   await expect(change(connection, { state: "ON" })).rejects.toMatchObject({ code: "upstream_not_tested" });
 });
 
+test("an account that was proven before the connection got another issuer is not linked afterwards", async () => {
+  const { pupil, signIn, connection, linked } = await makeWorld();
+  await pupil("1");
+  provider.after = async (path, body) => {
+    if (path === "/token") await change(connection, { issuer: "http://127.0.0.1:9/moved" });
+    return body;
+  };
+  expect(await signIn({ employee_id: "1" })).toBe("EXPIRED");
+  provider.after = null;
+  expect(await linked()).toEqual([]);
+});
+
 test("the shapes of IServ's claims", async () => {
   const { pupil, signIn } = await makeWorld({ subjectClaim: "uuid", ruleClaim: "import_id" });
   const personId = await pupil("17");

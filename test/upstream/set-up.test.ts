@@ -23,6 +23,7 @@ import {
   updateConnectionIn,
   type ConnectionUpdate,
   type NewConnection,
+  type SetUpLinkId,
 } from "../../src/upstream/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
@@ -109,6 +110,29 @@ test("a set-up link is good in the browser that opened it first, until it is clo
   for (let count = 0; count < 5; count++) await create(1);
   await expect(create(1)).rejects.toMatchObject({ code: "set_up_links_open" });
   expect(await listSetUpLinks(db, connection, at)).toHaveLength(6);
+});
+
+test("a test sign-in counts for the issuer and the open link that it began with, and for no later ones", async () => {
+  const connection = await party.connect(provider, await make.school(), { state: "DRAFT" });
+  provider.account = "late";
+  const changes: ((link: SetUpLinkId) => Promise<unknown>)[] = [
+    (id) => inTransaction((tx) => closeSetUpLinkIn(tx, id, origin)),
+    () =>
+      inTransaction((tx) =>
+        updateConnectionIn(tx, { id: connection, update: { issuer: "http://127.0.0.1:9/moved" } }, party.context()),
+      ),
+  ];
+  for (const change of changes) {
+    const test = await party.openLink(connection);
+    provider.after = async (path, body) => {
+      if (path === "/token") await change(test);
+      return body;
+    };
+    expect(await party.codeOf(party.signIn(provider, connection, { to: { test } }))).toBe("EXPIRED");
+    provider.after = null;
+    expect(await findConnection(db, connection)).toMatchObject({ testedAt: null });
+    expect(await db.prisma.upstreamSetUpLink.findUnique({ where: { id: test } })).toMatchObject({ tested: null });
+  }
 });
 
 test("the preview of a rule counts the roster, the latest sign-ins and the refusals", async () => {
