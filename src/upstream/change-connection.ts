@@ -198,7 +198,6 @@ function checkComplete(of: Pick<Connection, "issuer" | "clientId" | "hasSecret" 
 // Stronger than `lockConnection`: new links wait for it too.
 const lockLinks = statement<{ id: ConnectionId }>(
   ({ id }) => sql`SELECT FROM ${table("upstreamConnection")} WHERE id = ${id} FOR UPDATE`,
-  "upstream.lockLinks",
 );
 
 /** The links first: a sign-in that starts a session meanwhile waits for its link, and finds none. */

@@ -173,7 +173,8 @@ async function refuse(
 ): Promise<never> {
   const { at: now, requestId } = back;
   const { code, matches, value } = found;
-  const isUnknown = code === "NOBODY_MATCHES" && connection.createsGuests && matches === 0;
+  const makesGuests = connection.createsGuests && connection.confirmedForStaff;
+  const isUnknown = code === "NOBODY_MATCHES" && makesGuests && matches === 0;
   const shown = isUnknown ? await admitGuest(db, { connection, account }, { now, requestId }) : code;
   // The list of refusals is for staff of this school, who must not read about people of another one.
   if (shown !== "OTHER_SCHOOL")

@@ -148,6 +148,12 @@ test("the contact of one of several schools sees which value arrived, which was 
   expect(own.html).toMatch(/<code>school_ids<\/code> <span class="badge calm">Schule<\/span>/);
   await browser.submit(own, "/result", {});
   expect((await browser.open(`${address}/switch-on`)).html).not.toContain(refused);
+  const page = await browser.open(`${address}/result`);
+  for (const fields of [{ ruleField: "BOGUS" }, { ruleField: "USERNAME", normalisation: "BOGUS" }])
+    for (const preview of [{}, { preview: "1" }]) {
+      const answer = await browser.submit(page, "/result", { form: "rule", ruleClaim: "sub", ...fields, ...preview });
+      expect([answer.status, answer.html.includes("<code>school_ids</code>")]).toEqual([400, true]);
+    }
   // A reason that there is not, in an address that somebody made up.
   const madeUp = await browser.open(`${address}/check?failure=constructor`);
   expect([madeUp.status, madeUp.html.includes("<code>constructor")]).toEqual([200, false]);

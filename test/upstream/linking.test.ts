@@ -215,7 +215,11 @@ test("guests are made only where the school wants it, without a class, and wait 
   const claims = { employee_id: "new", given_name: "Bo", family_name: "Muster" };
   expect(await signIn(claims)).toBe("NOBODY_MATCHES");
   expect(await people(school)).toEqual([]);
-  await change(connection, { createsGuests: true });
+  // A provider that only a set-up link has named fills no school with people.
+  await change(connection, { createsGuests: true, confirmedForStaff: false });
+  expect(await signIn(claims)).toBe("NOBODY_MATCHES");
+  expect(await people(school)).toEqual([]);
+  await change(connection, { confirmedForStaff: true });
   provider.account = account;
   const tabs = await Promise.all([1, 2].map(() => party.codeOf(party.signIn(provider, connection))));
   expect(["WAITS_FOR_STAFF,WAITS_FOR_STAFF", "BLOCKED,WAITS_FOR_STAFF"]).toContain(tabs.sort().join());

@@ -40,6 +40,7 @@ async function show(request: PageRequest, found: Found = {}): Promise<PageView> 
     secretExpiresOn: dayOf(connection.secretExpiresAt),
     check: found.check ?? null,
     preview: found.preview ?? null,
+    previewField: connection.ruleField,
     mayChange: may("updateUpstreamConnection"),
     mayTrust: request.permissions.reachesAll,
   };

@@ -88,9 +88,12 @@ type Preview = AdminSchemas["UpstreamRulePreview"];
 
 async function showTest(visit: LinkVisit, shown?: Preview): Promise<Shown> {
   const [{ record, tag }, { test, ruleClaims }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
+  const connection = withTyped(record, visit);
   const preview = shown ?? (await previewRule(visit, {}));
+  // What was typed may be refused; the preview is then of the present rule.
+  const previewField = (shown === undefined ? record : connection).ruleField;
   const claims = [...new Set([...(test?.claims.map(({ name }) => name) ?? []), ...ruleClaims])];
-  return pageOf(visit, "result", { connection: withTyped(record, visit), tag, test, claims, isClaim, preview });
+  return pageOf(visit, "result", { connection, tag, test, claims, isClaim, preview, previewField });
 }
 
 const previewRule = (visit: LinkVisit, rule: AdminSchemas["UpstreamRuleInput"]): Promise<Preview> =>
