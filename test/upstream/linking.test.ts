@@ -178,6 +178,17 @@ test("a person who left the school is not signed in by the link, and comes back 
   expect(await signIn({ employee_id: "1" })).toBe("signed_in");
 });
 
+test("a person who moves to another school leaves no link behind: the account is free for the next", async () => {
+  const { school, pupil, signIn, linked } = await makeWorld();
+  const homeSchoolId = await make.school();
+  const [moves, stays] = [await pupil("1", { schools: [school, homeSchoolId] }), await pupil("2")];
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+  await db.prisma.person.update({ where: { id: moves }, data: { homeSchoolId } });
+  expect(await linked()).toEqual([]);
+  expect(await signIn({ employee_id: "2" })).toBe("signed_in");
+  expect(await linked()).toEqual([stays]);
+});
+
 test("staff link a refused account by hand, to people of the school alone, and dismiss refusals", async () => {
   const { school, pupil, signIn, refusals, connection, linked } = await makeWorld();
   const personId = await pupil(null);
