@@ -4528,7 +4528,7 @@ export interface components {
          * @example NONE
          * @enum {string}
          */
-        UpstreamFailureCode: "NONE" | "UPSTREAM_DOWN" | "SECRET_REFUSED" | "SCOPE_REFUSED" | "CLOCK" | "INVALID_RESPONSE" | "TENANT" | "OTHER_SCHOOL" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "WAITS_FOR_STAFF" | "CONNECTION_OFF" | "CANCELLED" | "EXPIRED" | "OTHER_BROWSER" | "TOO_MANY" | "LOGIN_REQUIRED";
+        UpstreamFailureCode: "NONE" | "UPSTREAM_DOWN" | "SECRET_REFUSED" | "SCOPE_REFUSED" | "CLOCK" | "INVALID_RESPONSE" | "TENANT" | "OTHER_SCHOOL" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "NOT_CONFIRMED" | "WAITS_FOR_STAFF" | "CONNECTION_OFF" | "CANCELLED" | "EXPIRED" | "OTHER_BROWSER" | "TOO_MANY" | "LOGIN_REQUIRED";
         /** @description A connection to the login that a school has elsewhere. */
         UpstreamConnection: {
             /**
@@ -4605,6 +4605,12 @@ export interface components {
              * @example false
              */
             createsGuests: boolean;
+            /**
+             * @description Whether people other than pupils sign in. False once a set-up link has changed whom accounts sign in: the issuer, the tenant, the claims
+             *     of account and school, or the rule. Staff then confirm with true that it is right; a set-up link cannot.
+             * @example true
+             */
+            confirmedForStaff: boolean;
             /**
              * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer ends it.
              * @example false
@@ -4843,6 +4849,12 @@ export interface components {
              */
             createsGuests?: boolean;
             /**
+             * @description Whether people other than pupils sign in. False once a set-up link has changed whom accounts sign in: the issuer, the tenant, the claims
+             *     of account and school, or the rule. Staff then confirm with true that it is right; a set-up link cannot.
+             * @example true
+             */
+            confirmedForStaff?: boolean;
+            /**
              * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer ends it.
              * @example false
              */
@@ -4929,11 +4941,11 @@ export interface components {
         };
         /**
          * @description Why the account signs nobody in. `OTHER_SCHOOL`: `schoolClaim` names another school. `NOBODY_MATCHES` and `SEVERAL_MATCH`: not exactly one active person of the school meets the rule.
-         *     `LINK_CONTRADICTED`: the rule names another person than the link. `WAITS_FOR_STAFF`: a guest was created, whom staff must unblock.
+         *     `LINK_CONTRADICTED`: the rule names another person than the link. `NOT_CONFIRMED`: not a pupil, and `confirmedForStaff` is false. `WAITS_FOR_STAFF`: a guest was created, whom staff must unblock.
          * @example NOBODY_MATCHES
          * @enum {string}
          */
-        UpstreamRefusalCode: "OTHER_SCHOOL" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "WAITS_FOR_STAFF";
+        UpstreamRefusalCode: "OTHER_SCHOOL" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "NOT_CONFIRMED" | "WAITS_FOR_STAFF";
         /** @description How many would be refused for a reason. */
         UpstreamRefusalCount: {
             code: components["schemas"]["UpstreamRefusalCode"];
@@ -6835,6 +6847,11 @@ export interface components {
              */
             isInClasses?: boolean;
             /**
+             * @description Present and false if the school's own login lets in pupils only until staff confirm it, and the person is no pupil.
+             * @example false
+             */
+            isConfirmed?: boolean;
+            /**
              * Format: date-time
              * @description Since when all sign-ins with the school's own login fail; absent while it works.
              * @example 2026-02-03T07:58:00.000Z
@@ -6948,12 +6965,12 @@ export interface components {
             isAllowed: boolean;
             /**
              * @description Why the person is refused; `none` if they are not. `person_not_active`, `person_blocked` and `no_grant` are the reasons in audit
-             *     entries of the sign-on; with `no_login`, `no_password`, `card_refused` and
-             *     `slowed` the person does not get that far.
+             *     entries of the sign-on; with `no_login`, `no_password`, `card_refused`,
+             *     `school_login_fails` and `slowed` the person does not get that far.
              * @example none
              * @enum {string}
              */
-            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "card_refused" | "slowed" | "no_grant" | "none";
+            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "card_refused" | "school_login_fails" | "slowed" | "no_grant" | "none";
             /** @description The steps of the decision, in order. */
             steps: components["schemas"]["SignInStep"][];
         };

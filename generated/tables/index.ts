@@ -1106,6 +1106,7 @@ export const tables = {
       state: "state",
       groupIds: "group_ids",
       createsGuests: "creates_guests",
+      confirmedForStaff: "confirmed_for_staff",
       trustedForSecondFactor: "trusted_for_second_factor",
       endsUpstreamSession: "ends_upstream_session",
       metadata: "metadata",
@@ -2113,6 +2114,7 @@ export type Rows = {
     state: "DRAFT" | "ON" | "OFF";
     groupIds: string[];
     createsGuests: boolean;
+    confirmedForStaff: boolean;
     trustedForSecondFactor: boolean;
     endsUpstreamSession: boolean;
     metadata: unknown | null;

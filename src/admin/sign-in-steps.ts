@@ -62,9 +62,19 @@ function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: stri
 
 const hasCard = ({ card }: SignInFacts): boolean => card !== null && card.revokedAt === null && card.state !== "STAFF";
 
+const usesOwnPassword = ({ login, usesPassword }: SignInFacts): boolean => login?.hasPassword === true && usesPassword;
+const letsIn = ({ isInClasses, isConfirmed }: SignInFacts["schoolLogins"][number]): boolean =>
+  isInClasses && isConfirmed;
+
 /** Whether the person can sign in without a card. */
-const needsNoCard = ({ login, usesPassword, schoolLogins }: SignInFacts): boolean =>
-  schoolLogins.some(({ isInClasses }) => isInClasses) || (login?.hasPassword === true && usesPassword);
+const needsNoCard = (facts: SignInFacts): boolean => facts.schoolLogins.some(letsIn) || usesOwnPassword(facts);
+
+/** Whether the person has only logins of the school's own, and none of them works at this moment. */
+function isCutOff(facts: SignInFacts): boolean {
+  const logins = facts.schoolLogins.filter(letsIn);
+  const hasOther = usesOwnPassword(facts) || (hasCard(facts) && facts.card?.state === "USABLE");
+  return !hasOther && logins.length > 0 && logins.every(({ failingSince }) => failingSince !== null);
+}
 
 const canSignIn = (facts: SignInFacts): boolean => needsNoCard(facts) || (facts.login !== null && hasCard(facts));
 
@@ -95,21 +105,24 @@ function schoolLoginSteps({ facts, roles, isGuest, homeSchoolId }: Explanation):
   if (isGuest || homeSchoolId === null) return [];
   const { usesPassword, login, schoolLogins } = facts;
   const password = usesPassword || login?.hasPassword !== true ? null : emergencyFix(roles, homeSchoolId);
-  return schoolLogins.map(({ id, name, isInClasses, failingSince, linkedAt, lastAt }) => {
-    const isSound = isInClasses && failingSince === null && linkedAt !== null;
+  return schoolLogins.map((one) => {
+    const { id, name, isInClasses, isConfirmed, failingSince, linkedAt, lastAt } = one;
+    const isSound = failingSince === null && linkedAt !== null;
     const values = {
       schoolId: homeSchoolId,
       connection: name,
       ...(!isInClasses && { isInClasses }),
+      ...(!isConfirmed && { isConfirmed }),
       ...(failingSince !== null && { failingSince: time(failingSince) }),
       ...(linkedAt !== null && { since: time(linkedAt) }),
       ...(lastAt !== null && { lastAt: time(lastAt) }),
     };
-    if (!isInClasses) {
-      const classes = fixOf(roles, "updateUpstreamConnection", `/upstream-connections/${id}`, [homeSchoolId]);
-      return step("school_login", "NOTE", values, classes);
+    if (!letsIn(one)) {
+      const change = fixOf(roles, "updateUpstreamConnection", `/upstream-connections/${id}`, [homeSchoolId]);
+      return step("school_login", "NOTE", values, change);
     }
-    return step("school_login", isSound ? "PASSED" : "NOTE", values, failingSince === null ? null : password);
+    const outcome = isSound ? "PASSED" : isCutOff(facts) ? "REFUSED" : "NOTE";
+    return step("school_login", outcome, values, failingSince === null ? null : password);
   });
 }
 
@@ -250,6 +263,7 @@ function reasonOf({ facts, clientId }: Explanation): Schemas["SignInExplanation"
   if (right.kind === "refused" && (needsGrant || right.reason !== "no_grant")) return right.reason;
   if (!canSignIn(facts)) return login === null ? "no_login" : "no_password";
   if (isCardRefused(facts)) return "card_refused";
+  if (isCutOff(facts)) return "school_login_fails";
   return waits.everywhereUntil === null && waits.places === 0 ? "none" : "slowed";
 }
 

@@ -84,16 +84,22 @@ export const createUpstreamConnection: AdminHandler<"createUpstreamConnection"> 
 type Change = keyof Schemas["UpstreamConnectionUpdate"];
 
 /** What the IT contact of the school may not change with the set-up link. */
-const notForContacts = ["name", "createsGuests", "trustedForSecondFactor"] as const satisfies Change[];
+const notForContacts = [
+  "name",
+  "createsGuests",
+  "confirmedForStaff",
+  "trustedForSecondFactor",
+] as const satisfies Change[];
 
 export const updateUpstreamConnection: AdminHandler<"updateUpstreamConnection"> = async (deps, request) => {
   const { connectionId, body, reach, caller, origin } = request;
-  if (caller.setUp !== undefined && notForContacts.some((name) => body[name] !== undefined))
+  const byContact = caller.setUp !== undefined;
+  if (byContact && notForContacts.some((name) => body[name] !== undefined))
     throw roleForbids("A set-up link does not allow this.");
   return withPrismaTransaction(deps.db, async (tx) => {
     const before = await lockConnection(deps, tx, request);
     refuseTrust(reach, body.trustedForSecondFactor, before.trustedForSecondFactor);
-    const change = { id: connectionId as ConnectionId, update: readSettings(body) };
+    const change = { id: connectionId as ConnectionId, update: readSettings(body), byContact };
     await updateConnectionIn(tx, change, contextOf(deps, origin));
     const after = await readConnection(deps, tx, request);
     await recordDifference(tx, origin, differenceOf(settingsOf(before), settingsOf(after)));

@@ -16,7 +16,7 @@ const normalisations = [
   "WITHOUT_LEADING_ZEROS",
   "WITHOUT_DOMAIN",
 ] as const satisfies Connection["normalisations"];
-const yesNo = ["yes", "no"] as const;
+export const yesNo = ["yes", "no"] as const;
 
 export const ruleOptions = {
   ruleClaim: option.text("The claim that names the person.", "claim"),
@@ -60,7 +60,7 @@ type Given = OptionsOf<typeof settingsOptions>;
 type GivenRule = OptionsOf<typeof ruleOptions>;
 type Nullable = NonNullable<GivenRule["unset"]>[number];
 
-const yes = (word: (typeof yesNo)[number] | undefined): boolean | undefined => word && word === "yes";
+export const yes = (word: (typeof yesNo)[number] | undefined): boolean | undefined => word && word === "yes";
 
 async function readSecret(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
@@ -122,6 +122,7 @@ export const connectionLines = (shown: Connection): string[] =>
     rule: ruleLine(shown),
     "only groups": shown.groupIds.join(", ") || null,
     "creates guests": shown.createsGuests ? "yes" : "no",
+    "confirmed for staff": shown.confirmedForStaff ? "yes" : "no",
     "trusted for the second factor": shown.trustedForSecondFactor ? "yes" : "no",
     "ends the session there": shown.endsUpstreamSession ? "yes" : "no",
     "redirect URI": shown.redirectUri,

@@ -12,6 +12,8 @@ import {
   readSettings,
   ruleOptions,
   settingsOptions,
+  yes,
+  yesNo,
 } from "./upstream-settings.ts";
 import { setUpVerbs } from "./upstream-set-up.ts";
 import { argsOf, changes, shows } from "./verbs.ts";
@@ -105,9 +107,19 @@ const connectionVerbs: Verbs = {
   update: makeApiCommand({
     summary: "Change a connection. A new issuer, tenant or subject claim unlinks everybody.",
     args,
-    options: { name: option.text("What the button says."), ...settingsOptions },
+    options: {
+      name: option.text("What the button says."),
+      ...settingsOptions,
+      confirmedForStaff: option.oneOf(yesNo, "Whether people other than pupils sign in: yes after a set-up link."),
+    },
     run: async ({ api }, { args: path, options }) => {
-      const settings = { name: options.name, state: undefined, ...(await readSettings(options)) };
+      const { name, confirmedForStaff } = options;
+      const settings = {
+        name,
+        state: undefined,
+        confirmedForStaff: yes(confirmedForStaff),
+        ...(await readSettings(options)),
+      };
       const body = makeBody<Schemas["UpstreamConnectionUpdate"]>(settings);
       const changed = await updateRecord({
         read: () => api.GET(one, { params: { path } }),

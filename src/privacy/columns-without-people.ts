@@ -45,8 +45,8 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   synced_group: "client_id school_id group_id",
   upstream_connection:
     "id school_id profile name issuer client_id client_secret secret_expires_at token_endpoint_auth_method scopes tenant " +
-    "school_claim school_value subject_claim rule_claim rule_field normalisations state group_ids creates_guests trusted_for_second_factor " +
-    "ends_upstream_session metadata metadata_read_at keys keys_read_at refresh_at tested_at last_success_at failing_since " +
+    "school_claim school_value subject_claim rule_claim rule_field normalisations state group_ids creates_guests confirmed_for_staff " +
+    "trusted_for_second_factor ends_upstream_session metadata metadata_read_at keys keys_read_at refresh_at tested_at last_success_at failing_since " +
     "last_failure last_failure_at created_at updated_at",
   upstream_round_trip: "state_hash connection_id browser_hash purpose details expires_at",
   user_name_key: "id key",

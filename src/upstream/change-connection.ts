@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { GroupId, SchoolId } from "../directory/index.ts";
@@ -5,7 +6,7 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { makeRowLock } from "../platform/database/sql.ts";
+import { makeRowLock, run, sql, statement, table } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   connectionNotFound,
@@ -61,6 +62,7 @@ const defaults = {
   normalisations: [],
   groupIds: [],
   createsGuests: false,
+  confirmedForStaff: true,
   trustedForSecondFactor: false,
   endsUpstreamSession: false,
 };
@@ -93,12 +95,12 @@ export const lockConnection = makeRowLock("upstreamConnection", "id", "upstream.
 
 /**
  * Another issuer, tenant or subject claim means other accounts: links end with their sessions, and the connection is a
- * draft until it has been tested again. Errors: as `createConnectionIn`; conflict upstream_incomplete,
- * upstream_not_tested.
+ * draft until it has been tested again. A contact's change of whom accounts sign in waits for staff to confirm it.
+ * Errors: as `createConnectionIn`; conflict upstream_incomplete, upstream_not_tested.
  */
 export async function updateConnectionIn(
   tx: Transaction,
-  { id, update: changed }: { id: ConnectionId; update: ConnectionUpdate },
+  { id, update: changed, byContact = false }: { id: ConnectionId; update: ConnectionUpdate; byContact?: boolean },
   { keys, allowHttp, origin }: Context,
 ): Promise<void> {
   await lockConnection(tx, id);
@@ -108,8 +110,9 @@ export async function updateConnectionIn(
   checkCredentials({ clientId: given.clientId, clientSecret });
   const settings = checkSettings(before.profile, { ...settingsOf(before), ...withIssuer(before, given) }, allowHttp);
   if (given.groupIds !== undefined) await checkGroups(tx, before.schoolId, given.groupIds);
-  const means = ["issuer", "tenant", "subjectClaim"] as const;
-  const isOther = means.some((name) => settings[name] !== before[name]);
+  const isOther = differ(["issuer", "tenant", "subjectClaim"], settings, before);
+  const isDoubtful = byContact && (isOther || differ(saysWhoIsWho, settings, before));
+  const confirmedForStaff = settings.confirmedForStaff && !isDoubtful;
   if (isOther) await forgetAccounts(tx, id, origin.at);
   const testedAt = isOther ? null : before.testedAt;
   // The operator trusted the provider before. Only they can give it again, which is a change of their own.
@@ -119,6 +122,7 @@ export async function updateConnectionIn(
     checkComplete({ ...settings, testedAt, hasSecret: before.hasSecret || clientSecret !== undefined });
   const data = {
     ...settings,
+    confirmedForStaff,
     trustedForSecondFactor,
     state,
     testedAt,
@@ -127,9 +131,16 @@ export async function updateConnectionIn(
     updatedAt: origin.at,
   };
   await unique(() => tx.prisma.upstreamConnection.update({ where: { id }, data }));
+  if (confirmedForStaff && !before.confirmedForStaff)
+    await tx.prisma.upstreamRefusal.deleteMany({ where: { connectionId: id, code: "NOT_CONFIRMED" } });
   const detail = { connectionId: id, ...(state !== before.state && { state }) };
   await recordAudit(tx, { ...origin, action: "upstream_connection_updated", schoolId: before.schoolId, detail });
 }
+
+const saysWhoIsWho = ["schoolClaim", "schoolValue", "ruleClaim", "ruleField", "normalisations"] as const;
+
+const differ = (names: readonly (keyof ConnectionSettings)[], a: ConnectionSettings, b: ConnectionSettings): boolean =>
+  names.some((name) => !isDeepStrictEqual(a[name], b[name]));
 
 /** What was read from the provider before. */
 const unread = {
@@ -168,6 +179,7 @@ const settingsOf = (of: Connection): ConnectionSettings => ({
   normalisations: of.normalisations,
   groupIds: of.groupIds,
   createsGuests: of.createsGuests,
+  confirmedForStaff: of.confirmedForStaff,
   trustedForSecondFactor: of.trustedForSecondFactor,
   endsUpstreamSession: of.endsUpstreamSession,
 });
@@ -183,10 +195,17 @@ function checkComplete(of: Pick<Connection, "issuer" | "clientId" | "hasSecret" 
     );
 }
 
+// Stronger than `lockConnection`: new links wait for it too.
+const lockLinks = statement<{ id: ConnectionId }>(
+  ({ id }) => sql`SELECT FROM ${table("upstreamConnection")} WHERE id = ${id} FOR UPDATE`,
+);
+
+/** The links first: a sign-in that starts a session meanwhile waits for its link, and finds none. */
 async function forgetAccounts(tx: Transaction, connectionId: ConnectionId, at: Date): Promise<void> {
-  await endSessionsIn(tx, { connectionId }, at);
+  await run(tx, lockLinks, { id: connectionId });
   const where = { connectionId };
   await tx.prisma.upstreamLink.deleteMany({ where });
+  await endSessionsIn(tx, { connectionId }, at);
   await tx.prisma.upstreamRefusal.deleteMany({ where });
   await tx.prisma.upstreamRecentSignIn.deleteMany({ where });
   await tx.prisma.upstreamRoundTrip.deleteMany({ where });

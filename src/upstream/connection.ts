@@ -33,6 +33,8 @@ export type ConnectionSettings = Rule & {
   /** Only people of these groups; empty: everybody at home in the school. */
   groupIds: GroupId[];
   createsGuests: boolean;
+  /** Whether people other than pupils may sign in. */
+  confirmedForStaff: boolean;
   trustedForSecondFactor: boolean;
   endsUpstreamSession: boolean;
 };

@@ -84,10 +84,9 @@ export function makeContact(deps: ContactDeps): Contact {
     return keys;
   };
   // A provider may change its key just after it was read: the first token that no key fits is always a reason.
-  const mayForce = (id: ConnectionId, keysReadAt: Date | null): boolean => {
+  const mayForce = (id: ConnectionId): boolean => {
     const now = clock().getTime();
-    const isOld = (at: number) => now - at >= forcedMs;
-    if (!isOld(forced.get(id) ?? 0) && !isOld(keysReadAt?.getTime() ?? 0)) return false;
+    if (now - (forced.get(id) ?? 0) < forcedMs) return false;
     if (forced.size >= mostRemembered) forced.clear();
     forced.set(id, now);
     return true;
@@ -106,7 +105,7 @@ export function makeContact(deps: ContactDeps): Contact {
       async ({ newer }) => {
         const { id, keys, keysReadAt } = known;
         if (keys === null) throw new UpstreamError("INVALID_RESPONSE", "there are no keys");
-        if (!newer || !mayForce(id, keysReadAt)) return remember(id, { keys, keysReadAt });
+        if (!newer || !mayForce(id)) return remember(id, { keys, keysReadAt });
         const { keys: read, keysReadAt: readAt } = await refresh(known);
         remembered.delete(id);
         return remember(id, { keys: read!, keysReadAt: readAt });

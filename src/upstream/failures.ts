@@ -21,6 +21,7 @@ export const accountRefusals = [
   "LINK_CONTRADICTED",
   "BLOCKED",
   "NOT_IN_CLASSES",
+  "NOT_CONFIRMED",
   "WAITS_FOR_STAFF",
 ] as const;
 

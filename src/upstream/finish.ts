@@ -1,4 +1,4 @@
-import { readClaim, readText, type Claims } from "./claims.ts";
+import { readClaim, readRuleValue, readText, type Claims } from "./claims.ts";
 import { refuseOff, goUpstream } from "./begin.ts";
 import { addressesOf } from "./addresses.ts";
 import { UpstreamError, type AccountRefusal } from "./failures.ts";
@@ -128,7 +128,7 @@ async function signIn(
   const found: Found =
     subject === null
       ? { kind: "refused", code: "CLAIM_MISSING", matches: 0, value: null }
-      : await findPersonOf(db.pool, { connection, account, now });
+      : refuseUnconfirmed(connection, await findPersonOf(db.pool, { connection, account, now }), claims);
   if (found.kind === "refused") return refuse(deps, { connection, account, found, back });
   let { facts } = found;
   if (found.kind === "new") await linkByRule(db, { connection, account, facts, now, requestId });
@@ -146,6 +146,12 @@ async function signIn(
   const { schoolId: homeSchoolId } = connection;
   return { kind: "signed_in", personId, generation: generation!, upstreamSessionId: session.id, amr, homeSchoolId, to };
 }
+
+/** Whoever holds a set-up link may have typed in a provider of their own, at which they are anybody. */
+const refuseUnconfirmed = (connection: Known, found: Found, claims: Claims): Found =>
+  found.kind === "refused" || connection.confirmedForStaff || !found.facts.isStaff
+    ? found
+    : { kind: "refused", code: "NOT_CONFIRMED", matches: 1, value: readRuleValue(claims, connection) };
 
 /** Values of `acr` that mean several factors; `amr` says it with "mfa" (RFC 8176). */
 const severalFactors = new Set([
@@ -167,7 +173,8 @@ async function refuse(
 ): Promise<never> {
   const { at: now, requestId } = back;
   const { code, matches, value } = found;
-  const isUnknown = code === "NOBODY_MATCHES" && connection.createsGuests && matches === 0;
+  const makesGuests = connection.createsGuests && connection.confirmedForStaff;
+  const isUnknown = code === "NOBODY_MATCHES" && makesGuests && matches === 0;
   const shown = isUnknown ? await admitGuest(db, { connection, account }, { now, requestId }) : code;
   // The list of refusals is for staff of this school, who must not read about people of another one.
   if (shown !== "OTHER_SCHOOL")

@@ -25,6 +25,7 @@ export type ConnectionRow = Rule & {
   state: ConnectionState;
   groupIds: GroupId[];
   createsGuests: boolean;
+  confirmedForStaff: boolean;
   trustedForSecondFactor: boolean;
   endsUpstreamSession: boolean;
   metadata: Metadata | null;
@@ -62,6 +63,7 @@ export const connectionFields: Sql = fields<ConnectionRow>({
   state: connection.state,
   groupIds: sql`${connection.groupIds}::text[]`,
   createsGuests: connection.createsGuests,
+  confirmedForStaff: connection.confirmedForStaff,
   trustedForSecondFactor: connection.trustedForSecondFactor,
   endsUpstreamSession: connection.endsUpstreamSession,
   metadata: connection.metadata,

@@ -126,6 +126,10 @@ export async function linkByRule(
     const { issuer, subject } = account;
     const row = { connectionId, issuer, subject, personId, linkedAt: now, linkedBy: "RULE" as const };
     const { count } = await tx.prisma.upstreamLink.createMany({ data: [row], skipDuplicates: true });
+    // Looked at after the link, which waits for a change that makes other accounts of those of the connection.
+    const same = { id: connectionId, issuer, tenant: connection.tenant, subjectClaim: connection.subjectClaim };
+    if ((await tx.prisma.upstreamConnection.count({ where: same })) === 0)
+      throw new UpstreamError("EXPIRED", "the connection has changed");
     // Another tab was faster; which person it was is found by `recordSignIn`.
     if (count === 0) return;
     if (facts.generation === null) await giveUserNames(tx, { schoolId, people: [personId] }, now);

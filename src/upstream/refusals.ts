@@ -4,7 +4,7 @@ import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { columnNames, insert, run, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
-import { keepClaims, readDisplayName, type Claims } from "./claims.ts";
+import { keepClaims, readDisplayName, readText, type Claims } from "./claims.ts";
 import type { AccountRefusal } from "./failures.ts";
 import type { Account } from "./find-link.ts";
 import type { ConnectionId, RefusalId } from "./ids.ts";
@@ -60,7 +60,7 @@ const deleteSurplus = statement<{ connectionId: ConnectionId }>(
 );
 
 type Recorded = {
-  connection: Pick<ReadyConnection, "id" | "ruleClaim">;
+  connection: Pick<ReadyConnection, "id" | "subjectClaim" | "ruleClaim">;
   account: Account;
   code: AccountRefusal;
   matches: number;
@@ -75,7 +75,8 @@ export async function recordRefusal(db: Queryable, refused: Recorded, keys: Encr
   const subjectHash = hashOf(keys, connection.id, issuer, subject);
   const details: Details = {
     issuer,
-    subject,
+    // Without its claim, the account has only the `sub`, by which nobody is linked.
+    subject: readText(claims, connection.subjectClaim),
     claims: keepClaims(claims),
     displayName: readDisplayName(claims),
     ruleClaim: connection.ruleClaim,

@@ -85,6 +85,8 @@ export type PersonFacts = {
   isHere: boolean;
   isBlocked: boolean;
   isWide: boolean;
+  /** Whether the person is more than a pupil. */
+  isStaff: boolean;
   isInGroups: boolean;
   /** Null for a person without a user name. */
   generation: number | null;
@@ -106,9 +108,14 @@ export const isInGroups = (groupIds: Value): Sql =>
     WHERE ${member.personId} = ${person.id} AND ${member.groupId} = ANY (${groupIds}::uuid[])))`;
 
 /** SQL: whether a role keeps the person from signing in with a school's login. */
-export const isWide = (now: Value): Sql =>
-  sql`EXISTS (SELECT FROM ${role} WHERE ${role.personId} = ${person.id} AND ${role.role} IN (${wideRoles})
+export const isWide = (now: Value): Sql => holdsRole(now, sql`${role.role} IN (${wideRoles})`);
+
+const holdsRole = (now: Value, which: Sql): Sql =>
+  sql`EXISTS (SELECT FROM ${role} WHERE ${role.personId} = ${person.id} AND ${which}
     AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}::timestamptz))`;
+
+/** SQL: whether the person is more than a pupil, whom a connection does not let in before staff have confirmed it. */
+export const isStaff = (now: Value): Sql => sql`(${person.role} <> 'STUDENT' OR ${holdsRole(now, sql`true`)})`;
 
 export const factsTables = (personId: Sql): Sql =>
   sql`${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id} WHERE ${person.id} = ${personId}`;
@@ -118,6 +125,7 @@ export const personFacts = (given: { readonly [Name in keyof FactsParameters]: V
   isHere: sql`(${person.status} = 'ACTIVE' AND ${person.homeSchoolId} IS NOT DISTINCT FROM ${given.schoolId}::uuid)`,
   isBlocked: sql`${person.blockedAt} IS NOT NULL`,
   isWide: isWide(given.now),
+  isStaff: isStaff(given.now),
   isInGroups: isInGroups(given.groupIds),
   generation: credential.generation,
   isKey: sql`${keyOf(given)} = ${normalised(sql`${given.value}::text`, given)}`,

@@ -1,6 +1,6 @@
 import type { PersonId } from "../directory/index.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore } from "../platform/database/db.ts";
 import { takeToken } from "../platform/database/token-bucket.ts";
 import { readText } from "./claims.ts";
 import { UpstreamError } from "./failures.ts";
@@ -51,9 +51,11 @@ export async function endByToken(
   { keys, now }: { keys: EncryptionKeys; now: Date },
 ): Promise<boolean> {
   const used = { key: hashOf(keys, "logout token", connectionId, jti), capacity: 1, refillSeconds: rememberedSeconds };
-  if ((await takeToken(db.pool, used, now)) !== null) return false;
-  await endSessionsIn(db, { connectionId, ...by }, now);
-  return true;
+  return withPrismaTransaction(db, async (tx) => {
+    if ((await takeToken(tx, used, now)) !== null) return false;
+    await endSessionsIn(tx, { connectionId, ...by }, now);
+    return true;
+  });
 }
 
 /** The ID token of a session whose school wants it ended at the provider too; null otherwise. */

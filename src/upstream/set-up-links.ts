@@ -8,6 +8,7 @@ import { storeOf, type PrismaDb, type RecordStore, type Transaction } from "../p
 import { AppError } from "../platform/errors.ts";
 import { keepClaims, type Claims } from "./claims.ts";
 import { connectionNotFound } from "./connection.ts";
+import { UpstreamError } from "./failures.ts";
 import type { ConnectionId, SetUpLinkId } from "./ids.ts";
 import { hashSecret } from "./round-trip.ts";
 import { openJson, sealJson } from "./sealed-json.ts";
@@ -131,22 +132,24 @@ const asked = {
   normalisations: true,
 } satisfies Prisma.UpstreamConnectionSelect;
 
-/** Marks the connection as tested, and keeps what arrived for the browser of the link. */
+/**
+ * Marks the connection as tested, and keeps what arrived for the browser of the link. Errors: EXPIRED if the link was
+ * closed or the connection got another issuer meanwhile.
+ */
 export async function keepTestedSignIn(
   { prisma }: RecordStore,
   { id, tested, claims }: { id: SetUpLinkId; tested: TestedSignIn; claims: Claims },
   keys: EncryptionKeys,
 ): Promise<void> {
-  const kept: Kept = { ...tested, arrived: keepClaims(claims) };
-  await prisma.upstreamSetUpLink.update({
-    where: { id },
-    data: {
-      tested: sealJson(keys, purposeOf(id), kept),
-      connection: {
-        update: { testedAt: tested.at, scopes: tested.scopes, lastSuccessAt: tested.at, failingSince: null },
-      },
-    },
+  const { at, issuer, scopes } = tested;
+  const { count } = await prisma.upstreamConnection.updateMany({
+    where: { issuer, setUpLinks: { some: { id, closedAt: null } } },
+    data: { testedAt: at, scopes, lastSuccessAt: at, failingSince: null },
   });
+  if (count === 0) throw new UpstreamError("EXPIRED", "the set-up link was closed or the connection has changed");
+  const kept: Kept = { ...tested, arrived: keepClaims(claims) };
+  const where = { id, closedAt: null };
+  await prisma.upstreamSetUpLink.updateMany({ where, data: { tested: sealJson(keys, purposeOf(id), kept) } });
 }
 
 /** What arrived at the last test sign-in of this link, and what the rule of now does with it. */

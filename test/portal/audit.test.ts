@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
 import { recordAudit, type AuditLine } from "../../src/events/index.ts";
+import { makeStaff } from "../support/admin.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, signIn } from "../support/portal.ts";
@@ -33,6 +34,19 @@ test("a change stands there with who did it, in which role, to whom, before and 
   expect(html).toContain("Lernapp");
   expect(html).toContain("<dt>Anmelden darf sich</dt><dd>alle an der Schule</dd>");
   expect(html).toContain("<dt>Sichtbare Gruppen</dt><dd>5a</dd>");
+});
+
+test("a value that is the name of something in JavaScript is shown as any other", async () => {
+  const { school, browser, address } = await makeWorld();
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const body = { schoolId: school, profile: "OIDC", name: "constructor", clientId: "toString" };
+  expect((await call("POST", "/upstream-connections", { body })).status).toBe(201);
+  const shown = await browser.open(address);
+  expect([shown.status, shown.html.includes("constructor"), shown.html.includes("toString")]).toEqual([
+    200,
+    true,
+    true,
+  ]);
 });
 
 test("somebody of another school, whose name the school does not see, is not said to have none, and is no link", async () => {

@@ -120,7 +120,7 @@ test("a school goes from the set-up link to the first pupil without an account f
 test("the contact of one of several schools sees which value arrived, which was typed, and where to correct it", async () => {
   const { link } = await makeSetUp();
   const browser = inBrowser();
-  signInThere(provider, { import_id: "4711", school_ids: ["DE-1", "DE-2"] });
+  signInThere(provider, { import_id: "4711", school_ids: ["DE-1", "DE-2"], "iserv:groups": ["DE-4"] });
   const started = await openSetUp(browser, link);
   const half = await enterValues(browser, started, { schoolClaim: "school_ids" });
   expect(half.checked.status).toBe(400);
@@ -132,14 +132,31 @@ test("the contact of one of several schools sees which value arrived, which was 
   expect(other.html).toContain("Die Angabe „school_ids“ kam an mit: DE-1, DE-2. Eingetragen ist „DE-3“.");
   expect(other.html).not.toContain("Nehmen Sie einen der Vorschläge, oder");
   expect(other.html).toContain(`href="${new URL(address).pathname}/values#schoolClaim"`);
+  const refused = "würde das Konto der letzten Testanmeldung abgewiesen";
+  expect((await browser.open(`${address}/switch-on`)).html).toContain(refused);
   const values = await browser.open(`${address}/values`);
   expect(values.html).toMatch(/<details open>\s*<summary>Scopes, Konten, Abmelden/);
   await enterValues(browser, started, { schoolClaim: "school_id", schoolValue: "DE-1" });
   expect((await browser.open(`${address}/result`)).html).toContain("Die Angabe „school_id“ kam nicht an.");
+  await enterValues(browser, started, { schoolClaim: "groups", schoolValue: "DE-1" });
+  const spelled = await browser.open(`${address}/result`);
+  expect(spelled.html).toContain("Die Angabe „groups“ kam an mit: DE-4.");
+  expect(spelled.html).toMatch(/<code>iserv:groups<\/code> <span class="badge calm">Schule<\/span>/);
   await enterValues(browser, started, { schoolClaim: "school_ids", schoolValue: "DE-1" });
   const own = await browser.open(`${address}/result`);
   expect(own.html).not.toContain("OTHER_SCHOOL");
   expect(own.html).toMatch(/<code>school_ids<\/code> <span class="badge calm">Schule<\/span>/);
+  await browser.submit(own, "/result", {});
+  expect((await browser.open(`${address}/switch-on`)).html).not.toContain(refused);
+  const page = await browser.open(`${address}/result`);
+  for (const fields of [{ ruleField: "BOGUS" }, { ruleField: "USERNAME", normalisation: "BOGUS" }])
+    for (const preview of [{}, { preview: "1" }]) {
+      const answer = await browser.submit(page, "/result", { form: "rule", ruleClaim: "sub", ...fields, ...preview });
+      expect([answer.status, answer.html.includes("<code>school_ids</code>")]).toEqual([400, true]);
+    }
+  // A reason that there is not, in an address that somebody made up.
+  const madeUp = await browser.open(`${address}/check?failure=constructor`);
+  expect([madeUp.status, madeUp.html.includes("<code>constructor")]).toEqual([200, false]);
 });
 
 describe("a set-up link", () => {

@@ -194,6 +194,20 @@ test("only an operator trusts the provider’s second factor", async () => {
   });
 });
 
+test("what a set-up link changed waits for the school, which confirms it for the staff", async () => {
+  const { page, base, admin, connectionId } = await makeWorld();
+  const heading = "Das Personal wartet auf Ihre Bestätigung";
+  expect((await admin.browser.open(page)).html).not.toContain(heading);
+  const where = { id: connectionId };
+  await service.db.prisma.upstreamConnection.update({ where, data: { confirmedForStaff: false } });
+  expect((await admin.browser.open(base)).html).toContain("für das Personal nicht bestätigt");
+  const shown = await admin.browser.open(page);
+  expect(shown.html).toContain(heading);
+  const done = await admin.browser.submit(shown, "/confirmation");
+  expect(done.html).toContain("Die Verbindung ist bestätigt");
+  expect(done.html).not.toContain(heading);
+});
+
 test("where passwords are off and the login is off or on for some classes only, the page says who is left out", async () => {
   const { base, admin, school, connectionId } = await makeWorld();
   const warning = "Passwörter sind abgeschaltet, und die Anmeldung ist nur für einzelne Klassen eingeschaltet";

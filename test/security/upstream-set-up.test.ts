@@ -7,6 +7,7 @@ import type { SetUpCaller } from "../../src/admin/index.ts";
 import type { Browser, Shown } from "../support/browser.ts";
 import { makeStaff, type AdminClient } from "../support/admin.ts";
 import { signInThere } from "../support/upstream-browser.ts";
+import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { startAttackWorld, type AttackedSchool } from "./upstream-world.ts";
 
 // Whoever gets hold of a set-up link, and an IT contact who wants more than it allows.
@@ -101,6 +102,52 @@ test("a contact does not reach another connection of the same school, and a link
   await own.admin("DELETE", `/upstream-connections/${own.school.connectionId}/set-up-links/${id}`);
   expect((await world.comeBack(browser, own.school.connectionId, params)).status).toBe(404);
   expect(await db.prisma.upstreamSetUpLink.findUniqueOrThrow({ where: { id } })).toMatchObject({ tested: null });
+});
+
+test("whoever has a set-up link and a provider of their own becomes nobody but a pupil until the school confirms it", async () => {
+  const setUp = await makeSetUp();
+  const { school, admin } = setUp;
+  const evil = { ...school, provider: await startUpstreamProvider() };
+  evil.provider.redirectUris.push(...school.provider.redirectUris);
+  await world.make.person({ school: school.school, role: "TEACHER", sourceSystemIdentifier: "2" });
+  const [pupil, aide] = [await world.makePerson(school, "1"), await world.makePerson(school, "3")];
+  await world.giveStaffRole(aide, "SCHOOL_ADMIN", [school.school]);
+  expect(await world.outcome(school, { import_id: "2" }, "teacher")).toBe("signed in");
+  const { browser, address } = await open(setUp);
+  const values = {
+    issuer: evil.provider.issuer,
+    clientId,
+    scopes: "openid profile",
+    subjectClaim: "sub",
+    authMethod: "client_secret_basic",
+    confirmedForStaff: "on",
+  };
+  await browser.submit(await browser.open(`${address}/values`), "/values", values);
+  signInThere(evil.provider, { import_id: "1" });
+  world.service.clock.set(new Date());
+  const params = await evil.provider.visit(new URL((await browser.open(`${address}/sign-in`)).url));
+  expect((await world.comeBack(browser, school.connectionId, params)).url).toContain(`${address}/result`);
+  await browser.submit(await browser.open(`${address}/switch-on`), "/switch-on", { for: "all" });
+  expect(await read(setUp)).toMatchObject({ state: "ON", confirmedForStaff: false });
+  // Pupils need nobody's confirmation.
+  expect(await world.outcome(evil, { import_id: "1" }, "pupil")).toBe("signed in");
+  for (const number of ["2", "3"])
+    expect(await world.outcome(evil, { import_id: number }, number), number).toBe("NOT_CONFIRMED");
+  expect(await world.sessionsOf(aide)).toBe(0);
+  expect((await world.linksOf(school)).map(({ personId }) => personId)).toEqual([pupil]);
+  const path = `/upstream-connections/${school.connectionId}`;
+  const listed = (await admin("GET", `${path}/refusals`)).body as { code: string }[];
+  expect(listed.map(({ code }) => code)).toEqual(["NOT_CONFIRMED", "NOT_CONFIRMED"]);
+  expect((await admin("PATCH", path, { body: { confirmedForStaff: true } })).status).toBe(204);
+  expect((await admin("GET", `${path}/refusals`)).body).toEqual([]);
+  expect(await world.outcome(evil, { import_id: "2" }, "2")).toBe("signed in");
+  // A new secret names nobody anew; another rule does.
+  const save = async (step: string, fields: Record<string, string>) => {
+    await browser.submit(await browser.open(`${address}/${step}`), `/${step}`, fields);
+    return (await read(setUp))["confirmedForStaff"];
+  };
+  expect(await save("values", { ...values, secret: "renewed" })).toBe(true);
+  expect(await save("result", { ruleClaim: "id", ruleField: "USERNAME" })).toBe(false);
 });
 
 test("a contact may call five operations, all about the connection, and no other of the admin API", () => {

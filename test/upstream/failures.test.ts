@@ -128,13 +128,34 @@ test("an ID token with a signature that is not the provider's is refused, whatev
 });
 
 test("a new key of the provider is read when it is first used, and a made-up one at most once a minute", async () => {
+  let ahead = 0;
+  const own = makeRelyingParty(db, () => new Date(Date.now() + ahead));
+  const signInOwn = (after: typeof provider.after) =>
+    withAnswer(after, () => own.codeOf(own.signIn(provider, connection)));
+  const asked: string[] = [];
+  let isDown = false;
+  provider.before = (req, res) => {
+    asked.push(req.url!);
+    return isDown && req.url!.startsWith("/.well-known/") && (res.writeHead(503).end(), true);
+  };
+  const readKeys = () => asked.filter((path) => path === "/jwks").length;
+  const madeUp = withClaims({}, { kid: "made-up" });
+  expect([await signInOwn(madeUp), readKeys()]).toEqual(["INVALID_RESPONSE", 1]);
+  ahead = 120_000;
   await provider.changeKey();
-  await db.pool.query("UPDATE upstream_connection SET keys_read_at = keys_read_at - interval '2 minutes'");
-  expect(await signInWith(null)).toBe("signed_in");
-  const count = () => provider.requests.filter(({ path }) => path === "/jwks").length;
-  const before = count();
-  expect(await signInWith(withClaims({}, { kid: "made-up" }))).toBe("INVALID_RESPONSE");
-  expect(count()).toBe(before);
+  expect([await signInOwn(null), readKeys()]).toEqual(["signed_in", 2]);
+  expect([await signInOwn(madeUp), readKeys()]).toEqual(["INVALID_RESPONSE", 2]);
+  // Nor do tokens that anybody makes up call a provider again and again while it is down.
+  ahead = 240_000;
+  [isDown, asked.length] = [true, 0];
+  const iat = Math.floor((Date.now() + ahead) / 1000);
+  for (const jti of ["1", "2", "3"]) {
+    const claims = { iss: provider.issuer, aud: clientId, iat, exp: iat + 60, jti };
+    const token = await provider.sign(claims, { kid: "made-up" });
+    expect(await own.upstream.endByLogoutToken(connection, token)).toBe("invalid");
+  }
+  provider.before = null;
+  expect(asked).toEqual(["/.well-known/openid-configuration"]);
 });
 
 test("userinfo of another account is refused", async () => {

@@ -1,11 +1,11 @@
 import { decodeJwt } from "jose";
 import { describe, expect, test } from "vitest";
-import { findConnection, type NewConnection } from "../../src/upstream/index.ts";
+import { findConnection, listRefusals, type NewConnection } from "../../src/upstream/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { giveLogin } from "../support/token.ts";
 import { startUpstreamProvider } from "../support/upstream-provider.ts";
-import { makeRelyingParty } from "../support/upstream.ts";
+import { encryptionKeys, makeRelyingParty } from "../support/upstream.ts";
 
 // Servers of IServ as schools run them: each answers as one of them does.
 const db = await testDatabase();
@@ -106,9 +106,12 @@ describe("the uuid is the key", () => {
   });
 
   test("where it is not released, nobody is signed in by another key in its place", async () => {
-    const { signIn, subjects, test: tried } = await startIserv({ released: ["openid", "profile"] });
+    const { connection, signIn, subjects, test: tried } = await startIserv({ released: ["openid", "profile"] });
     const { uuid: _uuid, ...claims } = pupil;
     expect(await signIn(claims)).toBe("CLAIM_MISSING");
+    // Nothing that staff could link: a link by another key would never be found again.
+    const [refusal] = await listRefusals(db, { connectionId: connection, limit: 1 }, encryptionKeys);
+    expect(refusal).toMatchObject({ code: "CLAIM_MISSING", subject: null });
     expect(await tried(claims)).toMatchObject({ subject: null, match: { kind: "refused", code: "CLAIM_MISSING" } });
     expect(await subjects()).toEqual([]);
   });

@@ -178,6 +178,17 @@ test("a person who left the school is not signed in by the link, and comes back 
   expect(await signIn({ employee_id: "1" })).toBe("signed_in");
 });
 
+test("a person who moves to another school leaves no link behind: the account is free for the next", async () => {
+  const { school, pupil, signIn, linked } = await makeWorld();
+  const homeSchoolId = await make.school();
+  const [moves, stays] = [await pupil("1", { schools: [school, homeSchoolId] }), await pupil("2")];
+  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
+  await db.prisma.person.update({ where: { id: moves }, data: { homeSchoolId } });
+  expect(await linked()).toEqual([]);
+  expect(await signIn({ employee_id: "2" })).toBe("signed_in");
+  expect(await linked()).toEqual([stays]);
+});
+
 test("staff link a refused account by hand, to people of the school alone, and dismiss refusals", async () => {
   const { school, pupil, signIn, refusals, connection, linked } = await makeWorld();
   const personId = await pupil(null);
@@ -215,7 +226,11 @@ test("guests are made only where the school wants it, without a class, and wait 
   const claims = { employee_id: "new", given_name: "Bo", family_name: "Muster" };
   expect(await signIn(claims)).toBe("NOBODY_MATCHES");
   expect(await people(school)).toEqual([]);
-  await change(connection, { createsGuests: true });
+  // A provider that only a set-up link has named fills no school with people.
+  await change(connection, { createsGuests: true, confirmedForStaff: false });
+  expect(await signIn(claims)).toBe("NOBODY_MATCHES");
+  expect(await people(school)).toEqual([]);
+  await change(connection, { confirmedForStaff: true });
   provider.account = account;
   const tabs = await Promise.all([1, 2].map(() => party.codeOf(party.signIn(provider, connection))));
   expect(["WAITS_FOR_STAFF,WAITS_FOR_STAFF", "BLOCKED,WAITS_FOR_STAFF"]).toContain(tabs.sort().join());
@@ -238,6 +253,18 @@ test("another issuer, tenant or subject claim ends links and sessions, and the c
   expect(await linked()).toEqual([]);
   expect(await db.prisma.upstreamSession.count({ where: { connectionId: connection, endedAt: null } })).toBe(0);
   await expect(change(connection, { state: "ON" })).rejects.toMatchObject({ code: "upstream_not_tested" });
+});
+
+test("an account that was proven before the connection got another issuer is not linked afterwards", async () => {
+  const { pupil, signIn, connection, linked } = await makeWorld();
+  await pupil("1");
+  provider.after = async (path, body) => {
+    if (path === "/token") await change(connection, { issuer: "http://127.0.0.1:9/moved" });
+    return body;
+  };
+  expect(await signIn({ employee_id: "1" })).toBe("EXPIRED");
+  provider.after = null;
+  expect(await linked()).toEqual([]);
 });
 
 test("the shapes of IServ's claims", async () => {

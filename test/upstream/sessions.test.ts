@@ -91,6 +91,17 @@ async function signInAt(connectionId: ConnectionId, sid: string): Promise<Upstre
   return id;
 }
 
+test("a logout token that could not be obeyed is good again", async () => {
+  const connection = await party.connect(provider, await make.school());
+  const session = await signInAt(connection, "s");
+  const token = await logoutToken({ sid: "s" });
+  await db.pool.query("ALTER TABLE upstream_session ADD CONSTRAINT stays_open CHECK (ended_at IS NULL) NOT VALID");
+  await expect(party.upstream.endByLogoutToken(connection, token)).rejects.toThrow();
+  await db.pool.query("ALTER TABLE upstream_session DROP CONSTRAINT stays_open");
+  expect(await party.upstream.endByLogoutToken(connection, token)).toBe("ended");
+  expect(await isEnded(session)).toBe(true);
+});
+
 test("what is no logout token of this provider for this party ends nothing", async () => {
   const connection = await party.connect(provider, await make.school());
   const session = await signInAt(connection, "s");

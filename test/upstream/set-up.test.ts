@@ -23,6 +23,7 @@ import {
   updateConnectionIn,
   type ConnectionUpdate,
   type NewConnection,
+  type SetUpLinkId,
 } from "../../src/upstream/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
@@ -111,6 +112,29 @@ test("a set-up link is good in the browser that opened it first, until it is clo
   expect(await listSetUpLinks(db, connection, at)).toHaveLength(6);
 });
 
+test("a test sign-in counts for the issuer and the open link that it began with, and for no later ones", async () => {
+  const connection = await party.connect(provider, await make.school(), { state: "DRAFT" });
+  provider.account = "late";
+  const changes: ((link: SetUpLinkId) => Promise<unknown>)[] = [
+    (id) => inTransaction((tx) => closeSetUpLinkIn(tx, id, origin)),
+    () =>
+      inTransaction((tx) =>
+        updateConnectionIn(tx, { id: connection, update: { issuer: "http://127.0.0.1:9/moved" } }, party.context()),
+      ),
+  ];
+  for (const change of changes) {
+    const test = await party.openLink(connection);
+    provider.after = async (path, body) => {
+      if (path === "/token") await change(test);
+      return body;
+    };
+    expect(await party.codeOf(party.signIn(provider, connection, { to: { test } }))).toBe("EXPIRED");
+    provider.after = null;
+    expect(await findConnection(db, connection)).toMatchObject({ testedAt: null });
+    expect(await db.prisma.upstreamSetUpLink.findUnique({ where: { id: test } })).toMatchObject({ tested: null });
+  }
+});
+
 test("the preview of a rule counts the roster, the latest sign-ins and the refusals", async () => {
   const school = await make.school();
   const connection = await party.connect(provider, school);
@@ -125,7 +149,7 @@ test("the preview of a rule counts the roster, the latest sign-ins and the refus
   await make.person({ school, sourceSystemIdentifier: "01" });
   await party.signInApart(provider, connection, [{ employee_id: "1", preferred_username: "2" }, { employee_id: "2" }]);
   provider.account = "preview";
-  provider.claims.preview = { employee_id: "9", preferred_username: "3" };
+  provider.claims["preview"] = { employee_id: "9", preferred_username: "3" };
   expect(await party.codeOf(party.signIn(provider, connection))).toBe("NOBODY_MATCHES");
   const present = { ruleClaim: "employee_id", ruleField: "SOURCE_SYSTEM_IDENTIFIER" as const, normalisations: [] };
   const preview = (change: object, groupIds: string[] = []) =>

@@ -9304,6 +9304,7 @@ export const UpstreamConnectionScalarFieldEnum = {
   state: 'state',
   groupIds: 'groupIds',
   createsGuests: 'createsGuests',
+  confirmedForStaff: 'confirmedForStaff',
   trustedForSecondFactor: 'trustedForSecondFactor',
   endsUpstreamSession: 'endsUpstreamSession',
   metadata: 'metadata',

@@ -42,6 +42,7 @@ export type UpstreamConnectionMinAggregateOutputType = {
   ruleField: $Enums.UpstreamRuleField | null
   state: $Enums.UpstreamState | null
   createsGuests: boolean | null
+  confirmedForStaff: boolean | null
   trustedForSecondFactor: boolean | null
   endsUpstreamSession: boolean | null
   metadataReadAt: Date | null
@@ -74,6 +75,7 @@ export type UpstreamConnectionMaxAggregateOutputType = {
   ruleField: $Enums.UpstreamRuleField | null
   state: $Enums.UpstreamState | null
   createsGuests: boolean | null
+  confirmedForStaff: boolean | null
   trustedForSecondFactor: boolean | null
   endsUpstreamSession: boolean | null
   metadataReadAt: Date | null
@@ -109,6 +111,7 @@ export type UpstreamConnectionCountAggregateOutputType = {
   state: number
   groupIds: number
   createsGuests: number
+  confirmedForStaff: number
   trustedForSecondFactor: number
   endsUpstreamSession: number
   metadata: number
@@ -145,6 +148,7 @@ export type UpstreamConnectionMinAggregateInputType = {
   ruleField?: true
   state?: true
   createsGuests?: true
+  confirmedForStaff?: true
   trustedForSecondFactor?: true
   endsUpstreamSession?: true
   metadataReadAt?: true
@@ -177,6 +181,7 @@ export type UpstreamConnectionMaxAggregateInputType = {
   ruleField?: true
   state?: true
   createsGuests?: true
+  confirmedForStaff?: true
   trustedForSecondFactor?: true
   endsUpstreamSession?: true
   metadataReadAt?: true
@@ -212,6 +217,7 @@ export type UpstreamConnectionCountAggregateInputType = {
   state?: true
   groupIds?: true
   createsGuests?: true
+  confirmedForStaff?: true
   trustedForSecondFactor?: true
   endsUpstreamSession?: true
   metadata?: true
@@ -322,6 +328,7 @@ export type UpstreamConnectionGroupByOutputType = {
   state: $Enums.UpstreamState
   groupIds: string[]
   createsGuests: boolean
+  confirmedForStaff: boolean
   trustedForSecondFactor: boolean
   endsUpstreamSession: boolean
   metadata: runtime.JsonValue | null
@@ -380,6 +387,7 @@ export type UpstreamConnectionWhereInput = {
   state?: Prisma.EnumUpstreamStateFilter<"UpstreamConnection"> | $Enums.UpstreamState
   groupIds?: Prisma.StringNullableListFilter<"UpstreamConnection">
   createsGuests?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
+  confirmedForStaff?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
   trustedForSecondFactor?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
   endsUpstreamSession?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
   metadata?: Prisma.JsonNullableFilter<"UpstreamConnection">
@@ -424,6 +432,7 @@ export type UpstreamConnectionOrderByWithRelationInput = {
   state?: Prisma.SortOrder
   groupIds?: Prisma.SortOrder
   createsGuests?: Prisma.SortOrder
+  confirmedForStaff?: Prisma.SortOrder
   trustedForSecondFactor?: Prisma.SortOrder
   endsUpstreamSession?: Prisma.SortOrder
   metadata?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -472,6 +481,7 @@ export type UpstreamConnectionWhereUniqueInput = Prisma.AtLeast<{
   state?: Prisma.EnumUpstreamStateFilter<"UpstreamConnection"> | $Enums.UpstreamState
   groupIds?: Prisma.StringNullableListFilter<"UpstreamConnection">
   createsGuests?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
+  confirmedForStaff?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
   trustedForSecondFactor?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
   endsUpstreamSession?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
   metadata?: Prisma.JsonNullableFilter<"UpstreamConnection">
@@ -516,6 +526,7 @@ export type UpstreamConnectionOrderByWithAggregationInput = {
   state?: Prisma.SortOrder
   groupIds?: Prisma.SortOrder
   createsGuests?: Prisma.SortOrder
+  confirmedForStaff?: Prisma.SortOrder
   trustedForSecondFactor?: Prisma.SortOrder
   endsUpstreamSession?: Prisma.SortOrder
   metadata?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -559,6 +570,7 @@ export type UpstreamConnectionScalarWhereWithAggregatesInput = {
   state?: Prisma.EnumUpstreamStateWithAggregatesFilter<"UpstreamConnection"> | $Enums.UpstreamState
   groupIds?: Prisma.StringNullableListFilter<"UpstreamConnection">
   createsGuests?: Prisma.BoolWithAggregatesFilter<"UpstreamConnection"> | boolean
+  confirmedForStaff?: Prisma.BoolWithAggregatesFilter<"UpstreamConnection"> | boolean
   trustedForSecondFactor?: Prisma.BoolWithAggregatesFilter<"UpstreamConnection"> | boolean
   endsUpstreamSession?: Prisma.BoolWithAggregatesFilter<"UpstreamConnection"> | boolean
   metadata?: Prisma.JsonNullableWithAggregatesFilter<"UpstreamConnection">
@@ -595,6 +607,7 @@ export type UpstreamConnectionCreateInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -639,6 +652,7 @@ export type UpstreamConnectionUncheckedCreateInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -681,6 +695,7 @@ export type UpstreamConnectionUpdateInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -725,6 +740,7 @@ export type UpstreamConnectionUncheckedUpdateInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -768,6 +784,7 @@ export type UpstreamConnectionCreateManyInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -804,6 +821,7 @@ export type UpstreamConnectionUpdateManyMutationInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -841,6 +859,7 @@ export type UpstreamConnectionUncheckedUpdateManyInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -902,6 +921,7 @@ export type UpstreamConnectionCountOrderByAggregateInput = {
   state?: Prisma.SortOrder
   groupIds?: Prisma.SortOrder
   createsGuests?: Prisma.SortOrder
+  confirmedForStaff?: Prisma.SortOrder
   trustedForSecondFactor?: Prisma.SortOrder
   endsUpstreamSession?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
@@ -936,6 +956,7 @@ export type UpstreamConnectionMaxOrderByAggregateInput = {
   ruleField?: Prisma.SortOrder
   state?: Prisma.SortOrder
   createsGuests?: Prisma.SortOrder
+  confirmedForStaff?: Prisma.SortOrder
   trustedForSecondFactor?: Prisma.SortOrder
   endsUpstreamSession?: Prisma.SortOrder
   metadataReadAt?: Prisma.SortOrder
@@ -968,6 +989,7 @@ export type UpstreamConnectionMinOrderByAggregateInput = {
   ruleField?: Prisma.SortOrder
   state?: Prisma.SortOrder
   createsGuests?: Prisma.SortOrder
+  confirmedForStaff?: Prisma.SortOrder
   trustedForSecondFactor?: Prisma.SortOrder
   endsUpstreamSession?: Prisma.SortOrder
   metadataReadAt?: Prisma.SortOrder
@@ -1172,6 +1194,7 @@ export type UpstreamConnectionCreateWithoutSchoolInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1214,6 +1237,7 @@ export type UpstreamConnectionUncheckedCreateWithoutSchoolInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1286,6 +1310,7 @@ export type UpstreamConnectionScalarWhereInput = {
   state?: Prisma.EnumUpstreamStateFilter<"UpstreamConnection"> | $Enums.UpstreamState
   groupIds?: Prisma.StringNullableListFilter<"UpstreamConnection">
   createsGuests?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
+  confirmedForStaff?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
   trustedForSecondFactor?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
   endsUpstreamSession?: Prisma.BoolFilter<"UpstreamConnection"> | boolean
   metadata?: Prisma.JsonNullableFilter<"UpstreamConnection">
@@ -1322,6 +1347,7 @@ export type UpstreamConnectionCreateWithoutLinksInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1365,6 +1391,7 @@ export type UpstreamConnectionUncheckedCreateWithoutLinksInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1422,6 +1449,7 @@ export type UpstreamConnectionUpdateWithoutLinksInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1465,6 +1493,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutLinksInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1506,6 +1535,7 @@ export type UpstreamConnectionCreateWithoutRefusalsInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1549,6 +1579,7 @@ export type UpstreamConnectionUncheckedCreateWithoutRefusalsInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1606,6 +1637,7 @@ export type UpstreamConnectionUpdateWithoutRefusalsInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1649,6 +1681,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutRefusalsInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1690,6 +1723,7 @@ export type UpstreamConnectionCreateWithoutRoundTripsInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1733,6 +1767,7 @@ export type UpstreamConnectionUncheckedCreateWithoutRoundTripsInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1790,6 +1825,7 @@ export type UpstreamConnectionUpdateWithoutRoundTripsInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1833,6 +1869,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutRoundTripsInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1874,6 +1911,7 @@ export type UpstreamConnectionCreateWithoutSessionsInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1917,6 +1955,7 @@ export type UpstreamConnectionUncheckedCreateWithoutSessionsInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1974,6 +2013,7 @@ export type UpstreamConnectionUpdateWithoutSessionsInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2017,6 +2057,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutSessionsInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2058,6 +2099,7 @@ export type UpstreamConnectionCreateWithoutSetUpLinksInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2101,6 +2143,7 @@ export type UpstreamConnectionUncheckedCreateWithoutSetUpLinksInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2158,6 +2201,7 @@ export type UpstreamConnectionUpdateWithoutSetUpLinksInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2201,6 +2245,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutSetUpLinksInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2242,6 +2287,7 @@ export type UpstreamConnectionCreateWithoutRecentInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2285,6 +2331,7 @@ export type UpstreamConnectionUncheckedCreateWithoutRecentInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2342,6 +2389,7 @@ export type UpstreamConnectionUpdateWithoutRecentInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2385,6 +2433,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutRecentInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2426,6 +2475,7 @@ export type UpstreamConnectionCreateManySchoolInput = {
   state?: $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2462,6 +2512,7 @@ export type UpstreamConnectionUpdateWithoutSchoolInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2504,6 +2555,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutSchoolInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2546,6 +2598,7 @@ export type UpstreamConnectionUncheckedUpdateManyWithoutSchoolInput = {
   state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
   groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
   createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
   trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
   metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2659,6 +2712,7 @@ export type UpstreamConnectionSelect<ExtArgs extends runtime.Types.Extensions.In
   state?: boolean
   groupIds?: boolean
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: boolean
@@ -2704,6 +2758,7 @@ export type UpstreamConnectionSelectCreateManyAndReturn<ExtArgs extends runtime.
   state?: boolean
   groupIds?: boolean
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: boolean
@@ -2742,6 +2797,7 @@ export type UpstreamConnectionSelectUpdateManyAndReturn<ExtArgs extends runtime.
   state?: boolean
   groupIds?: boolean
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: boolean
@@ -2780,6 +2836,7 @@ export type UpstreamConnectionSelectScalar = {
   state?: boolean
   groupIds?: boolean
   createsGuests?: boolean
+  confirmedForStaff?: boolean
   trustedForSecondFactor?: boolean
   endsUpstreamSession?: boolean
   metadata?: boolean
@@ -2796,7 +2853,7 @@ export type UpstreamConnectionSelectScalar = {
   updatedAt?: boolean
 }
 
-export type UpstreamConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "profile" | "name" | "issuer" | "clientId" | "clientSecret" | "secretExpiresAt" | "authMethod" | "scopes" | "tenant" | "schoolClaim" | "schoolValue" | "subjectClaim" | "ruleClaim" | "ruleField" | "normalisations" | "state" | "groupIds" | "createsGuests" | "trustedForSecondFactor" | "endsUpstreamSession" | "metadata" | "metadataReadAt" | "keys" | "keysReadAt" | "refreshAt" | "testedAt" | "lastSuccessAt" | "failingSince" | "lastFailure" | "lastFailureAt" | "createdAt" | "updatedAt", ExtArgs["result"]["upstreamConnection"]>
+export type UpstreamConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "profile" | "name" | "issuer" | "clientId" | "clientSecret" | "secretExpiresAt" | "authMethod" | "scopes" | "tenant" | "schoolClaim" | "schoolValue" | "subjectClaim" | "ruleClaim" | "ruleField" | "normalisations" | "state" | "groupIds" | "createsGuests" | "confirmedForStaff" | "trustedForSecondFactor" | "endsUpstreamSession" | "metadata" | "metadataReadAt" | "keys" | "keysReadAt" | "refreshAt" | "testedAt" | "lastSuccessAt" | "failingSince" | "lastFailure" | "lastFailureAt" | "createdAt" | "updatedAt", ExtArgs["result"]["upstreamConnection"]>
 export type UpstreamConnectionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   links?: boolean | Prisma.UpstreamConnection$linksArgs<ExtArgs>
@@ -2846,6 +2903,7 @@ export type $UpstreamConnectionPayload<ExtArgs extends runtime.Types.Extensions.
     state: $Enums.UpstreamState
     groupIds: string[]
     createsGuests: boolean
+    confirmedForStaff: boolean
     trustedForSecondFactor: boolean
     endsUpstreamSession: boolean
     metadata: runtime.JsonValue | null
@@ -3310,6 +3368,7 @@ export interface UpstreamConnectionFieldRefs {
   readonly state: Prisma.FieldRef<"UpstreamConnection", 'UpstreamState'>
   readonly groupIds: Prisma.FieldRef<"UpstreamConnection", 'String[]'>
   readonly createsGuests: Prisma.FieldRef<"UpstreamConnection", 'Boolean'>
+  readonly confirmedForStaff: Prisma.FieldRef<"UpstreamConnection", 'Boolean'>
   readonly trustedForSecondFactor: Prisma.FieldRef<"UpstreamConnection", 'Boolean'>
   readonly endsUpstreamSession: Prisma.FieldRef<"UpstreamConnection", 'Boolean'>
   readonly metadata: Prisma.FieldRef<"UpstreamConnection", 'Json'>

@@ -45,8 +45,8 @@ const values = german.frame.difference.value as Record<string, string>;
 /** A text in a language becomes `What the app does (de)`. */
 function nameIn(way: string, { t }: Writing): string {
   const [outer = "", name = ""] = ["", ...way.split(".")].slice(-2);
-  if (name in known) return t(`frame.difference.property.${name}`);
-  return outer in known ? `${t(`frame.difference.property.${outer}`)} (${name})` : way;
+  if (Object.hasOwn(known, name)) return t(`frame.difference.property.${name}`);
+  return Object.hasOwn(known, outer) ? `${t(`frame.difference.property.${outer}`)} (${name})` : way;
 }
 
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text);
@@ -58,10 +58,11 @@ function write(value: unknown, name: string, writing: Writing): string {
   if (typeof value === "object") return writeAll(Array.isArray(value) ? value : partsOf(value), name, writing);
   const text = String(value as string | number);
   if (isTime(text)) return times.time(text);
-  if (name.startsWith("scopes") && text.replace(":", "_") in german.scope) return t(`scope.${text.replace(":", "_")}`);
-  if (name === "eventTypes" && text in german.frame.eventType) return t(`frame.eventType.${text}`);
-  if (text in german.staffRoles) return t(`staffRoles.${text}`);
-  if (text in values) return t(`frame.difference.value.${text}`);
+  const scope = text.replace(":", "_");
+  if (name.startsWith("scopes") && Object.hasOwn(german.scope, scope)) return t(`scope.${scope}`);
+  if (name === "eventTypes" && Object.hasOwn(german.frame.eventType, text)) return t(`frame.eventType.${text}`);
+  if (Object.hasOwn(german.staffRoles, text)) return t(`staffRoles.${text}`);
+  if (Object.hasOwn(values, text)) return t(`frame.difference.value.${text}`);
   return names.get(text) ?? (uuidPattern.test(text) ? t("frame.difference.unnamed") : text);
 }
 

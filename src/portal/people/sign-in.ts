@@ -33,6 +33,11 @@ const fixTexts: { [operationId: string]: string } = {
   setEmergencySignIn: "steps.login.fixEmergency",
 };
 
+const fixTextOf = ({ code, fix, values }: Step): string =>
+  values.isConfirmed === false
+    ? "steps.school_login.fixConfirm"
+    : (fixTexts[fix?.operationId ?? ""] ?? `steps.${code}.fix`);
+
 function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): Fix | null {
   if (fix === null) return null;
   const { t } = request;
@@ -46,8 +51,10 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
   if (fix.operationId === "putCardSettings") return { href: `/admin/schools/${values.schoolId}/settings` };
   if (fix.operationId === "setEmergencySignIn")
     return { href: `/admin/schools/${values.schoolId ?? request.param("schoolId")}/own-login#emergency` };
-  if (fix.operationId === "updateUpstreamConnection")
-    return { href: `/admin/schools/${values.schoolId}/own-login/${fix.path.split("/").at(-1)}#switch-on` };
+  if (fix.operationId === "updateUpstreamConnection") {
+    const place = values.isConfirmed === false ? "" : "#switch-on";
+    return { href: `/admin/schools/${values.schoolId}/own-login/${fix.path.split("/").at(-1)}${place}` };
+  }
   if (fix.operationId === "createLoginCards") return { href: `${base}#cards` };
   if (fix.operationId === "newPassword") return { href: `${base}#login` };
   return { href: `/admin/schools/${request.path.schoolId}/people/${request.path.personId}#login` };
@@ -85,9 +92,10 @@ function cardWordsOf({ values }: Step, { t, times, locale }: PageRequest): strin
 
 /** Whether the school's own login is linked with the person, is on for them, and works. */
 function schoolLoginWordsOf({ values }: Step, { t, times }: PageRequest): string {
-  const { connection = "", isInClasses, failingSince, since, lastAt } = values;
+  const { connection = "", isInClasses, isConfirmed, failingSince, since, lastAt } = values;
   const linked = since === undefined ? "UNLINKED" : lastAt === undefined ? "UNUSED" : "USED";
-  const state = isInClasses === false ? "OTHER_CLASSES" : linked;
+  const excluded = isConfirmed === false ? "UNCONFIRMED" : isInClasses === false ? "OTHER_CLASSES" : null;
+  const state = excluded ?? linked;
   const named = { connection, since: times.day(since), last: times.time(lastAt) };
   const words = t(`steps.school_login.states.${state}`, named);
   if (failingSince === undefined) return words;
@@ -128,7 +136,7 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
     outcome: step.outcome,
     text: wordsOf(step, request),
     fix: fixOf(step, clientId, request),
-    fixLabel: step.fix && t(fixTexts[step.fix.operationId] ?? `steps.${step.code}.fix`),
+    fixLabel: step.fix && t(fixTextOf(step)),
   }));
   const fullName = nameOf(person, request);
   const model = { base: addressOf(request), fullName, apps, clientId, steps, isAllowed };

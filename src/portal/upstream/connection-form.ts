@@ -52,6 +52,12 @@ export function readClasses({ field, typed }: Read): string[] {
   return chosen;
 }
 
+const bare = (claim: string): string => claim.replace(/^iserv[:_](?=(uuid|groups|roles)$)/, "");
+
+/** Whether a claim that arrived is the one that was typed: IServ spells some in several ways. */
+export const isClaim = (arrived: string, typed: string | null): boolean =>
+  typed !== null && bare(arrived) === bare(typed);
+
 /** The connection with what was typed in a form that was refused. */
 export function withTyped(connection: Connection, read: Read): Connection {
   const form = read.field("form");

@@ -40,6 +40,7 @@ async function show(request: PageRequest, found: Found = {}): Promise<PageView> 
     secretExpiresOn: dayOf(connection.secretExpiresAt),
     check: found.check ?? null,
     preview: found.preview ?? null,
+    previewField: connection.ruleField,
     mayChange: may("updateUpstreamConnection"),
     mayTrust: request.permissions.reachesAll,
   };
@@ -69,6 +70,7 @@ const readSettings = (request: PageRequest, connection: Connection): Update => (
 export const changeSettings = change("connectionChanged", readSettings);
 const saveRule = change("ruleSaved", readRule);
 export const switchOn = change("connectionOn", (request) => ({ state: "ON", groupIds: readClasses(request) }));
+export const confirmForStaff = change("connectionConfirmed", () => ({ confirmedForStaff: true }));
 export const switchOff = change("connectionOff", () => ({ state: "OFF" }));
 
 /** Saves the rule, or only shows what it would do. */

@@ -28,6 +28,7 @@ export const upstreamPages = makeArea({ folder: import.meta.dirname, texts, page
   pages.post(`${one}/rule`, connections.changeRule, showOne);
   pages.post(`${one}/on`, connections.switchOn, showOne);
   pages.post(`${one}/off`, connections.switchOff, showOne);
+  pages.post(`${one}/confirmation`, connections.confirmForStaff, showOne);
   pages.post(`${one}/check`, connections.checkConnection, showOne);
   pages.post(`${one}/deletion`, connections.deleteConnection, showOne);
   pages.post(`${one}/set-up-links`, connections.createSetUpLink, showOne);

@@ -225,7 +225,7 @@ test("the school's own login signs in whoever it lets in; where the school uses 
   ];
   await make.grant({ app: clientId, school });
   const connectionId = await makeConnectionRow(service.db, { school, at });
-  const { credential, upstreamConnection, upstreamLink } = service.db.prisma;
+  const { credential, person, upstreamConnection, upstreamLink } = service.db.prisma;
   const change = (data: Prisma.UpstreamConnectionUpdateInput) =>
     upstreamConnection.update({ where: { id: connectionId }, data });
   const issuer = "https://iserv.example";
@@ -260,9 +260,16 @@ test("the school's own login signs in whoever it lets in; where the school uses 
   expect(await shown()).toEqual(["none", "NOTE", false, undefined, "PASSED", linked]);
   const failing = { failingSince: at, lastFailure: "UPSTREAM_DOWN", lastFailureAt: at } as const;
   await change(failing);
-  expect(await shown()).toEqual(["none", "NOTE", false, undefined, "NOTE", { ...linked, failingSince: since }]);
+  const fails = { ...linked, failingSince: since };
+  expect(await shown()).toEqual(["school_login_fails", "NOTE", false, undefined, "REFUSED", fails]);
   expect(await fixOfLogin()).toBe("setEmergencySignIn");
-  await change({ failingSince: null });
+  await change({ failingSince: null, confirmedForStaff: false });
+  expect(await shown()).toEqual(["none", "NOTE", false, undefined, "PASSED", linked]);
+  await person.update({ where: { id: personId }, data: { role: "TEACHER" } });
+  const waits = { ...linked, isConfirmed: false };
+  expect(await shown()).toEqual(["no_password", "REFUSED", false, "setEmergencySignIn", "NOTE", waits]);
+  expect(await fixOfLogin()).toBe("updateUpstreamConnection");
+  await change({ confirmedForStaff: true });
 
   await change({ groupIds: [groupId] });
   expect(await signsIn(login)).toBe(false);

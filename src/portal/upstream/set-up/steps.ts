@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../../admin/index.ts";
 import { unwrap, unwrapRecord } from "../../frame/index.ts";
-import { dayOf, readAccess, readClasses, readDetails, readRule, withTyped } from "../connection-form.ts";
+import { dayOf, isClaim, readAccess, readClasses, readDetails, readRule, withTyped } from "../connection-form.ts";
 import type { Connection, Update } from "../connection-form.ts";
 import german from "../locales/de.json" with { type: "json" };
 import { listProviderSteps } from "../provider-steps.ts";
@@ -67,7 +67,7 @@ type Found = { check?: AdminSchemas["UpstreamCheck"]; failure?: string };
 async function showFound(visit: LinkVisit, { check, failure = "" }: Found): Promise<Shown> {
   const { record, tag } = await readConnection(visit);
   const content = { connection: record, tag, hasValues: hasValues(record), check: check ?? null };
-  return pageOf(visit, "check", { ...content, failure: failure in german.failure ? failure : null });
+  return pageOf(visit, "check", { ...content, failure: Object.hasOwn(german.failure, failure) ? failure : null });
 }
 
 const showCheck = (visit: LinkVisit): Promise<Shown> => showFound(visit, { failure: visit.query("failure") });
@@ -88,9 +88,12 @@ type Preview = AdminSchemas["UpstreamRulePreview"];
 
 async function showTest(visit: LinkVisit, shown?: Preview): Promise<Shown> {
   const [{ record, tag }, { test, ruleClaims }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
+  const connection = withTyped(record, visit);
   const preview = shown ?? (await previewRule(visit, {}));
+  // What was typed may be refused; the preview is then of the present rule.
+  const previewField = (shown === undefined ? record : connection).ruleField;
   const claims = [...new Set([...(test?.claims.map(({ name }) => name) ?? []), ...ruleClaims])];
-  return pageOf(visit, "result", { connection: withTyped(record, visit), tag, test, claims, preview });
+  return pageOf(visit, "result", { connection, tag, test, claims, isClaim, preview, previewField });
 }
 
 const previewRule = (visit: LinkVisit, rule: AdminSchemas["UpstreamRuleInput"]): Promise<Preview> =>
@@ -105,8 +108,11 @@ export async function saveRule(visit: LinkVisit): Promise<Shown | Redirect> {
 }
 
 async function showSwitch(visit: LinkVisit): Promise<Shown> {
-  const [{ record, tag }, { classes }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
-  return pageOf(visit, "switch-on", { connection: record, tag, classes });
+  const [{ record, tag }, { classes, test }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
+  const refusal = test?.refusal ?? "NONE";
+  // Without a rule, the page says that and no more.
+  const isRefused = refusal === "OTHER_SCHOOL" || (refusal !== "NONE" && record.ruleClaim !== null);
+  return pageOf(visit, "switch-on", { connection: record, tag, classes, refusal, isRefused });
 }
 
 export async function switchOn(visit: LinkVisit): Promise<Redirect> {
