@@ -57,14 +57,12 @@ const filterOf = ({ groupIds, roles, newPasswords, withQr, onlyMissing }: Omit<B
 
 const student = "STUDENT";
 
-type Sorted = { given: CardHolder[]; leftOut: LeftOut[] };
-
 /** Separates who gets something from who is left out. Only a card with a QR code is refused to all holders of roles. */
 async function sortHolders(
   tx: Pick<Transaction, "prisma">,
   holders: readonly CardHolder[],
   { withQr, caller, now }: { withQr: boolean; caller: Request["caller"]; now: Date },
-): Promise<Sorted> {
+): Promise<{ given: CardHolder[]; leftOut: LeftOut[] }> {
   const personIds = holders.filter(({ skip }) => skip === "STAFF").map(({ personId }) => personId);
   const refused = withQr ? new Set(personIds) : await listHigherHolders(tx, { personIds, mine: caller.roles, now });
   const isGiven = ({ personId, skip }: CardHolder) =>

@@ -58,8 +58,6 @@ function readAudience({ kind, roles, groupIds }: Schemas["SignOnAudienceInput"])
   return kind === "GROUPS" ? { kind, groups: groupIds as GroupId[] } : { kind };
 }
 
-type Filter = { schoolId: SchoolId | undefined; clientId: ClientId | undefined };
-
 /** A caller also reaches a school through an app of theirs that the school granted something. */
 export async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach, schoolId: SchoolId): Promise<boolean> {
   if (isReached(reach, { schools: [schoolId] })) return (await findSchool(db, schoolId)) !== null;
@@ -71,7 +69,7 @@ export async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach,
 export async function refuseOtherFilter(
   deps: Pick<AdminDeps, "db">,
   reach: Reach,
-  { schoolId, clientId }: Filter,
+  { schoolId, clientId }: { schoolId: SchoolId | undefined; clientId: ClientId | undefined },
 ): Promise<void> {
   if (schoolId !== undefined && !(await reachesSchool(deps, reach, schoolId))) throw schoolUnknown();
   if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId);

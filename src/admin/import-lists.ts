@@ -22,7 +22,6 @@ import { findOfSchool } from "./import-record.ts";
 import { readPage, type Range } from "./page.ts";
 
 type Lists = "listImportLeavers" | "listImportChanges" | "listImportLookAlikes" | "listImportGroupMoves";
-type Request = AdminRequest<Lists>;
 type Entries<Entry, Presented> = {
   reads: "all" | "people";
   find: (tx: Parameters<typeof listLeavers>[0], schoolId: SchoolId, range: Range) => Promise<Entry[]>;
@@ -33,7 +32,7 @@ type Entries<Entry, Presented> = {
 /** Lists a part of the difference of an import to the directory as it is now. */
 async function listOfDifference<Entry, Presented>(
   deps: AdminDeps,
-  request: Request,
+  request: AdminRequest<Lists>,
   { reads, find, positionOf, present: show }: Entries<Entry, Presented>,
 ) {
   const { range, answer } = readPage(deps, request);

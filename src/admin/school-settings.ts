@@ -37,11 +37,10 @@ export const getSignInSettings: AdminHandler<"getSignInSettings"> = async ({ db 
 };
 
 type Changing = "putCardSettings" | "putSignInSettings" | "putParentLetter";
-type Request = Pick<AdminRequest<Changing>, "schoolId" | "reach" | "headers" | "origin">;
 
 export const changeSettings = <Settings extends object>(
   { db }: Pick<AdminDeps, "db">,
-  { schoolId, reach, headers, origin }: Request,
+  { schoolId, reach, headers, origin }: Pick<AdminRequest<Changing>, "schoolId" | "reach" | "headers" | "origin">,
   { read, write }: { read: Read<Settings>; write: (tx: Transaction) => Promise<unknown> },
 ) =>
   withPrismaTransaction(db, async (tx) => {

@@ -27,7 +27,6 @@ export type StepCode =
 /** `NOTE` does not prevent the sign-in. */
 export type StepOutcome = "PASSED" | "REFUSED" | "NOTE";
 
-type Values = Step["values"];
 type Fix = NonNullable<Step["fix"]>;
 
 /** For a guest, the explanation omits what the home school keeps, such as the user name and consents. */
@@ -43,7 +42,7 @@ type Explanation = {
   needsSecondFactor: boolean;
 };
 
-const step = (code: StepCode, outcome: StepOutcome, values: Values, fix: Fix | null = null): Step => ({
+const step = (code: StepCode, outcome: StepOutcome, values: Step["values"], fix: Fix | null = null): Step => ({
   code,
   outcome,
   values,

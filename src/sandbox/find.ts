@@ -8,15 +8,13 @@ import { sandboxSteps, type SandboxStepName } from "./steps.ts";
 
 export type SandboxId = string & { readonly __sandboxId: true };
 
-type SandboxStep = { step: SandboxStepName; doneAt: Date | null; expectation: string };
-
 export type Sandbox = {
   id: SandboxId;
   clientId: ClientId;
   createdAt: Date;
   expiresAt: Date;
   schools: { id: SchoolId; name: string; officialId: string }[];
-  steps: SandboxStep[];
+  steps: { step: SandboxStepName; doneAt: Date | null; expectation: string }[];
 };
 
 const shown = {

@@ -37,10 +37,9 @@ const limit = table("signInBrake");
 const l = table("signInBrake", "l");
 
 type Try = RateLimitKind & Omit<RateLimit, "kind"> & { now: Date };
-type TryValues = { readonly [Name in keyof Try]: Value | number };
 
 /** SQL: counts a try if there is no wait, and returns a row then. No wait is 1970: queued tries have older times. */
-export function countTry(given: TryValues, condition: Sql): Sql {
+export function countTry(given: { readonly [Name in keyof Try]: Value | number }, condition: Sql): Sql {
   const now = sql`${given.now}::timestamptz`;
   const forgetAfter = sql`make_interval(secs => ${given.forgetSeconds})`;
   const row = {
