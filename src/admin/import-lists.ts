@@ -90,10 +90,7 @@ export const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps,
   });
 
 async function withApps(tx: Queryable, moves: readonly GroupMove[]) {
-  const apps = await listAppsOfGroups(
-    tx,
-    moves.map(({ from }) => from.groupId),
-  );
+  const apps = await listAppsOfGroups(tx, { groupIds: moves.map(({ from }) => from.groupId) });
   return moves.map((move) => ({ ...move, apps: apps.filter(({ groupId }) => groupId === move.from.groupId) }));
 }
 
@@ -124,7 +121,7 @@ export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = async 
   }
   return listOfDifference(deps, request, {
     reads: "all",
-    find: async (tx, school, range) => cut(await withApps(tx, await listGroupMoves(tx, school)), range),
+    find: async (tx, school, range) => cut(await withApps(tx, await listGroupMoves(tx, { schoolId: school })), range),
     positionOf: ({ next }) => next,
     present: ({ entry }) => presentMove(entry),
   });

@@ -20,7 +20,7 @@ async function finish(config: Config, url: string, tell: (line: string) => void)
     await applyMigrations(url, { say: tell, isRestoring: true });
     await withTransaction(db, async (tx) => {
       await forgetSignIns(tx);
-      await restartFeed(tx);
+      await restartFeed(tx, {});
       await removeMark(tx);
     });
     await db.pool.query("SET statement_timeout = 0; ANALYZE");

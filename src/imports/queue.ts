@@ -5,6 +5,7 @@ import {
   columnNames,
   findRows,
   insert,
+  makeRun,
   run,
   sql,
   statement,
@@ -33,7 +34,7 @@ const countTurns = statement<{ actorId: string }>(
   SELECT count(*)::int AS all, (count(*) FILTER (WHERE ${t.actorId} = ${actorId}))::int AS "ofActor"
   FROM ${t} WHERE ${isAlive(t)} AND ${t.isReading}`,
 );
-const insertTurn = statement<Queued>(
+export const joinQueue = makeRun<Queued>(
   ({ importId, actorId, schoolId, isReading }) => sql`
   ${insert("importTurn", { importId, actorId, schoolId: sql`${schoolId}::uuid`, isReading, queuedAt: now, seenAt: now })}
   ON CONFLICT (${columnNames("importTurn", "importId")}) DO UPDATE SET ${columnNames("importTurn", "startedAt")} = NULL,
@@ -52,10 +53,6 @@ export async function checkQueue(tx: Queryable, actorId: string): Promise<void> 
     );
   if (found!.all >= most.inAll)
     throw new AppError("unavailable", "unavailable", "Too many rosters wait to be read. Try again later.");
-}
-
-export async function joinQueue(db: Queryable, queued: Queued): Promise<void> {
-  await run(db, insertTurn, queued);
 }
 
 export async function leaveQueue({ prisma }: RecordStore, importId: string): Promise<void> {
@@ -108,11 +105,7 @@ export async function findTurns(db: Queryable, importIds: readonly string[]): Pr
   return new Set((await findRows<{ id: string }, OfImports>(db, findKept, { importIds })).map(({ id }) => id));
 }
 
-const deleteLost = statement(() => sql`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`);
-
-export async function removeLostTurns(db: Queryable): Promise<void> {
-  await run(db, deleteLost, {});
-}
+export const removeLostTurns = makeRun(() => sql`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`);
 
 /** Starts turns in order, reports them as alive, and aborts removed ones. `atOnce` holds for all processes. */
 export function makeTurns({ db, atOnce }: { db: PrismaDb; atOnce: number }) {

@@ -4,6 +4,7 @@ import {
   findRows,
   join,
   literal,
+  makeFind,
   render,
   run,
   sql,
@@ -225,7 +226,7 @@ export const classNames = (image: Sql, afterwards: boolean) => {
 
 const position = sql`(CASE WHEN ${u.isPerson} THEN 'b' ELSE 'a' END || (${u.now} ->> 'sort_key')) COLLATE "C"`;
 
-const selectEntries = statement<Page>(
+export const listUndoEntries = makeFind<UndoEntry, Page>(
   ({ isKept, appliedAt, after, sortKey, limit }) => sql`
   SELECT ${fields<UndoEntry>({
     id: u.id,
@@ -245,6 +246,3 @@ const selectEntries = statement<Page>(
     AND (${after}::uuid IS NULL OR (${position}, ${u.id}) > (${sortKey}::text COLLATE "C", ${after}::uuid))
   ORDER BY ${position}, ${u.id} LIMIT ${limit}`,
 );
-
-export const listUndoEntries = (tx: Queryable, page: Page): Promise<UndoEntry[]> =>
-  findRows<UndoEntry, Page>(tx, selectEntries, page);

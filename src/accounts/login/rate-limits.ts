@@ -4,14 +4,15 @@ import {
   columnNames,
   findRows,
   insert,
+  makeRun,
   run,
   sql,
   statement,
   table,
   update,
+  type Queryable,
   type Sql,
   type Value,
-  type Queryable,
 } from "../../platform/database/sql.ts";
 
 /** The first `free` failed tries cost no wait; each further one doubles it, up to the longest. */
@@ -93,17 +94,12 @@ export const uncountTry = (key: Value, condition: Sql): Sql => sql`
 export const forgetTriesBy = (key: Value, condition: Sql): Sql =>
   sql`DELETE FROM ${limit} WHERE ${limit.key} = ${key} AND ${condition} RETURNING 1`;
 
-const giveBack = statement<{ key: Buffer }>(({ key }) => uncountTry(key, sql`true`), "sign-in-limit-give-back");
+export const giveTryBack = makeRun<{ key: Buffer }>(({ key }) => uncountTry(key, sql`true`), "sign-in-limit-give-back");
 
-export async function giveTryBack(db: Queryable, { key }: RateLimit): Promise<void> {
-  await run(db, giveBack, { key });
-}
-
-const forget = statement<{ key: Buffer }>(({ key }) => forgetTriesBy(key, sql`true`), "sign-in-limit-release");
-
-export async function forgetTries(db: Queryable, { key }: RateLimit): Promise<void> {
-  await run(db, forget, { key });
-}
+export const forgetTries = makeRun<{ key: Buffer }>(
+  ({ key }) => forgetTriesBy(key, sql`true`),
+  "sign-in-limit-release",
+);
 
 /** The waits of an account: at all unknown devices and addresses, and at how many single ones. */
 export type Waits = { everywhereUntil: string | null; places: number; placesUntil: string | null };
