@@ -27,7 +27,7 @@ import {
   type Prepared,
 } from "../accounts/index.ts";
 import { listHigherHolders } from "../staff/index.ts";
-import { refuseStale, tagOf } from "./change.ts";
+import { answerRecord, refuseStale } from "./change.ts";
 import { findManyHolders, type CardHolder } from "./card-holders.ts";
 import { cardWords } from "./card-pdf/texts.ts";
 import { cardsDisabled } from "./create-cards.ts";
@@ -126,10 +126,8 @@ async function readBatch({ db }: Pick<AdminDeps, "db">, request: Pick<Request, "
 }
 type Id = { credentialBatchId: BatchId };
 
-export const getCredentialBatch: AdminHandler<"getCredentialBatch"> = async (deps, request) => {
-  const body = presentBatch(await readBatch(deps, request));
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
-};
+export const getCredentialBatch: AdminHandler<"getCredentialBatch"> = async (deps, request) =>
+  answerRecord(presentBatch(await readBatch(deps, request)));
 
 export const deleteCredentialBatch: AdminHandler<"deleteCredentialBatch"> = async (deps, request) => {
   const batch = await readBatch(deps, request);

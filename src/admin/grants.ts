@@ -15,7 +15,7 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
-import { changeRecord, refuseStale, tagOf } from "./change.ts";
+import { answerRecord, changeRecord, refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { invalidRequest } from "./query.ts";
 import { readPage } from "./page.ts";
@@ -111,7 +111,7 @@ export const getGrant: AdminHandler<"getGrant"> = async ({ db }, { schoolId, cli
   const key = { schoolId, clientId };
   if (!isReached(reach, { schools: [schoolId], clientId })) throw schoolUnknown();
   const body = await readGrant(db, key);
-  if (body !== null) return { status: 200, body, headers: { ETag: tagOf(body) } };
+  if (body !== null) return answerRecord(body);
   throw reach.all && (await findSchool(db, schoolId)) === null ? schoolUnknown() : grantUnknown();
 };
 
