@@ -200,6 +200,15 @@ export function makeFind<Row extends Record<string, unknown>, Given extends obje
   return (db, given) => findRows<Row, Given>(db, made, given);
 }
 
+/** Makes a function that runs a statement which always returns one row, and returns that. */
+export function makeFindOne<Row extends Record<string, unknown>, Given extends object = object>(
+  build: (given: Parameters<Given>) => Sql,
+  name?: string,
+): (db: Queryable, given: Given) => Promise<Row> {
+  const find = makeFind<Row, Given>(build, name);
+  return async (db, given) => (await find(db, given))[0]!;
+}
+
 /** Makes a function that runs a statement and returns how many rows it changed. */
 export function makeRun<Given extends object = object>(
   build: (given: Parameters<Given>) => Sql,
