@@ -29,6 +29,13 @@ const machineTime = {
   message: "Processes share what they decide by time: take the clock as an argument. `systemClock` is the machine's.",
 };
 
+const ownTimeout = {
+  selector: [
+    "CallExpression[callee.name=/^(test|(before|after)(All|Each))$/] > Literal[raw=/^[0-9]/]",
+    "CallExpression[callee.name='test'] > ObjectExpression > Property[key.name='timeout']",
+  ].join(", "),
+  message: "The timeouts of vitest.config.ts only end what hangs: a shorter one fails on a busy machine.",
+};
 const ownWalks = {
   selector:
     "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",
@@ -155,7 +162,7 @@ export default tseslint.config(
   {
     files: ["test/**/*.ts", "**/*.test.ts"],
     rules: {
-      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks, ownTimeout],
     },
   },
   {

@@ -16,12 +16,16 @@ const sameEverywhere = [
   "test/security/{requests,rules}/**",
   // Addresses, cookies, spellings and clients of other makers: their statements run in other files too.
   "test/security/{addresses,behind-a-proxy,cookie-prefixes,import-files,parameters,partner-ids,patterns}.test.ts",
-  "test/security/{app-credentials,school-address,stolen-session,webhook-receivers}.test.ts",
-  // The statements of a sign-in through a school's login run in test/upstream.
+  "test/security/{app-credentials,at-rest,login-hint,school-address,stolen-session,webhook-receivers,wrong-clock}.test.ts",
+  // Its statements run in the other files of the folder.
+  "test/api/webhooks/retries.test.ts",
+  // The statements of a sign-in through a school's login run in test/upstream, those of its settings in other files.
   "test/{api/sign-on,security}/upstream-*.test.ts",
+  "test/{api/admin/upstream-set-up,upstream/iserv}.test.ts",
   "test/api/sign-on/{authorization,client-authentication,dead-ends,discovery,empty-parameters,https-issuer}.test.ts",
   "test/api/sign-on/{login-hint,other-methods,public-client,without-pkce}.test.ts",
-  "test/flows/{demo-app,demo-table,log-secrets,oauth4webapi,openid-client,sandbox-year}.test.ts",
+  "test/flows/{demo-app,demo-table,id-move-client,log-secrets,oauth4webapi,openid-client,sandbox-year}.test.ts",
+  "test/flows/upstream-two-services.test.ts",
   "test/platform/!(db|migrate).test.ts",
 ];
 const shared = {

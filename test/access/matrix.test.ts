@@ -20,29 +20,25 @@ const introduction = `# Who sees what, printed through the endpoints. A change h
 # Written anew only by: UPDATE_MATRIX=1 npx vitest run test/access/matrix.test.ts --project embedded
 `;
 
-test(
-  "every app sees of every school, group and person exactly what the committed matrix says",
-  { timeout: 120_000 },
-  async () => {
-    const own = await printMatrix(service, await makeMatrixWorld(makeMakers(service.db, service.clock()), "SHARED"));
+test("every app sees of every school, group and person exactly what the committed matrix says", async () => {
+  const own = await printMatrix(service, await makeMatrixWorld(makeMakers(service.db, service.clock()), "SHARED"));
 
-    await loadDemoWorld(demoService.db, {
-      now: demoService.clock(),
-      production: false,
-      restoreWindowDays: 30,
-      hashPassword: hashQuickly,
-      setPasswordHash,
-    });
-    const logins = new Map(demo.people.map(({ id, username, password }) => [id, { username, password }]));
-    const ofDemo = await printMatrix(demoService, demoWorld(), (personId) => logins.get(personId));
+  await loadDemoWorld(demoService.db, {
+    now: demoService.clock(),
+    production: false,
+    restoreWindowDays: 30,
+    hashPassword: hashQuickly,
+    setPasswordHash,
+  });
+  const logins = new Map(demo.people.map(({ id, username, password }) => [id, { username, password }]));
+  const ofDemo = await printMatrix(demoService, demoWorld(), (personId) => logins.get(personId));
 
-    const matrix = `${introduction}\n# A world with one of each case\n\n${own}\n# The demo world\n\n${ofDemo}`;
-    if (process.env["UPDATE_MATRIX"] === "1") await writeFile(file, matrix);
-    expect(matrix).toBe(await readFile(file, "utf8"));
-  },
-);
+  const matrix = `${introduction}\n# A world with one of each case\n\n${own}\n# The demo world\n\n${ofDemo}`;
+  if (process.env["UPDATE_MATRIX"] === "1") await writeFile(file, matrix);
+  expect(matrix).toBe(await readFile(file, "utf8"));
+});
 
-test("an app with ids of its own sees the same by them", { timeout: 120_000 }, async () => {
+test("an app with ids of its own sees the same by them", async () => {
   const world = await makeMatrixWorld(makeMakers(ownIdsService.db, ownIdsService.clock()), "APP");
   const matrix = await readFile(file, "utf8");
   expect(matrix).toContain(`\n\n${await printMatrix(ownIdsService, world)}\n# The demo world`);

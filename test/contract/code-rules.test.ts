@@ -52,6 +52,16 @@ const planted: [rule: string, file: string, text: string][] = [
   ],
   [
     "no-restricted-syntax",
+    "test/idm/short.test.ts",
+    'import { test } from "vitest";\ntest("ends soon", { timeout: 60_000 }, () => undefined);',
+  ],
+  [
+    "no-restricted-syntax",
+    "test/idm/hook.test.ts",
+    'import { beforeAll } from "vitest";\nbeforeAll(() => undefined, 60_000);',
+  ],
+  [
+    "no-restricted-syntax",
     "src/idm/visible.ts",
     'type Visible = string & { readonly brand: true };\nexport const all = "true" as Visible;',
   ],

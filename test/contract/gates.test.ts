@@ -76,18 +76,19 @@ test("the time of processors is that of the program and of what it started", asy
   expect((await outcomeOf(node(parent))).cpuSeconds).toBeGreaterThan(0.5);
 });
 
-test("parallel neighbours run two at a time, and all others alone", async () => {
+test("parallel neighbours run three at a time, and all others alone", async () => {
   const order: string[] = [];
   const gate = (name: string, isParallel: boolean): Gate => ({
     name,
     ...node("setTimeout(() => {}, 300)"),
     isParallel,
   });
-  const gates = [gate("a", true), gate("b", true), gate("c", false), gate("d", true)];
+  const gates = [...["a", "b", "c", "d"].map((name) => gate(name, true)), gate("e", false), gate("f", true)];
   const outcomes = await runGates(gates, { say: (line) => order.push(line.split(" ", 2).join("")) });
-  expect(outcomes.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
-  expect(order.slice(0, 2)).toEqual(["──a", "──b"]);
-  expect(order.slice(4)).toEqual(["──c", "✔c", "──d", "✔d"]);
+  expect(outcomes.map(({ name }) => name)).toEqual(["a", "b", "c", "d", "e", "f"]);
+  expect(order.slice(0, 3)).toEqual(["──a", "──b", "──c"]);
+  expect(order[3]).toMatch(/^✔[abc]$/);
+  expect(order.slice(8)).toEqual(["──e", "✔e", "──f", "✔f"]);
 });
 
 test("what a shut gate printed is shown", async () => {

@@ -38,7 +38,7 @@ beforeAll(async () => {
   }
   await Promise.all([generateContracts(copy), runProgram("prisma", ["generate"], copy)]);
   compile = makeCompiler();
-}, 400_000);
+});
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
 /** A compiler of the copy's `src` that checks again only what a changed file can change. */

@@ -167,7 +167,7 @@ beforeAll(async () => {
     JSON.stringify({ extends: join(project, "tsconfig.json"), files, include: [] }),
   );
   errors = (await compile()).split(/^(?=src\/)/m);
-}, 120_000);
+});
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
 function compile(): Promise<string> {

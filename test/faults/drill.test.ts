@@ -21,9 +21,7 @@ test("a drill that is told to stop ends everything that it started", async () =>
   const [, folder] = await program.says(/logs in (\S+)\.\n/);
   // The processes of the service are there, in whatever state.
   await expect
-    .poll(() => existsSync(folder!) && readdirSync(folder!).filter((name) => name.endsWith(".log")).length, {
-      timeout: 60_000,
-    })
+    .poll(() => existsSync(folder!) && readdirSync(folder!).filter((name) => name.endsWith(".log")).length)
     .toBe(2);
   const started = listBelow(program.child.pid!);
   expect(started.length).toBeGreaterThanOrEqual(3);

@@ -38,13 +38,13 @@ test("an import killed in the middle has changed nothing and told nobody; applyi
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [id]);
   const { child, ended } = startProgram(["src/schultor.ts", "import", "apply", id], { DATABASE_URL: db.url });
-  await expect.poll(() => countWaitingImports(db), { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => countWaitingImports(db)).toBe(1);
   child.kill("SIGKILL");
   expect((await ended).signal).toBe("SIGKILL");
   await blocker.query("ROLLBACK");
   blocker.release();
 
-  await expect.poll(countAround, { timeout: 60_000 }).toBe(0);
+  await expect.poll(countAround).toBe(0);
   expect(await fingerprint(db)).toBe(before);
   expect((await getImport(db, id)).schools[0]!.state).toBe("READY");
 
@@ -70,12 +70,12 @@ test("undoing that is killed in the middle has changed nothing and told nobody; 
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [id]);
   const { child, ended } = startProgram(["src/schultor.ts", "import", "undo", id], { DATABASE_URL: db.url });
-  await expect.poll(() => countWaitingImports(db), { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => countWaitingImports(db)).toBe(1);
   child.kill("SIGKILL");
   expect((await ended).signal).toBe("SIGKILL");
   await blocker.query("ROLLBACK");
   blocker.release();
-  await expect.poll(countAround, { timeout: 60_000 }).toBe(0);
+  await expect.poll(countAround).toBe(0);
   expect(await fingerprint(db)).toBe(before);
   expect(await getImport(db, id)).toMatchObject({ state: "APPLIED", schools: [{ state: "APPLIED" }] });
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
   group = await make.group({ school });
   await make.grant({ app: app.clientId, school, groups: [group] });
   known = await make.people({ school, count, groups: [group] });
-}, 120_000);
+});
 
 /** Throws at the nth write from now on and at all later ones, as if the process died there; null: never. */
 type Death = { writes: number | null };

@@ -30,7 +30,7 @@ let make: ReturnType<typeof makeMakers>;
 beforeAll(async () => {
   service = await startService({ clock, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
   make = makeMakers(service.db, clock());
-}, 120_000);
+});
 
 const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 const change = (work: Parameters<typeof changeDirectory<unknown>>[2]) =>

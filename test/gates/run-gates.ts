@@ -12,7 +12,7 @@ export type Gate = {
   results?: string;
   /** Fails too when what it printed does not match: for programs that succeed with nothing to do. */
   expects?: RegExp;
-  /** It needs about one processor and no file that another gate writes: neighbours like it run two at a time. */
+  /** It needs about one processor and no file that another gate writes: neighbours like it run together. */
   isParallel?: boolean;
 };
 export type Outcome = {
@@ -31,7 +31,8 @@ export type Outcome = {
 type Options = { say: (line: string) => void; env?: NodeJS.ProcessEnv; deadline?: number };
 
 /**
- * Runs all gates in this order, parallel neighbours two at a time; anything unclear counts as failed.
+ * Runs all gates in this order, parallel neighbours three at a time, one more than a small machine has processors,
+ * because the browser waits; anything unclear counts as failed.
  */
 export async function runGates(gates: Gate[], options: Options): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -48,7 +49,7 @@ export async function runGates(gates: Gate[], options: Options): Promise<Outcome
       for (let gate = batch.shift(); gate; gate = batch.shift())
         outcomes[gates.indexOf(gate)] = await reportGate(gate, options);
     };
-    await Promise.all([work(), work()]);
+    await Promise.all([work(), work(), work()]);
   }
   return outcomes;
 }

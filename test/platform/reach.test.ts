@@ -50,7 +50,7 @@ test("a server that takes fewer connections than the service may open is told, o
   expect(said).toEqual([expect.stringMatching(/may open 100000 connections.* takes \d+ of all.* DATABASE_POOL_SIZE/)]);
 });
 
-test("a server that starts later than we do is waited for", { timeout: 120_000 }, async () => {
+test("a server that starts later than we do is waited for", async () => {
   const dataDir = makeDataDir();
   const first = await startEmbeddedPostgres({ dataDir, say: options.say });
   await first.stop();

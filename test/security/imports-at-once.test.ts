@@ -67,7 +67,7 @@ test("while three rosters are read, every job is done and requests are answered"
     expect([await countHeld(), service.shares.imports.pool.waitingCount]).toEqual([1, 0]);
   });
   for (const [n, { call }] of offices.entries())
-    await expect.poll(async () => (await read(call, shown(made[n]!).id)).state, { timeout: 10_000 }).toBe("READY");
+    await expect.poll(async () => (await read(call, shown(made[n]!).id)).state).toBe("READY");
 });
 
 test("rosters wait in the order in which they came, say their place, and a caller has three at most", async () => {
@@ -93,7 +93,7 @@ test("rosters wait in the order in which they came, say their place, and a calle
     expect(shown(await handIn(first.call, first.school))).toMatchObject({ progress: { place: 3 } });
     for (const sent of others) expect((await cancel(first.call, shown(sent).id)).status).toBe(204);
   });
-  await expect.poll(() => db.prisma.importTurn.count(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => db.prisma.importTurn.count()).toBe(0);
 });
 
 test("of a school one roster is read at a time, whoever hands it in, while that of another school is read beside it", async () => {
@@ -112,7 +112,7 @@ test("of a school one roster is read at a time, whoever hands it in, while that 
     await expect.poll(countHeld).toBe(1);
     expect((await read(call, third)).progress).toMatchObject({ phase: "WAITING", place: 1 });
   });
-  await expect.poll(() => db.prisma.importTurn.count(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => db.prisma.importTurn.count()).toBe(0);
   await wide.close();
 });
 
