@@ -1,5 +1,5 @@
 import type { GroupId } from "../directory/index.ts";
-import { findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
+import { makeFind, sql, table } from "../platform/database/sql.ts";
 import type { ClientId } from "./token.ts";
 
 export type AppOfGroup = { groupId: GroupId; clientId: ClientId; name: string };
@@ -7,14 +7,11 @@ export type AppOfGroup = { groupId: GroupId; clientId: ClientId; name: string };
 const app = table("app");
 const [synced, signOn] = [table("syncedGroup", "synced"), table("grantSignOnGroup", "sign_on")];
 
-const selectApps = statement<{ groupIds: readonly GroupId[] }>(
+/** The apps whose grants name these groups. */
+export const listAppsOfGroups = makeFind<AppOfGroup, { groupIds: readonly GroupId[] }>(
   ({ groupIds }) => sql`
   SELECT named.group_id AS "groupId", ${app.clientId} AS "clientId", ${app.name} FROM (
     SELECT ${synced.groupId}, ${synced.clientId} FROM ${synced} WHERE ${synced.groupId} = ANY (${groupIds}::uuid[])
     UNION SELECT ${signOn.groupId}, ${signOn.clientId} FROM ${signOn} WHERE ${signOn.groupId} = ANY (${groupIds}::uuid[])
   ) AS named JOIN ${app} ON ${app.clientId} = named.client_id ORDER BY ${app.name}, ${app.clientId}`,
 );
-
-/** The apps whose grants name these groups. */
-export const listAppsOfGroups = (db: Queryable, groupIds: readonly GroupId[]): Promise<AppOfGroup[]> =>
-  findRows<AppOfGroup, { groupIds: readonly GroupId[] }>(db, selectApps, { groupIds });

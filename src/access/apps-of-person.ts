@@ -7,12 +7,10 @@ import type { ClientId, ScopeName } from "./token.ts";
 import { fromShownGroupsOf, fromShownSchoolsOf, personIsSynced, userIsShown } from "./visibility.ts";
 import { schoolsOf, withoutWithheld } from "./withheld-sql.ts";
 
-type AppType = App["type"];
-
 export type AppOfPerson = {
   clientId: ClientId;
   name: string;
-  type: AppType;
+  type: App["type"];
   /** Without what the person's schools withhold. */
   scopes: ScopeName[];
   granted: AppAttribute[];

@@ -1,10 +1,9 @@
 import { AppAttribute } from "../../generated/prisma/enums.ts";
 import { jsonWhen, type JsonSql } from "../platform/database/json-sql.ts";
 import {
-  findRows,
   literal,
+  makeFindOne,
   sql,
-  statement,
   table,
   type Columns,
   type Queryable,
@@ -146,13 +145,11 @@ export function peopleOrder(
   return { sortKey: sortKeys[by], id };
 }
 
-const selectNamesRead = statement<{ clientId: ClientId }>(
+const selectNamesRead = makeFindOne<{ namesRead: NamesRead }, { clientId: ClientId }>(
   ({ clientId }) => sql`SELECT ${namesReadBy(app)} AS "namesRead" FROM ${app} WHERE ${app.clientId} = ${clientId}`,
   "access.findNamesRead",
 );
 
 /** Of an app that exists. */
-export async function findNamesRead(db: Queryable, clientId: ClientId): Promise<NamesRead> {
-  const [row] = await findRows<{ namesRead: NamesRead }, { clientId: ClientId }>(db, selectNamesRead, { clientId });
-  return row!.namesRead;
-}
+export const findNamesRead = async (db: Queryable, clientId: ClientId): Promise<NamesRead> =>
+  (await selectNamesRead(db, { clientId })).namesRead;

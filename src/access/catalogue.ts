@@ -1,6 +1,6 @@
 import type { GroupId, PersonRole, SchoolId } from "../directory/index.ts";
 import type { RecordStore, Store } from "../platform/database/db.ts";
-import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, findRows, makeFind, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import { findProfiles, type AppProfile } from "./app-profile.ts";
 import { listAppsByName, type App, type AppPlace } from "./find-app.ts";
 import { findGrants, type GrantSettings } from "./grant.ts";
@@ -54,7 +54,7 @@ export type AppWithData = CatalogueApp & { registeredScopes: ScopeName[]; signed
 
 /** The apps with a grant of the school, and those that people signed in to while they had one. */
 export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<AppWithData[]> {
-  const roles = new Map((await listSignedInRoles(db, schoolId)).map((row) => [row.clientId, row.roles]));
+  const roles = new Map((await listSignedInRoles(db, { schoolId })).map((row) => [row.clientId, row.roles]));
   const withheld = await listWithheld(db, { schoolId });
   const isGiven = (clientId: ClientId) => (name: WithheldItem) =>
     !withheld.some((one) => one.clientId === clientId && one.item === name);
@@ -141,16 +141,13 @@ const selectLastSignIns = statement<SignInQuery>(
 const p = table("person", "p");
 type SignedInRoles = { clientId: ClientId; roles: PersonRole[] };
 
-const selectSignedInRoles = statement<{ schoolId: SchoolId }>(
+const listSignedInRoles = makeFind<SignedInRoles, { schoolId: SchoolId }>(
   ({ schoolId }) => sql`
   SELECT ${fields<SignedInRoles>({ clientId: signIn.clientId, roles: sql`array_agg(DISTINCT ${p.role}::text)` })}
   FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId} JOIN ${p} ON ${p.id} = ${a.personId}
   WHERE ${a.schoolId} = ${schoolId} GROUP BY ${signIn.clientId}`,
   "access.listSignedInRoles",
 );
-
-const listSignedInRoles = (db: Queryable, schoolId: SchoolId): Promise<SignedInRoles[]> =>
-  findRows<SignedInRoles, { schoolId: SchoolId }>(db, selectSignedInRoles, { schoolId });
 
 async function findLastSignIns(db: Queryable, query: SignInQuery): Promise<Map<ClientId, Date>> {
   if (query.clientIds.length === 0) return new Map();

@@ -53,7 +53,7 @@ export async function previewChange<T>(
 ): Promise<T> {
   try {
     await changeDirectory(db, origin, work, async (tx) => {
-      throw new RolledBack(await look(tx, await listWrittenEvents(tx)));
+      throw new RolledBack(await look(tx, await listWrittenEvents(tx, {})));
     });
     throw new Error("A preview was not rolled back.");
   } catch (error) {

@@ -75,9 +75,7 @@ export const sweepErasures = (
   return removeInBatches(signal, (batch) => run(db.pool, deleteOld, { ...before, batch }));
 };
 
-type Deps = { db: Db; clock: Clock; days: number };
-
-export const makeErasureSweep = ({ db, clock, days }: Deps): WorkerJob => ({
+export const makeErasureSweep = ({ db, clock, days }: { db: Db; clock: Clock; days: number }): WorkerJob => ({
   name: "access.sweepErasures",
   everySeconds: 3600,
   run: async (signal) => void (await sweepErasures(db, { now: clock(), days }, signal)),

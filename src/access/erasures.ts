@@ -62,11 +62,9 @@ export const withErasures = (named: { ctes: Sql; events: Sql }, now: Value): { c
   };
 };
 
-type Deleted = { personId: PersonId; at: Date };
-
 // An app of a sector knows the person if the sector has an id of them; another one signed them in, sees them now
 // (`withErasures`), or could read them since the history began.
-const askKnown = statement<Deleted>(
+const askKnown = statement<{ personId: PersonId; at: Date }>(
   ({ personId, at }) => sql`
   ${insert(
     "erasure",
@@ -104,9 +102,7 @@ export const askingApps =
     await forget(tx, personId, at);
   };
 
-type Pairs = { clientIds: string[]; personIds: string[] };
-
-const takeBack = statement<Pairs>(
+const takeBack = statement<{ clientIds: string[]; personIds: string[] }>(
   ({ clientIds, personIds }) => sql`
   DELETE FROM ${e} USING unnest(${clientIds}::text[], ${personIds}::uuid[]) AS of (client_id, person_id)
   WHERE ${e.clientId} = of.client_id AND ${e.subjectId} = ${appIdOf(sql`of.client_id`, sql`of.person_id`)}`,

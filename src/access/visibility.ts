@@ -21,7 +21,6 @@ const p = table("person", "p");
 const a = table("affiliation", "a");
 const s = table("school", "s");
 
-type Group = Columns<"id" | "status">;
 type Person = Columns<"id" | "role" | "status">;
 
 const visible = (condition: Sql) => condition as Visible;
@@ -77,7 +76,7 @@ export const groupIsSynced = (client: Value, groupId: Value, ofMost?: Value): Vi
 };
 
 /** The app sees the group. `ofMost` as for `groupIsSynced`. */
-export const groupIsShown = (client: Value, { id, status }: Group, ofMost?: Value): Visible =>
+export const groupIsShown = (client: Value, { id, status }: Columns<"id" | "status">, ofMost?: Value): Visible =>
   visible(sql`(${status} = 'ACTIVE' AND ${groupIsSynced(client, id, ofMost)})`);
 
 const groupIsActive = (groupId: Value): Sql =>

@@ -58,7 +58,6 @@ export async function setWithheld(
 const missing: ReadonlySet<string> = new Set(["withheld_item_client_id_fkey", "withheld_item_school_id_fkey"]);
 
 type Items = { attributes: readonly AppAttribute[]; scopes: readonly ScopeName[] };
-type Added = { clientId: ClientId; items: readonly string[]; now: Date };
 
 const grant = table("grant", "given");
 const acceptance = table("agreementAcceptance", "accepted");
@@ -67,7 +66,7 @@ const s = table("school", "s");
 const isInForce = (clientId: Value): Sql => sql`${acceptance.clientId} = ${clientId}
   AND ${acceptance.replacedAt} IS NULL AND ${acceptance.withdrawnAt} IS NULL`;
 
-const insertNotAgreed = statement<Added>(
+const insertNotAgreed = statement<{ clientId: ClientId; items: readonly string[]; now: Date }>(
   ({ clientId, items, now }) =>
     sql`${insert(
       "withheldItem",

@@ -42,9 +42,7 @@ export { lockPersonSignIn } from "./end-sign-ins.ts";
 export { findLogin, listUserNames } from "./find-login.ts";
 export type { UserName } from "./find-login.ts";
 export {
-  countedAddress,
   bucketsOfAddress,
-  countedSite,
   foldUsername,
   forgetTriesOf,
   hashInTurn,
@@ -103,7 +101,6 @@ export type { SecondFactor } from "./second-factor/records.ts";
 export { renewRecoveryCodes } from "./second-factor/recovery-codes.ts";
 export { findTotpStep, makeTotpAddress, makeTotpSecret, spellTotpSecret, totpPurpose } from "./second-factor/totp.ts";
 export { lockPeople, setSecretsIn } from "./set-secrets.ts";
-export type { NewSecrets } from "./set-secrets.ts";
 export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignInSettings } from "./sign-in-settings.ts";
 export type { PasswordKind, SignInSettings, UserNameRule } from "./sign-in-settings.ts";
 export { createStaffPerson, makeStaffPassword } from "./staff-person.ts";

@@ -10,8 +10,6 @@ import { invalidRequest } from "./query.ts";
 import { reachesOwnApp } from "./reached.ts";
 import { uuidPattern } from "../platform/crypto/ids.ts";
 
-type AppAnswer = Schemas["AppAnswer"];
-
 /** Whom an answer can name: nobody, only people within each of these records, or without a record everybody. */
 type Named = "nobody" | readonly Narrowed[];
 type Narrowed = { kind: "school" | "group" | "person"; id: string };
@@ -111,7 +109,7 @@ export const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
     const isGiven = answer.status === 200;
     const isSeen = !isGiven || reach.all || (await namesOnlyInvented(db, named, clientId));
     const header = (name: string) => (isSeen ? answer.headers.get(name) : null);
-    const shown = present<AppAnswer>({
+    const shown = present<Schemas["AppAnswer"]>({
       path: query.path,
       status: answer.status,
       etag: header("etag"),

@@ -20,8 +20,6 @@ import { invalidRequest } from "./query.ts";
 import { reachesApp, schoolUnknown } from "./reached.ts";
 import { personUnknown } from "./whose-person.ts";
 
-type AppView = Schemas["AppView"];
-
 export type AppViewResource = "school" | "users" | "groups" | "people" | "group" | "user" | "person" | "personen-info";
 
 type Target = { schoolId: SchoolId; id: string; search: string };
@@ -159,7 +157,7 @@ export const getAppView: AdminHandler<"getAppView"> = async (
   const ofGuests = withSourceId.includes(resource) && app.attributes.includes("SOURCE_SYSTEM_IDENTIFIER");
   const others = ofOthers ? await listOfOthers(db, reach, { schoolId, clientId, ofGuests }) : new Set<string>();
   const { leftOut, body: text } = leaveOut(body, others);
-  const shown = present<AppView>({
+  const shown = present<Schemas["AppView"]>({
     path: asked,
     status: answer.status,
     etag: isSeen && leftOut === 0 ? answer.headers.get("etag") : null,

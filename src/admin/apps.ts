@@ -2,7 +2,7 @@ import { appNotFound, authMethodOf, findApp, findProfile, findProfiles, listApps
 import type { App, AppProfile, ClientId } from "../access/index.ts";
 import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf, type Store } from "../platform/database/db.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { ownAppsOf, reachesApp } from "./reached.ts";
@@ -48,6 +48,5 @@ export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
 export const getApp: AdminHandler<"getApp"> = async ({ db }, { clientId, reach, origin }) => {
   const found = reachesApp(reach, clientId) ? await readApp(storeOf(db), clientId) : null;
   if (found === null) throw appNotFound();
-  const body = presentApp(found, origin.at);
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(presentApp(found, origin.at));
 };

@@ -2,7 +2,7 @@ import { appNotFound, findInCatalogue, listCatalogue as list } from "../access/i
 import type { CatalogueApp } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import { presentAudience } from "./grants.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
@@ -48,6 +48,5 @@ export const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, {
   await refuseUnknownSchool(storeOf(db), reach, schoolId);
   const found = await findInCatalogue(storeOf(db), { schoolId, clientId });
   if (found === null) throw appNotFound();
-  const body = presentApp(found);
-  return { status: 200, body, headers: { ETag: tagOf(body, ["lastSignInAt", "lastCallAt"]) } };
+  return answerRecord(presentApp(found), ["lastSignInAt", "lastCallAt"]);
 };

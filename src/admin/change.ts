@@ -95,6 +95,13 @@ export function tagOf<T extends object>(record: T, without: readonly (keyof T)[]
   return etagOf(JSON.stringify(Object.fromEntries(state.sort(([a], [b]) => (a < b ? -1 : 1)))));
 }
 
+/** Answers with a record and its tag. */
+export const answerRecord = <T extends object>(body: T, without: readonly (keyof T)[] = []) => ({
+  status: 200 as const,
+  body,
+  headers: { ETag: tagOf(body, without) },
+});
+
 /** Compares the record with `If-Match` (RFC 9110 section 13.1.1). Errors: StaleRecord. */
 export function refuseStale<T extends object>(
   headers: { "If-Match"?: string },

@@ -48,7 +48,6 @@ import type { IdMove, NewIdMove, PersonAttribute } from "../access/index.ts";
 import type { PersonSession } from "../sign-on/index.ts";
 import type { AppViewResource } from "./app-views.ts";
 import type { JobState } from "./operation.ts";
-import type { StepCode, StepOutcome } from "./sign-in-steps.ts";
 
 export const parameters: ParametersAgree<
   operations,
@@ -175,8 +174,8 @@ export const enums: EnumsAgree<
     SortOrder: SortOrder;
     PersonAttribute: PersonAttribute;
     PersonSessionKind: PersonSession["kind"];
-    SignInStepCode: StepCode;
-    SignInStepOutcome: StepOutcome;
+    SignInStepCode: components["schemas"]["SignInStepCode"];
+    SignInStepOutcome: "PASSED" | "REFUSED" | "NOTE";
     SignOnStepOutcome: SignOnStep["outcome"];
     SigningKeyState: SigningKey["state"];
     SignOnAudienceKind: SignOnAudience["kind"];

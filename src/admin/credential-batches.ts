@@ -27,7 +27,7 @@ import {
   type Prepared,
 } from "../accounts/index.ts";
 import { listHigherHolders } from "../staff/index.ts";
-import { refuseStale, tagOf } from "./change.ts";
+import { answerRecord, refuseStale } from "./change.ts";
 import { findManyHolders, type CardHolder } from "./card-holders.ts";
 import { cardWords } from "./card-pdf/texts.ts";
 import { cardsDisabled } from "./create-cards.ts";
@@ -57,14 +57,12 @@ const filterOf = ({ groupIds, roles, newPasswords, withQr, onlyMissing }: Omit<B
 
 const student = "STUDENT";
 
-type Sorted = { given: CardHolder[]; leftOut: LeftOut[] };
-
 /** Separates who gets something from who is left out. Only a card with a QR code is refused to all holders of roles. */
 async function sortHolders(
   tx: Pick<Transaction, "prisma">,
   holders: readonly CardHolder[],
   { withQr, caller, now }: { withQr: boolean; caller: Request["caller"]; now: Date },
-): Promise<Sorted> {
+): Promise<{ given: CardHolder[]; leftOut: LeftOut[] }> {
   const personIds = holders.filter(({ skip }) => skip === "STAFF").map(({ personId }) => personId);
   const refused = withQr ? new Set(personIds) : await listHigherHolders(tx, { personIds, mine: caller.roles, now });
   const isGiven = ({ personId, skip }: CardHolder) =>
@@ -128,10 +126,8 @@ async function readBatch({ db }: Pick<AdminDeps, "db">, request: Pick<Request, "
 }
 type Id = { credentialBatchId: BatchId };
 
-export const getCredentialBatch: AdminHandler<"getCredentialBatch"> = async (deps, request) => {
-  const body = presentBatch(await readBatch(deps, request));
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
-};
+export const getCredentialBatch: AdminHandler<"getCredentialBatch"> = async (deps, request) =>
+  answerRecord(presentBatch(await readBatch(deps, request)));
 
 export const deleteCredentialBatch: AdminHandler<"deleteCredentialBatch"> = async (deps, request) => {
   const batch = await readBatch(deps, request);

@@ -14,7 +14,7 @@ import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { groupsInReach, type Reach } from "../staff/index.ts";
-import { refuseStale, tagOf } from "./change.ts";
+import { answerRecord, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { readChosen } from "./reached.ts";
@@ -80,8 +80,7 @@ function refuseOthers(request: DataRequest, reach: Reach): DataRequest {
 
 export const getDataRequest: AdminHandler<"getDataRequest"> = async ({ db }, { dataRequestId, reach, origin }) => {
   const found = refuseOthers(await find(db, dataRequestId, origin.at), reach);
-  const body = presentDataRequest(found, reach);
-  return { status: 200, body, headers: { ETag: tagOf(body, notState) } };
+  return answerRecord(presentDataRequest(found, reach), notState);
 };
 
 export const createDataRequest: AdminHandler<"createDataRequest"> = ({ db }, request) => {

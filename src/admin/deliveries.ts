@@ -11,7 +11,7 @@ import {
   redeliverIn,
 } from "../webhooks/index.ts";
 import type { Attempt, Delivery as Found } from "../webhooks/index.ts";
-import { differenceOf, tagOf } from "./change.ts";
+import { answerRecord, differenceOf } from "./change.ts";
 import { refuseOtherEndpoint } from "./endpoints.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
@@ -40,10 +40,8 @@ export const listDeliveries: AdminHandler<"listDeliveries"> = async (deps, reque
   return page.answer(found, presentDelivery);
 };
 
-export const getDelivery: AdminHandler<"getDelivery"> = async ({ db }, { deliveryId, reach }) => {
-  const body = await readDelivery(db, reach, deliveryId);
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
-};
+export const getDelivery: AdminHandler<"getDelivery"> = async ({ db }, { deliveryId, reach }) =>
+  answerRecord(await readDelivery(db, reach, deliveryId));
 
 export const redeliver: AdminHandler<"redeliver"> = async ({ db }, { deliveryId, reach, origin }) =>
   withPrismaTransaction(db, async (tx) => {

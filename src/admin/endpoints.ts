@@ -19,7 +19,7 @@ import {
   updateEndpointIn,
 } from "../webhooks/index.ts";
 import type { Endpoint, EndpointPosition } from "../webhooks/index.ts";
-import { differenceOf, refuseStale, tagOf } from "./change.ts";
+import { answerRecord, differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { appsOf, reachesApp, refuseUnknownApp } from "./reached.ts";
@@ -64,8 +64,7 @@ function readPosition(text: string | undefined): EndpointPosition | undefined {
 export const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { endpointId, reach }) => {
   const found = await readEndpoint(storeOf(db), endpointId);
   if (!reachesApp(reach, found.clientId as ClientId)) throw endpointNotFound();
-  const body = presentEndpoint(found);
-  return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
+  return answerRecord(presentEndpoint(found), counts);
 };
 
 /** Records the creation in the audit log. The answer is the only one with the secret. */

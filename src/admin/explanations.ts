@@ -1,7 +1,7 @@
 import { appNotFound } from "../access/index.ts";
 import { findSignInFacts, releaseSignInLimitsIn } from "../sign-on/index.ts";
 import type { AdminHandler } from "./handler.ts";
-import { loginUnknown, readLogin, withPerson } from "./logins.ts";
+import { changeWithPerson, loginUnknown, readLogin } from "./logins.ts";
 import { reachesApp } from "./reached.ts";
 import { explain } from "./sign-in-steps.ts";
 import { getReachedPerson } from "./whose-person.ts";
@@ -24,9 +24,7 @@ export const explainSignIn: AdminHandler<"explainSignIn"> = async (
 };
 
 export const releaseSignInLimits: AdminHandler<"releaseSignInLimits"> = (deps, request) =>
-  withPerson(deps, request, async (tx, personId) => {
-    const { origin } = request;
+  changeWithPerson(deps, request, async (tx, personId, origin) => {
     if ((await readLogin(tx, personId, origin.at)) === null) throw loginUnknown();
     await releaseSignInLimitsIn(tx, personId, origin);
-    return { status: 204 };
   });

@@ -6,9 +6,7 @@ import type { Schemas } from "./handler.ts";
 type Problem = Schemas["Problem"];
 type PreconditionProblem = Schemas["PreconditionProblem"];
 
-type Context = { typeOf: ProblemType; requestId: string };
-
-const presentStale = (failure: StaleRecord, context: Context): PreconditionProblem =>
+const presentStale = (failure: StaleRecord, context: { typeOf: ProblemType; requestId: string }): PreconditionProblem =>
   present<PreconditionProblem>({
     ...presentProblem(failure, context),
     current: failure.current && { ...failure.current },

@@ -5,7 +5,7 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import type { Reach } from "../staff/index.ts";
 import { findFigures, type FigureStep, type Subject } from "../traffic/index.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import type { AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { refuseOthersApp, refuseUnknownSchool } from "./reached.ts";
 import { invalidRequest, readTime } from "./query.ts";
@@ -48,5 +48,5 @@ export const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, re
     ...span,
     points: points.map((point) => present<Schemas["FigurePoint"]>(point)),
   });
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(body);
 };

@@ -15,7 +15,7 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
-import { changeRecord, refuseStale, tagOf } from "./change.ts";
+import { answerRecord, changeRecord, refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { invalidRequest } from "./query.ts";
 import { readPage } from "./page.ts";
@@ -58,8 +58,6 @@ function readAudience({ kind, roles, groupIds }: Schemas["SignOnAudienceInput"])
   return kind === "GROUPS" ? { kind, groups: groupIds as GroupId[] } : { kind };
 }
 
-type Filter = { schoolId: SchoolId | undefined; clientId: ClientId | undefined };
-
 /** A caller also reaches a school through an app of theirs that the school granted something. */
 export async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach, schoolId: SchoolId): Promise<boolean> {
   if (isReached(reach, { schools: [schoolId] })) return (await findSchool(db, schoolId)) !== null;
@@ -71,7 +69,7 @@ export async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach,
 export async function refuseOtherFilter(
   deps: Pick<AdminDeps, "db">,
   reach: Reach,
-  { schoolId, clientId }: Filter,
+  { schoolId, clientId }: { schoolId: SchoolId | undefined; clientId: ClientId | undefined },
 ): Promise<void> {
   if (schoolId !== undefined && !(await reachesSchool(deps, reach, schoolId))) throw schoolUnknown();
   if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId);
@@ -113,7 +111,7 @@ export const getGrant: AdminHandler<"getGrant"> = async ({ db }, { schoolId, cli
   const key = { schoolId, clientId };
   if (!isReached(reach, { schools: [schoolId], clientId })) throw schoolUnknown();
   const body = await readGrant(db, key);
-  if (body !== null) return { status: 200, body, headers: { ETag: tagOf(body) } };
+  if (body !== null) return answerRecord(body);
   throw reach.all && (await findSchool(db, schoolId)) === null ? schoolUnknown() : grantUnknown();
 };
 

@@ -11,7 +11,7 @@ import {
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { groupsInReach, type Reach } from "../staff/index.ts";
-import { changeRecord, createRecord, refuseStale } from "./change.ts";
+import { answerRecord, changeRecord, createRecord, refuseStale } from "./change.ts";
 import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
@@ -51,10 +51,8 @@ export const listClassSignIns: AdminHandler<"listClassSignIns"> = async (deps, r
   );
 };
 
-export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { groupId, reach }) => {
-  const body = await readGroup(db, reach, groupId);
-  return { status: 200, body, headers: { ETag: groupTag(body) } };
-};
+export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { groupId, reach }) =>
+  answerRecord(await readGroup(db, reach, groupId), groupCounts);
 
 export const createGroup: AdminHandler<"createGroup"> = async (deps, request) => {
   const { body, reach } = request;

@@ -17,7 +17,7 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
@@ -76,10 +76,8 @@ async function getReached(db: RecordStore, { handoverId, reach, origin }: OfOne,
   throw new AppError("forbidden", "other_school_decides", message);
 }
 
-export const getHandover: AdminHandler<"getHandover"> = async ({ db }, request) => {
-  const body = presentHandover(await getReached(db, request));
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
-};
+export const getHandover: AdminHandler<"getHandover"> = async ({ db }, request) =>
+  answerRecord(presentHandover(await getReached(db, request)));
 
 /** Reads the closed hand-over, and records how its state changed in the lines about the hand-over itself. */
 async function finish(tx: RecordStore, { handoverId, origin }: OfOne) {

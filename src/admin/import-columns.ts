@@ -12,7 +12,7 @@ import {
 import { present } from "../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
-import { refuseStale, tagOf } from "./change.ts";
+import { answerRecord, refuseStale } from "./change.ts";
 import { importReach, presentImport } from "./import-record.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
@@ -50,8 +50,7 @@ const readMapping = ({ uses, role, ...others }: Schemas["ImportColumnsInput"]) =
 
 export const getImportColumns: AdminHandler<"getImportColumns"> = async ({ db }, request) => {
   const { id } = await findImport(storeOf(db), request.importId, importReach(request));
-  const body = presentColumns(await getUpload(db, id));
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(presentColumns(await getUpload(db, id)));
 };
 
 export const putImportColumns: AdminHandler<"putImportColumns"> = async ({ db, imports }, request) => {
@@ -76,15 +75,9 @@ function presentMapping({ id, headings, uses, role, idFromName, mode, usedAt }: 
 
 export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (deps, request) => {
   const { schoolId, reach } = request;
-  const { range, answer } = readPage(deps, request);
+  const { range, skip, answerAfterSkip } = readPage(deps, request);
   await refuseUnknownSchool(deps.db, reach, schoolId);
-  const skip = Number(range.after ?? 0);
-  const kept = (await list(deps.db, schoolId)).slice(skip, skip + range.limit);
-  return answer(
-    kept.map((mapping, index) => ({ mapping, next: skip + index + 1 })),
-    ({ mapping }) => presentMapping(mapping),
-    ({ next }) => String(next),
-  );
+  return answerAfterSkip((await list(deps.db, schoolId)).slice(skip, skip + range.limit), presentMapping);
 };
 
 export const deleteColumnMapping: AdminHandler<"deleteColumnMapping"> = ({ db }, request) =>

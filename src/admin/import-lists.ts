@@ -19,35 +19,36 @@ import type { Queryable } from "../platform/database/sql.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { showDifference } from "./import-differences.ts";
 import { findOfSchool } from "./import-record.ts";
-import { readPage, type Range } from "./page.ts";
+import { readPage, type Page } from "./page.ts";
 
 type Lists = "listImportLeavers" | "listImportChanges" | "listImportLookAlikes" | "listImportGroupMoves";
-type Request = AdminRequest<Lists>;
 type Entries<Entry, Presented> = {
   reads: "all" | "people";
-  find: (tx: Parameters<typeof listLeavers>[0], schoolId: SchoolId, range: Range) => Promise<Entry[]>;
-  positionOf: (entry: Entry) => string;
+  find: (tx: Parameters<typeof listLeavers>[0], schoolId: SchoolId, page: Page) => Promise<Entry[]>;
+  /** Undefined if `find` goes by the number of entries to skip. */
+  positionOf?: (entry: Entry) => string;
   present: (entry: Entry) => Presented;
 };
 
 /** Lists a part of the difference of an import to the directory as it is now. */
 async function listOfDifference<Entry, Presented>(
   deps: AdminDeps,
-  request: Request,
+  request: AdminRequest<Lists>,
   { reads, find, positionOf, present: show }: Entries<Entry, Presented>,
 ) {
-  const { range, answer } = readPage(deps, request);
+  const page = readPage(deps, request);
   const { status, schoolId } = await findOfSchool(deps, request);
   const found = await showDifference(deps, request, (db) =>
-    withDifference(db, status, { schoolId, now: request.origin.at, reads }, (tx, school) => find(tx, school, range)),
+    withDifference(db, status, { schoolId, now: request.origin.at, reads }, (tx, school) => find(tx, school, page)),
   );
-  return answer(found, show, positionOf);
+  return positionOf === undefined ? page.answerAfterSkip(found, show) : page.answer(found, show, positionOf);
 }
 
 export const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, request) =>
   listOfDifference(deps, request, {
     reads: "people",
-    find: (tx, schoolId, { after, limit }) => listLeavers(tx, { schoolId, isKept: request.query.kept, after, limit }),
+    find: (tx, schoolId, { range: { after, limit } }) =>
+      listLeavers(tx, { schoolId, isKept: request.query.kept, after, limit }),
     positionOf: ({ id }: Leaver) => id,
     present: (leaver) => present<Schemas["ImportLeaver"]>(leaver),
   });
@@ -55,7 +56,7 @@ export const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, reque
 export const listImportChanges: AdminHandler<"listImportChanges"> = (deps, request) =>
   listOfDifference(deps, request, {
     reads: "all",
-    find: (tx, schoolId, { after, limit }) => {
+    find: (tx, schoolId, { range: { after, limit } }) => {
       const [naturalKey, key] = after === undefined ? [] : (JSON.parse(after) as [string, string]);
       const place = naturalKey === undefined || key === undefined ? undefined : { naturalKey, key };
       return listGroupChanges(tx, { schoolId, after: place, limit });
@@ -68,11 +69,7 @@ export const listImportChanges: AdminHandler<"listImportChanges"> = (deps, reque
       }),
   });
 
-/** The page after the `after`-th entry of a list that is in memory. */
-function cut<Entry>(all: readonly Entry[], { after, limit }: Range): { entry: Entry; next: string }[] {
-  const skip = Number(after ?? 0);
-  return all.slice(skip, skip + limit).map((entry, index) => ({ entry, next: String(skip + index + 1) }));
-}
+const cut = <Entry>(all: readonly Entry[], { skip, range }: Page): Entry[] => all.slice(skip, skip + range.limit);
 
 const presentExisting = (group: ExistingGroup) => present<Schemas["ExistingGroup"]>(group);
 const presentOfRoster = (group: RosterGroup) => present<Schemas["RosterGroup"]>(group);
@@ -80,9 +77,8 @@ const presentOfRoster = (group: RosterGroup) => present<Schemas["RosterGroup"]>(
 export const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps, request) =>
   listOfDifference(deps, request, {
     reads: "all",
-    find: async (tx, schoolId, range) => cut(await listLookAlikes(tx, schoolId), range),
-    positionOf: ({ next }) => next,
-    present: ({ entry: { type, inRoster, existing } }) =>
+    find: async (tx, schoolId, page) => cut(await listLookAlikes(tx, schoolId), page),
+    present: ({ type, inRoster, existing }) =>
       present<Schemas["ImportLookAlike"]>({
         type,
         inRoster: presentOfRoster(inRoster),
@@ -91,10 +87,7 @@ export const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps,
   });
 
 async function withApps(tx: Queryable, moves: readonly GroupMove[]) {
-  const apps = await listAppsOfGroups(
-    tx,
-    moves.map(({ from }) => from.groupId),
-  );
+  const apps = await listAppsOfGroups(tx, { groupIds: moves.map(({ from }) => from.groupId) });
   return moves.map((move) => ({ ...move, apps: apps.filter(({ groupId }) => groupId === move.from.groupId) }));
 }
 
@@ -110,23 +103,14 @@ const presentMove = ({ from, to, moving, isCarriedOver, apps }: Awaited<ReturnTy
 export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
   if (status.state === "APPLIED") {
-    const { range, answer } = readPage(deps, request);
-    const { id } = status;
+    const page = readPage(deps, request);
     const { pool } = deps.db;
-    const moves = await withApps(
-      pool,
-      await listCarriedOver(pool, { importId: id, schoolId: chooseSchool(status, schoolId) }),
-    );
-    return answer(
-      cut(moves, range),
-      ({ entry }) => presentMove(entry),
-      ({ next }) => next,
-    );
+    const moves = await listCarriedOver(pool, { importId: status.id, schoolId: chooseSchool(status, schoolId) });
+    return page.answerAfterSkip(cut(await withApps(pool, moves), page), presentMove);
   }
   return listOfDifference(deps, request, {
     reads: "all",
-    find: async (tx, school, range) => cut(await withApps(tx, await listGroupMoves(tx, school)), range),
-    positionOf: ({ next }) => next,
-    present: ({ entry }) => presentMove(entry),
+    find: async (tx, school, page) => cut(await withApps(tx, await listGroupMoves(tx, { schoolId: school })), page),
+    present: presentMove,
   });
 };

@@ -27,17 +27,12 @@ export const listImportFaultyRows: AdminHandler<"listImportFaultyRows"> = async 
 };
 
 export const listImportWarnings: AdminHandler<"listImportWarnings"> = async (deps, request) => {
-  const { range, answer } = readPage(deps, request);
+  const { range, skip, answerAfterSkip } = readPage(deps, request);
   const status = await findImport(storeOf(deps.db), request.importId, importReach(request));
-  const skip = Number(range.after ?? 0);
   const found = await showDifference(deps, request, (db) =>
     listWarnings(db.pool, status, { skip, limit: range.limit }),
   );
-  return answer(
-    found.map((warning, index) => ({ warning, next: skip + index + 1 })),
-    ({ warning }) => present<Schemas["ImportWarning"]>(warning),
-    ({ next }) => String(next),
-  );
+  return answerAfterSkip(found, (warning) => present<Schemas["ImportWarning"]>(warning));
 };
 
 export const leaveOutImportRows: AdminHandler<"leaveOutImportRows"> = async (deps, request) => {

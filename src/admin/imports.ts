@@ -1,7 +1,7 @@
 import { recordAudit } from "../events/index.ts";
 import { findImport, listImportFaults as listFaults, listImportsOf, type ImportId } from "../imports/index.ts";
 import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord, tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { importReach, presentFault, presentImport } from "./import-record.ts";
 import { invalidRequest } from "./query.ts";
@@ -71,10 +71,8 @@ function readCarryOvers(given: string | undefined): Map<string, string> {
   return carryOvers;
 }
 
-export const getImport: AdminHandler<"getImport"> = async ({ db }, request) => {
-  const body = presentImport(await findImport(storeOf(db), request.importId, importReach(request)));
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
-};
+export const getImport: AdminHandler<"getImport"> = async ({ db }, request) =>
+  answerRecord(presentImport(await findImport(storeOf(db), request.importId, importReach(request))));
 
 export const listImports: AdminHandler<"listImports"> = async (deps, request) => {
   const { query, reach } = request;
@@ -92,15 +90,9 @@ export const listImports: AdminHandler<"listImports"> = async (deps, request) =>
 };
 
 export const listImportFaults: AdminHandler<"listImportFaults"> = async (deps, request) => {
-  const { range, answer } = readPage(deps, request);
+  const { range, skip, answerAfterSkip } = readPage(deps, request);
   const id = request.importId;
   const { state } = await findImport(storeOf(deps.db), id, importReach(request));
-  const skip = Number(range.after ?? 0);
   const faults = state === "BROKEN" ? await listFaults(deps.db, id, { limit: range.limit, skip }) : [];
-  const found = faults.map((fault, index) => ({ fault, next: skip + index + 1 }));
-  return answer(
-    found,
-    ({ fault }) => presentFault(fault),
-    ({ next }) => String(next),
-  );
+  return answerAfterSkip(faults, presentFault);
 };

@@ -60,6 +60,17 @@ export function withPerson<T>(
   );
 }
 
+/** The same for a change whose answer has no body. */
+export const changeWithPerson = (
+  deps: Pick<AdminDeps, "db">,
+  request: Request,
+  change: (tx: Transaction, personId: PersonId, origin: Request["origin"]) => Promise<unknown>,
+) =>
+  withPerson(deps, request, async (tx, personId) => {
+    await change(tx, personId, request.origin);
+    return { status: 204 as const };
+  });
+
 type NewLogin = { before: Login | null; username: string } & Awaited<ReturnType<typeof makeLogin>>;
 
 /** Makes a password in the format of the home school, with its hash. */
@@ -103,10 +114,7 @@ export const newPassword: AdminHandler<"newPassword"> = async (deps, request) =>
 };
 
 export const signOutPerson: AdminHandler<"signOutPerson"> = (deps, request) =>
-  withPerson(deps, request, async (tx, personId) => {
-    await signOutPersonIn(tx, personId, request.origin);
-    return { status: 204 };
-  });
+  changeWithPerson(deps, request, signOutPersonIn);
 
 const changeBlock = (deps: AdminDeps, request: Request & { headers?: object }, work: typeof blockPersonIn) =>
   withPerson(deps, request, async (tx, personId) => {

@@ -70,11 +70,10 @@ async function readSubject(
 const groupOf = ({ membership: _of, ...group }: Subject): AdminGroup => group;
 
 type InGroup = { groupId: GroupId; personId: PersonId };
-type Request = InGroup & Pick<AdminRequest<"deleteMembership">, "query" | "reach" | "origin" | "headers">;
 
 async function changeMembership(
   deps: AdminDeps,
-  request: Request,
+  request: InGroup & Pick<AdminRequest<"deleteMembership">, "query" | "reach" | "origin" | "headers">,
   work: (change: Change, of: InGroup, before: Subject) => Promise<unknown>,
 ): ReturnType<typeof changeRecord> {
   const { groupId, personId, reach, headers } = request;

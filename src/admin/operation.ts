@@ -7,7 +7,7 @@ import { lateAfterSeconds } from "../platform/telemetry/metrics.ts";
 import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn } from "../sign-on/index.ts";
 import { listJobRuns, type JobRun } from "../traffic/index.ts";
 import { listEndpoints } from "../webhooks/index.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 
@@ -33,7 +33,7 @@ export const getHealth: AdminHandler<"getHealth"> = async (deps) => {
     pendingDeliveries: endpoints.reduce((sum, { pending }) => sum + pending, 0),
     heldImports: await db.prisma.import.count({ where: { state: "HELD" } }),
   });
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(body);
 };
 
 const readKeys = async (db: Queryable, { clock, idTokenSeconds }: Pick<AdminDeps, "clock" | "idTokenSeconds">) =>

@@ -17,12 +17,16 @@ export type Range = { limit: number; after: string | undefined };
 
 export type Page = {
   range: Range;
+  /** How many entries precede the page, in a list whose positions are numbers. */
+  skip: number;
   /** Answers with what was found in `range`. The next page begins after the last entry, by default after its id. */
   answer<Entry, Presented = Entry>(
     found: readonly Entry[],
     present?: (entry: Entry) => Presented,
     positionOf?: (entry: Entry) => string,
   ): Answer<Presented>;
+  /** Answers with what was found after `skip` entries. */
+  answerAfterSkip<Entry, Presented>(found: readonly Entry[], present: (entry: Entry) => Presented): Answer<Presented>;
   /** Answers from a whole list, which is in the order of its positions. */
   answerFrom<Entry, Presented = Entry>(
     all: readonly Entry[],
@@ -54,9 +58,12 @@ export function readPage({ keys }: Pick<AdminDeps, "keys">, { operationId, addre
     const headers: Record<string, string> = last === undefined ? {} : { Link: linkAfter(positionOf(last)) };
     return { status: 200, body: found.slice(0, size).map(present), headers };
   };
+  const skip = Number(range.after ?? 0);
   return {
     range,
+    skip,
     answer,
+    answerAfterSkip: (found, present) => answer(found, present, () => String(skip + size)),
     answerFrom(all, present, positionOf = idOf) {
       const start = range.after === undefined ? 0 : all.findIndex((entry) => positionOf(entry) === range.after) + 1;
       return answer(all.slice(start, start + range.limit), present, positionOf);

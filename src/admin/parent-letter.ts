@@ -2,7 +2,7 @@ import { findParentLetter, putParentLetter as put } from "../accounts/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { listUnknownPlaceholders } from "./card-pdf/letter.ts";
 import { cardWords } from "./card-pdf/texts.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { changeSettings, type Read } from "./school-settings.ts";
@@ -17,8 +17,7 @@ const read: Read<Schemas["ParentLetter"]> = async (db, schoolId) => ({
 
 export const getParentLetter: AdminHandler<"getParentLetter"> = async ({ db }, { schoolId, reach }) => {
   await refuseUnknownSchool(db, reach, schoolId);
-  const body = await read(db, schoolId);
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(await read(db, schoolId));
 };
 
 export const putParentLetter: AdminHandler<"putParentLetter"> = async (deps, request) => {

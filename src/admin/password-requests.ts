@@ -2,7 +2,7 @@ import { againAfterDeadlock } from "../access/index.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
 import { lockPersonSignIn, requestPasswordIn, withdrawPasswordRequestsIn } from "../accounts/index.ts";
 import type { AdminHandler } from "./handler.ts";
-import { withPerson } from "./logins.ts";
+import { changeWithPerson } from "./logins.ts";
 import { refuseOtherSchool } from "./reached.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
@@ -20,7 +20,4 @@ export const requestPassword: AdminHandler<"requestPassword"> = ({ db }, { perso
   );
 
 export const withdrawPasswordRequests: AdminHandler<"withdrawPasswordRequests"> = (deps, request) =>
-  withPerson(deps, request, async (tx, personId) => {
-    await withdrawPasswordRequestsIn(tx, personId, request.origin);
-    return { status: 204 };
-  });
+  changeWithPerson(deps, request, withdrawPasswordRequestsIn);

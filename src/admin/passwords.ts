@@ -7,7 +7,6 @@ import { readGroup } from "./group-record.ts";
 import { refuseOtherSchool } from "./reached.ts";
 import { listGuests } from "./whose-person.ts";
 
-type NamedLoginSecret = Schemas["NamedLoginSecret"];
 type Request = Pick<AdminRequest<"createGroupPasswords">, "origin" | "keep" | "caller">;
 
 function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: Request, asked: PasswordsFor) {
@@ -18,7 +17,7 @@ function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: Reques
       return new Set([...higher, ...(await listGuests(tx, { schoolId: asked.schoolId, personIds }))]);
     },
     finish: async (tx, made: MadeLogin[]) => {
-      return keep(tx, { status: 200 as const, body: made.map((login) => present<NamedLoginSecret>(login)) });
+      return keep(tx, { status: 200 as const, body: made.map((login) => present<Schemas["NamedLoginSecret"]>(login)) });
     },
   });
 }

@@ -30,10 +30,8 @@ import { invalidRequest, searchTermsOf } from "./query.ts";
 
 const peoplePath = "/admin/v1/people";
 
-type PeopleQuery = AdminRequest<"listPeople">["query"];
-
 /** Errors: invalid invalid_request for an order or a filter without an index over several schools. */
-function refuseUnbounded({ sort, school, group, "sign-in": signIn }: PeopleQuery): void {
+function refuseUnbounded({ sort, school, group, "sign-in": signIn }: AdminRequest<"listPeople">["query"]): void {
   if (school !== undefined || group !== undefined) return;
   if (signIn !== undefined) throw invalidRequest("The query parameter sign-in needs school or group.");
   if (sort !== undefined && sort !== "name")

@@ -21,8 +21,6 @@ import { readPeriods } from "./retention.ts";
 import { presentAppOfPerson, presentConsent, presentSession } from "./sessions.ts";
 import { presentRole } from "./staff.ts";
 
-type PersonData = Schemas["PersonData"];
-
 /** Limit for audit lines and times. */
 const most = 10_000;
 const linesAtOnce = 500;
@@ -72,7 +70,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   const actions = (await readLines(db, { actorId: personActor(personId) }, inTurn)).filter(isSeen);
   const names = await inTurn(() => findLineNames({ db }, reach, [...lines, ...actions]));
   const entries = (of: StoredEntry[]) => of.filter(({ schoolId }) => seenBy(reach, schoolId)).map(presentEntry);
-  const body = present<PersonData>({
+  const body = present<Schemas["PersonData"]>({
     madeAt: origin.at,
     isComplete: stored?.schools.every(({ id }) => seenBy(reach, id)) ?? true,
     retention: await readPeriods(deps, homeSchoolId),

@@ -27,7 +27,7 @@ import {
   type Words,
 } from "../privacy/index.ts";
 import { presentCatalogueGrant } from "./catalogue.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { refuseOtherSchool } from "./reached.ts";
 import { readSchool } from "./schools.ts";
@@ -191,5 +191,5 @@ export const getProcessingRecord: AdminHandler<"getProcessingRecord"> = async (d
     activities: [...listOwn(operator, days), ...(await listApps(deps, schoolId, days))],
     measures: termsOf(Object.keys(measures) as (keyof typeof measures)[], measures),
   });
-  return { status: 200, body, headers: { ETag: tagOf(body, ["madeAt"]) } };
+  return answerRecord(body, ["madeAt"]);
 };

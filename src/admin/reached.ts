@@ -39,8 +39,6 @@ export async function refuseOthersApp(db: Pick<Store, "query">, reach: Reach, cl
   if (!reachesOwnApp(reach, clientId) || (await findApp(db, clientId)) === null) throw appNotFound();
 }
 
-type Chosen = { school?: string | undefined; person?: string | undefined; app?: string | undefined };
-
 export type ChosenIds = {
   schoolId?: SchoolId | undefined;
   personId?: PersonId | undefined;
@@ -51,7 +49,7 @@ export type ChosenIds = {
 export async function readChosen(
   db: PrismaDb,
   reach: PersonReach,
-  { school, person, app }: Chosen,
+  { school, person, app }: { school?: string | undefined; person?: string | undefined; app?: string | undefined },
 ): Promise<ChosenIds> {
   const store = storeOf(db);
   const [schoolId, personId, clientId] = [school as SchoolId, person as PersonId, app as ClientId];

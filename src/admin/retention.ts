@@ -25,7 +25,7 @@ import {
   type DuePerson,
   type RetentionRules,
 } from "../retention/index.ts";
-import { differenceOf, refuseStale, tagOf } from "./change.ts";
+import { answerRecord, differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool, schoolUnknown } from "./reached.ts";
@@ -148,13 +148,11 @@ export const getServiceRetention: AdminHandler<"getServiceRetention"> = async ({
     holdPercent: Math.round(hold.share * 100),
     states: await listStatesWithPolicy(db),
   });
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(body);
 };
 
-export const getStateRetention: AdminHandler<"getStateRetention"> = async ({ db }, { query }) => {
-  const body: Policy = await findPolicy(db, { state: query.state });
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
-};
+export const getStateRetention: AdminHandler<"getStateRetention"> = async ({ db }, { query }) =>
+  answerRecord(await findPolicy(db, { state: query.state }));
 
 export const putStateRetention: AdminHandler<"putStateRetention"> = ({ db, retentionRules: rules }, request) => {
   const { headers, body: policy, origin } = request;

@@ -10,7 +10,7 @@ import {
   type CreatedSandbox,
   type Sandbox,
 } from "../sandbox/index.ts";
-import { refuseStale, tagOf } from "./change.ts";
+import { answerRecord, refuseStale } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { ownAppsOf, reachesOwnApp, refuseOthersApp } from "./reached.ts";
@@ -60,10 +60,8 @@ export const createSandbox: AdminHandler<"createSandbox"> = async (deps, { clien
   return create(db, wanted, origin);
 };
 
-export const getSandbox: AdminHandler<"getSandbox"> = async (deps, request) => {
-  const body = presentSandbox(await readOwn(deps, request));
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
-};
+export const getSandbox: AdminHandler<"getSandbox"> = async (deps, request) =>
+  answerRecord(presentSandbox(await readOwn(deps, request)));
 
 export const deleteSandbox: AdminHandler<"deleteSandbox"> = async (deps, request) => {
   const found = await readOwn(deps, request);
@@ -77,6 +75,5 @@ export const applySandboxSteps: AdminHandler<"applySandboxSteps"> = async (deps,
   const { id } = await readOwn(deps, request);
   const { at: _at, ...origin } = request.origin;
   const asked = { id, upTo: request.body.upTo, restoreWindowDays, clock };
-  const body = presentSandbox(await playSandbox(db, asked, origin));
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(presentSandbox(await playSandbox(db, asked, origin)));
 };

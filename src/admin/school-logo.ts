@@ -24,13 +24,11 @@ export const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { sch
 
 const recordOf = (hash: string) => ({ logo: hash });
 
-type Changed = Awaited<ReturnType<typeof put>>;
-
 /** Records the difference of a logo. Errors: StaleRecord, which rolls the change back. */
 async function recordChange(
   tx: Transaction,
   { headers, origin }: Pick<AdminRequest<"putSchoolLogo" | "deleteSchoolLogo">, "headers" | "origin">,
-  { before, after }: Changed,
+  { before, after }: Awaited<ReturnType<typeof put>>,
 ): Promise<void> {
   refuseStale(headers, before === null ? null : recordOf(before));
   await recordDifference(tx, origin, differenceOf({ logo: before }, { logo: after }));

@@ -9,7 +9,7 @@ import {
   readCardSettings,
   writeCardSettings,
 } from "../accounts/index.ts";
-import { differenceOf, refuseStale, tagOf } from "./change.ts";
+import { answerRecord, differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { refuseOtherSchool, refuseUnknownSchool, schoolUnknown } from "./reached.ts";
 
@@ -26,22 +26,19 @@ const readSignIn: Read<Schemas["SignInSettings"]> = async (db, schoolId) => {
 
 export const getCardSettings: AdminHandler<"getCardSettings"> = async ({ db }, { schoolId, reach }) => {
   await refuseUnknownSchool(db, reach, schoolId);
-  const body = await readCards(db, schoolId);
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(await readCards(db, schoolId));
 };
 
 export const getSignInSettings: AdminHandler<"getSignInSettings"> = async ({ db }, { schoolId, reach }) => {
   refuseOtherSchool(reach, schoolId);
-  const body = await readSignIn(db, schoolId);
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(await readSignIn(db, schoolId));
 };
 
 type Changing = "putCardSettings" | "putSignInSettings" | "putParentLetter";
-type Request = Pick<AdminRequest<Changing>, "schoolId" | "reach" | "headers" | "origin">;
 
 export const changeSettings = <Settings extends object>(
   { db }: Pick<AdminDeps, "db">,
-  { schoolId, reach, headers, origin }: Request,
+  { schoolId, reach, headers, origin }: Pick<AdminRequest<Changing>, "schoolId" | "reach" | "headers" | "origin">,
   { read, write }: { read: Read<Settings>; write: (tx: Transaction) => Promise<unknown> },
 ) =>
   withPrismaTransaction(db, async (tx) => {

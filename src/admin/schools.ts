@@ -2,7 +2,7 @@ import { createSchool as create, findSchool, listSchools as list, updateSchool a
 import type { NewSchool, School, SchoolId, SchoolUpdate } from "../directory/index.ts";
 import type { Same } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
-import { changeRecord, createRecord, refuseStale, tagOf } from "./change.ts";
+import { answerRecord, changeRecord, createRecord, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
@@ -31,8 +31,7 @@ export const listSchools: AdminHandler<"listSchools"> = async (deps, request) =>
 
 export const getSchool: AdminHandler<"getSchool"> = async ({ db }, { schoolId, reach }) => {
   refuseOtherSchool(reach, schoolId);
-  const body = await readSchool(db, schoolId);
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(await readSchool(db, schoolId));
 };
 
 export const createSchool: AdminHandler<"createSchool"> = (deps, request) =>

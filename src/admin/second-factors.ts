@@ -1,7 +1,7 @@
 import { present } from "../platform/contract-types.ts";
 import { revokeSecondFactorsIn, listSecondFactors as factorsOf } from "../accounts/index.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
-import { withPerson } from "./logins.ts";
+import { changeWithPerson } from "./logins.ts";
 import { readPage } from "./page.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
@@ -13,7 +13,4 @@ export const listSecondFactors: AdminHandler<"listSecondFactors"> = async (deps,
 };
 
 export const revokeSecondFactors: AdminHandler<"revokeSecondFactors"> = (deps, request) =>
-  withPerson(deps, request, async (tx, personId) => {
-    await revokeSecondFactorsIn(tx, personId, request.origin);
-    return { status: 204 };
-  });
+  changeWithPerson(deps, request, revokeSecondFactorsIn);

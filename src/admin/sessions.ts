@@ -5,7 +5,7 @@ import { endSessionIn, listConsents as consentsOf, listSessions as sessionsOf } 
 import { withdrawConsentIn, type ConsentOfPerson, type PersonSession } from "../sign-on/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
-import { withPerson } from "./logins.ts";
+import { changeWithPerson } from "./logins.ts";
 import { readPage } from "./page.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
@@ -65,10 +65,9 @@ export const listSessions: AdminHandler<"listSessions"> = async (deps, request) 
 };
 
 export const endSession: AdminHandler<"endSession"> = (deps, request) =>
-  withPerson(deps, request, async (tx, personId) => {
-    await endSessionIn(tx, { personId, id: request.sessionId }, request.origin);
-    return { status: 204 };
-  });
+  changeWithPerson(deps, request, (tx, personId, origin) =>
+    endSessionIn(tx, { personId, id: request.sessionId }, origin),
+  );
 
 export const listConsents: AdminHandler<"listConsents"> = async (deps, request) => {
   const { personId, reach } = request;
@@ -78,7 +77,6 @@ export const listConsents: AdminHandler<"listConsents"> = async (deps, request) 
 };
 
 export const withdrawConsent: AdminHandler<"withdrawConsent"> = (deps, request) =>
-  withPerson(deps, request, async (tx, personId) => {
-    await withdrawConsentIn(tx, { personId, clientId: request.clientId }, request.origin);
-    return { status: 204 };
-  });
+  changeWithPerson(deps, request, (tx, personId, origin) =>
+    withdrawConsentIn(tx, { personId, clientId: request.clientId }, origin),
+  );

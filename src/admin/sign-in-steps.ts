@@ -7,27 +7,6 @@ import { rights } from "./rights.ts";
 
 type Step = Schemas["SignInStep"];
 
-/** The checks before a person gets into an app, in this order. */
-export type StepCode =
-  | "person_active"
-  | "person_not_blocked"
-  | "login"
-  | "school_login"
-  | "wrong_passwords"
-  | "no_wait"
-  | "card"
-  | "second_factor"
-  | "school_grant"
-  | "sign_on"
-  | "audience"
-  | "other_schools"
-  | "school_choice"
-  | "consent";
-
-/** `NOTE` does not prevent the sign-in. */
-export type StepOutcome = "PASSED" | "REFUSED" | "NOTE";
-
-type Values = Step["values"];
 type Fix = NonNullable<Step["fix"]>;
 
 /** For a guest, the explanation omits what the home school keeps, such as the user name and consents. */
@@ -43,13 +22,14 @@ type Explanation = {
   needsSecondFactor: boolean;
 };
 
-const step = (code: StepCode, outcome: StepOutcome, values: Values, fix: Fix | null = null): Step => ({
+/** The outcome `NOTE` does not prevent the sign-in. */
+const step = (code: Step["code"], outcome: Step["outcome"], values: Step["values"], fix: Fix | null = null): Step => ({
   code,
   outcome,
   values,
   fix: outcome === "PASSED" ? null : fix,
 });
-const passedIf = (isPassed: boolean): StepOutcome => (isPassed ? "PASSED" : "REFUSED");
+const passedIf = (isPassed: boolean): Step["outcome"] => (isPassed ? "PASSED" : "REFUSED");
 const time = (text: string): string => new Date(text).toISOString();
 
 /** The operation that fixes a step, with the roles that allow it at its schools. */

@@ -6,7 +6,7 @@ import { storeOf, withPrismaTransaction, type Store } from "../platform/database
 import { AppError } from "../platform/errors.ts";
 import { getRole, giveRole, isReached, joinReach, listRoles, withdrawRole } from "../staff/index.ts";
 import type { Reach, StaffRole } from "../staff/index.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { findNames } from "./names.ts";
@@ -44,7 +44,7 @@ export const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
     roles: roles.map(presentRole),
     schools: schools.map(({ id, name }) => ({ id, name })),
   });
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(body);
 };
 
 /** A role with only the schools and apps that the caller reaches. */

@@ -1,6 +1,6 @@
 import { fromOverdueApps, type ClientId } from "../access/index.ts";
 import { hasWayToSignIn, isInSignInState, type PersonName, type SchoolId } from "../directory/index.ts";
-import { fields, findRows, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import { fields, makeFindOne, sql, table } from "../platform/database/sql.ts";
 import type { Endpoint } from "../webhooks/index.ts";
 import { someOf, type Some } from "./today-some.ts";
 
@@ -51,7 +51,7 @@ const accepted = table("agreementAcceptance", "accepted");
 const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}`;
 const isStudent = sql`${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'`;
 
-const selectToday = statement<TodayQuery>((given) => {
+export const findToday = makeFindOne<TodayFound, TodayQuery>((given) => {
   const { importsOf, schoolIds, endpointsOf, erasuresOf, leftSince, unusedSince } = given;
   // Guests get logins and passwords from their home school.
   const isKept = sql`${p.homeSchoolId} = ANY (${schoolIds}::uuid[])`;
@@ -137,8 +137,3 @@ const selectToday = statement<TodayQuery>((given) => {
       AND (${g.sync} OR ${g.signOnAudience} <> 'NOBODY'))`,
   })}`;
 });
-
-export async function findToday(db: Queryable, asked: TodayQuery): Promise<TodayFound> {
-  const [found] = await findRows<TodayFound, TodayQuery>(db, selectToday, asked);
-  return found!;
-}

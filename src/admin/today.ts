@@ -3,7 +3,7 @@ import { listOpenHandovers, personNameOf, type Handover, type SchoolId } from ".
 import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import { findSomeDue, givenAt, listRetentionHolds, type DuePerson, type RetentionHold } from "../retention/index.ts";
 import { readSomeDataRequests } from "./data-requests.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
@@ -40,55 +40,34 @@ function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAt
     studentsWithLogin,
   });
   return present<NonNullable<Schemas["TodayAtSchools"]>>({
-    passwordRequests: present<Schemas["SomePasswordRequests"]>(
-      mapFirst(passwordRequests, (one) => {
-        const { schoolId, schoolName } = one;
-        const requestedAt = timeOf(one.requestedAt);
-        return present<Schemas["PasswordRequest"]>({ ...presentNamed(one), schoolId, schoolName, requestedAt });
-      }),
-    ),
-    withoutLogin: present<Schemas["SomePeople"]>(mapFirst(withoutLogin, presentNamed)),
+    passwordRequests: mapFirst(passwordRequests, (one) => {
+      const { schoolId, schoolName } = one;
+      const requestedAt = timeOf(one.requestedAt);
+      return present<Schemas["PasswordRequest"]>({ ...presentNamed(one), schoolId, schoolName, requestedAt });
+    }),
+    withoutLogin: mapFirst(withoutLogin, presentNamed),
     neverSignedIn,
-    newLeavers: present<Schemas["SomeLeavers"]>(
-      mapFirst(newLeavers, (one) =>
-        present<Schemas["Leaver"]>({ ...presentNamed(one), softDeletedAt: timeOf(one.softDeletedAt) }),
-      ),
+    newLeavers: mapFirst(newLeavers, (one) =>
+      present<Schemas["Leaver"]>({ ...presentNamed(one), softDeletedAt: timeOf(one.softDeletedAt) }),
     ),
-    unusedApps: present<Schemas["SomeUnusedApps"]>(
-      mapFirst(unusedApps, (one) => present<Schemas["UnusedApp"]>({ ...one })),
-    ),
-    openAgreements: present<Schemas["SomeOpenAgreements"]>(
-      mapFirst(openAgreements, (one) => present<Schemas["OpenAgreement"]>({ ...one })),
-    ),
-    handovers: present<Schemas["SomeHandovers"]>(mapFirst(found.handovers, presentHandover)),
-    retentionHolds: present<Schemas["SomeRetentionHolds"]>(
-      mapFirst(found.retentionHolds, (one) => present<Schemas["RetentionHold"]>(one)),
-    ),
-    retentionSoon: present<Schemas["SomeDuePeople"]>(mapFirst(found.retentionSoon, presentDue)),
+    unusedApps: mapFirst(unusedApps, (one) => present<Schemas["UnusedApp"]>({ ...one })),
+    openAgreements: mapFirst(openAgreements, (one) => present<Schemas["OpenAgreement"]>({ ...one })),
+    handovers: mapFirst(found.handovers, presentHandover),
+    retentionHolds: mapFirst(found.retentionHolds, (one) => present<Schemas["RetentionHold"]>(one)),
+    retentionSoon: mapFirst(found.retentionSoon, presentDue),
     dataRequests: found.dataRequests,
     firstSteps: isOne ? steps : null,
   });
 }
 
 const presentImports = (imports: TodayFound["heldImports"]) =>
-  present<NonNullable<Schemas["SomeImports"]>>(
-    mapFirst(imports, ({ id, fileName, createdAt }) =>
-      present<Schemas["HeldImport"]>({ id, fileName, createdAt: timeOf(createdAt) }),
-    ),
+  mapFirst(imports, ({ id, fileName, createdAt }) =>
+    present<Schemas["HeldImport"]>({ id, fileName, createdAt: timeOf(createdAt) }),
   );
 
 const presentEndpoints = (endpoints: TodayFound["failingEndpoints"]) =>
-  present<NonNullable<Schemas["SomeEndpoints"]>>(
-    mapFirst(endpoints, ({ failingSince, ...one }) =>
-      present<Schemas["FailingEndpoint"]>({ ...one, failingSince: failingSince && timeOf(failingSince) }),
-    ),
-  );
-
-const presentErasures = (erasures: TodayFound["overdueErasures"]) =>
-  present<Schemas["SomeOverdueErasures"]>(
-    mapFirst(erasures, ({ openSince, ...one }) =>
-      present<Schemas["OverdueErasures"]>({ ...one, openSince: timeOf(openSince) }),
-    ),
+  mapFirst(endpoints, ({ failingSince, ...one }) =>
+    present<Schemas["FailingEndpoint"]>({ ...one, failingSince: failingSince && timeOf(failingSince) }),
   );
 
 const shownHandovers = 5;
@@ -128,11 +107,13 @@ export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, o
         ? presentSchools({ ...found, handovers, ...retention, dataRequests }, schoolIds.length === 1)
         : null,
     failingEndpoints: reach.all || clientIds.length > 0 ? presentEndpoints(found.failingEndpoints) : null,
-    overdueErasures: presentErasures(found.overdueErasures),
+    overdueErasures: mapFirst(found.overdueErasures, ({ openSince, ...one }) =>
+      present<Schemas["OverdueErasures"]>({ ...one, openSince: timeOf(openSince) }),
+    ),
     schoolLogins:
       ofAll || schoolIds.length > 0
         ? await readSchoolLoginTasks(db.pool, { schoolIds: ofAll ? null : schoolIds, now: origin.at })
         : null,
   });
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(body);
 };

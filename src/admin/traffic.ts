@@ -5,7 +5,7 @@ import { adviseSent, type SentParameter } from "../platform/advice/sign-on/index
 import { listApiRequests as listRequests, listSignOnAttempts as listAttempts } from "../traffic/index.ts";
 import type { ApiRequest, SignOnAttempt, SignOnStep } from "../traffic/index.ts";
 import { findEndpointFigures, readEndpoint } from "../webhooks/index.ts";
-import { tagOf } from "./change.ts";
+import { answerRecord } from "./change.ts";
 import { refuseOtherEndpoint } from "./endpoints.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
@@ -62,5 +62,5 @@ export const getEndpointFigures: AdminHandler<"getEndpointFigures"> = async ({ d
     pending,
     successRate: attempts === 0 ? null : succeeded / attempts,
   });
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return answerRecord(body);
 };

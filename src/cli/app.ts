@@ -7,6 +7,7 @@ import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./comma
 import { done, recordLines } from "./lines.ts";
 import { argument, option, readDuration, required, UsageError, type Option } from "./option.ts";
 import { readKeyFile } from "./public-keys.ts";
+import { dashed } from "./read-call.ts";
 import { argsNamed, argsOf, changes, listsAll, shows } from "./verbs.ts";
 
 type AdminApp = Schemas["AdminApp"];
@@ -67,47 +68,37 @@ const creation = {
   sector: option.text("The sector of an app of the same partner whose ids it gets.", "sector"),
 };
 
+const exclusive = [
+  ["publicKeys", "jwksUri"],
+  ["attribute", "noAttributes"],
+  ["defaultScope", "noDefaultScopes"],
+  ["scopePlatform", "noScopePlatform"],
+  ["pkce", "noPkce"],
+  ["confirmsErasures", "noErasures"],
+] as const;
+
 async function readRegistration(options: OptionsOf<typeof properties>): Promise<AllProperties<Schemas["AppUpdate"]>> {
-  const { jwksUri } = options;
   const publicKeys = options.publicKeys === undefined ? undefined : await readKeyFile(options.publicKeys);
-  if (publicKeys && jwksUri) throw new UsageError("Give --public-keys or --jwks-uri, not both.");
-  const {
-    attribute,
-    noAttributes,
-    defaultScope,
-    noDefaultScopes,
-    scopePlatform,
-    noScopePlatform,
-    pkce,
-    noPkce,
-    confirmsErasures,
-    noErasures,
-    redirectUri,
-    postLogoutRedirectUri,
-    scope,
-  } = options;
-  if (attribute && noAttributes) throw new UsageError("Give --attribute or --no-attributes, not both.");
-  if (defaultScope && noDefaultScopes) throw new UsageError("Give --default-scope or --no-default-scopes, not both.");
-  if (scopePlatform && noScopePlatform) throw new UsageError("Give --scope-platform or --no-scope-platform, not both.");
-  if (pkce && noPkce) throw new UsageError("Give --pkce or --no-pkce, not both.");
-  if (confirmsErasures && noErasures) throw new UsageError("Give --confirms-erasures or --no-erasures, not both.");
+  for (const [one, other] of exclusive)
+    if (options[one] && options[other]) throw new UsageError(`Give --${dashed(one)} or --${dashed(other)}, not both.`);
+  const { attribute, defaultScope, scopePlatform, pkce, confirmsErasures, jwksUri, scope } = options;
   return {
     name: options.name,
     tokenEndpointAuthMethod: options.authMethod,
     publicKeys: jwksUri ? [] : publicKeys,
     jwksUri: publicKeys ? null : jwksUri,
-    redirectUris: redirectUri && [...redirectUri],
-    postLogoutRedirectUris: postLogoutRedirectUri && [...postLogoutRedirectUri],
+    redirectUris: options.redirectUri && [...options.redirectUri],
+    postLogoutRedirectUris: options.postLogoutRedirectUri && [...options.postLogoutRedirectUri],
     loginUrl: options.loginUrl,
     backchannelLogoutUri: options.backchannelLogoutUri,
     scopes: scope && [...new Set(scope)],
-    defaultScopes: defaultScope || noDefaultScopes ? [...new Set(defaultScope)] : undefined,
-    scopePlatform: noScopePlatform ? null : scopePlatform,
-    attributes: attribute || noAttributes ? [...new Set(attribute)] : undefined,
+    defaultScopes: defaultScope || options.noDefaultScopes ? [...new Set(defaultScope)] : undefined,
+    scopePlatform: options.noScopePlatform ? null : scopePlatform,
+    attributes: attribute || options.noAttributes ? [...new Set(attribute)] : undefined,
     idTokenAlgorithm: options.idTokenAlgorithm,
     schulconnexSpelling: options.schulconnexSpelling,
-    pkceRequired: pkce || noPkce ? pkce : undefined,
-    confirmsErasures: confirmsErasures || noErasures ? confirmsErasures : undefined,
+    pkceRequired: pkce || options.noPkce ? pkce : undefined,
+    confirmsErasures: confirmsErasures || options.noErasures ? confirmsErasures : undefined,
     // Partners write these on their pages.
     provider: undefined,
     description: undefined,

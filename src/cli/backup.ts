@@ -4,13 +4,11 @@ import { argument } from "./option.ts";
 import { makeMachineCommand, type Result } from "./command.ts";
 import { withServer } from "./local/database.ts";
 
-type Tell = (line: string) => void;
-
 const kept = "Store ENCRYPTION_KEYS safely in another place: without these keys it cannot be restored.";
 const reason = "The files are on the machine of the service.";
 
 /** Makes a restored database fit for use: nothing of before that was used, ended or seen since counts again. */
-async function finish(config: Config, url: string, tell: Tell): Promise<void> {
+async function finish(config: Config, url: string, tell: (line: string) => void): Promise<void> {
   const { openDatabase, withTransaction } = await import("../platform/database/db.ts");
   const { removeMark } = await import("../platform/postgres/index.ts");
   const { applyMigrations } = await import("../platform/migrations/migrate.ts");
@@ -22,7 +20,7 @@ async function finish(config: Config, url: string, tell: Tell): Promise<void> {
     await applyMigrations(url, { say: tell, isRestoring: true });
     await withTransaction(db, async (tx) => {
       await forgetSignIns(tx);
-      await restartFeed(tx);
+      await restartFeed(tx, {});
       await removeMark(tx);
     });
     await db.pool.query("SET statement_timeout = 0; ANALYZE");

@@ -3,14 +3,12 @@ import { makeApiCommand, type Verbs } from "./command.ts";
 import { wholeList, type Columns } from "./lines.ts";
 import { option, required } from "./option.ts";
 
-const syncOf = ({ grant }: Schemas["CatalogueApp"]) => (grant === null ? null : grant.sync ? "on" : "off");
-
 const columns: Columns<Schemas["CatalogueApp"]> = {
   "client id": ({ clientId }) => clientId,
   name: ({ name }) => name,
   provider: ({ provider }) => provider,
   "sign-on": ({ grant }) => grant?.signOn.kind ?? null,
-  sync: syncOf,
+  sync: ({ grant }) => grant && (grant.sync ? "on" : "off"),
   scopes: ({ scopes }) => scopes.join(" "),
   "last sign-in": ({ lastSignInAt }) => lastSignInAt,
 };

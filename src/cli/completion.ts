@@ -15,8 +15,6 @@ export const completion = (all: () => Commands): Command =>
     },
   });
 
-type Words = { path: string; words: readonly string[] };
-
 async function makeScript(commands: Commands): Promise<string[]> {
   const loaded: { name: string; entry: Noun | Command }[] = [];
   for (const [name, entry] of Object.entries(commands))
@@ -64,5 +62,5 @@ function secondWords(entry: Noun | Command): readonly string[] {
   return [...(first?.words ?? []), ...Object.keys(entry.options).map((name) => `--${dashed(name)}`)];
 }
 
-const toCase = ({ path, words }: Words): string =>
+const toCase = ({ path, words }: { path: string; words: readonly string[] }): string =>
   `      ${path.endsWith(" *") ? `"${path.slice(0, -1)}"*` : `"${path}"`}) words="${words.join(" ")}" ;;`;

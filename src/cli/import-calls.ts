@@ -11,6 +11,7 @@ type Import = Schemas["Import"];
 
 const oneImport = "/admin/v1/imports/{importId}";
 const pathOf = (importId: string) => ({ params: { path: { importId } } });
+const withQuery = <Query extends object>(importId: string, query: Query) => ({ params: { path: { importId }, query } });
 
 const labels = {
   WAITING: "Waiting",
@@ -86,7 +87,7 @@ export const getColumns = ({ api }: Service, id: string): Promise<Schemas["Impor
 export async function mapColumns(service: Service, id: string, body: Schemas["ImportColumnsInput"]): Promise<Import> {
   const looksAgain = (body.sheet ?? body.encoding ?? body.separator) !== undefined;
   // In the background, a wrong choice would get no error.
-  const params = { ...pathOf(id).params, query: { "in-background": !looksAgain } };
+  const { params } = withQuery(id, { "in-background": !looksAgain });
   return waitFor(service, await bodyOf(service.api.PUT(`${oneImport}/columns`, { params, body })));
 }
 
@@ -99,7 +100,7 @@ export async function applyImport(service: Service, id: string, isConfirmed: boo
   const apply = (inBackground: boolean) =>
     bodyOf(
       service.api.POST(`${oneImport}/application`, {
-        params: { ...pathOf(id).params, query: { "in-background": inBackground } },
+        ...withQuery(id, { "in-background": inBackground }),
         body: isConfirmed ? { confirmLeavers: leavers } : {},
       }),
     );
@@ -119,9 +120,8 @@ export async function previewUndo(service: Service, id: string): Promise<UndoPre
   const open = schools.filter(({ state }) => state !== "UNDONE");
   // The service refuses the preview of an import that is undone everywhere, with the reason.
   for (const { id: school } of open.length === 0 ? schools.slice(0, 1) : open) {
-    const at = (query: object) => ({ params: { ...pathOf(id).params, query: { school, ...query } } });
-    const preview = await bodyOf(api.GET(`${oneImport}/undo`, at({})));
-    const list = (page: object) => api.GET(`${oneImport}/undo/entries`, at({ kept: true, ...page }));
+    const preview = await bodyOf(api.GET(`${oneImport}/undo`, withQuery(id, { school })));
+    const list = (page: object) => api.GET(`${oneImport}/undo/entries`, withQuery(id, { school, kept: true, ...page }));
     found.push({ ...preview, entries: await listFirst(list, { limit: maxGroups }) });
   }
   return found;
@@ -132,7 +132,7 @@ export async function undoImport(service: Service, id: string, keep: number | un
   const undo = (inBackground: boolean) =>
     bodyOf(
       service.api.POST(`${oneImport}/undo`, {
-        params: { ...pathOf(id).params, query: { "in-background": inBackground } },
+        ...withQuery(id, { "in-background": inBackground }),
         body: omitUndefined({ confirmKept: keep }),
       }),
     );
@@ -147,28 +147,17 @@ export async function leaveOutRows(service: Service, id: string): Promise<Import
 }
 
 export const listFaultyRows = ({ api }: Service, id: string): Promise<Schemas["ImportFaultyRow"][]> =>
-  listFirst((page) => api.GET(`${oneImport}/faulty-rows`, { params: { ...pathOf(id).params, query: page } }), {
-    limit: maxFaults,
-  });
+  listFirst((page) => api.GET(`${oneImport}/faulty-rows`, withQuery(id, page)), { limit: maxFaults });
 
 const warningsShown = 100;
 
 /** The first warnings; none once the rows of the file are gone. */
 export async function listWarnings({ api }: Service, record: Import): Promise<Schemas["ImportWarning"][]> {
   if (record.warningCount === 0) return [];
-  return listFirst(
-    (page) => api.GET(`${oneImport}/warnings`, { params: { ...pathOf(record.id).params, query: page } }),
-    {
-      limit: warningsShown,
-    },
-  );
+  return listFirst((page) => api.GET(`${oneImport}/warnings`, withQuery(record.id, page)), { limit: warningsShown });
 }
 
 export const getImport = ({ api }: Service, id: string): Promise<Import> => bodyOf(api.GET(oneImport, pathOf(id)));
-
-export async function cancelImport({ api }: Service, id: string): Promise<void> {
-  await api.POST(`${oneImport}/cancellation`, pathOf(id));
-}
 
 type Filter = { schoolId: string | undefined; limit: number };
 
@@ -178,7 +167,7 @@ export function listImports({ api }: Service, { schoolId, limit }: Filter): Prom
 }
 
 export const listFaults = ({ api }: Service, id: string, limit: number): Promise<Schemas["ImportFault"][]> =>
-  listFirst((page) => api.GET(`${oneImport}/faults`, { params: { ...pathOf(id).params, query: page } }), { limit });
+  listFirst((page) => api.GET(`${oneImport}/faults`, withQuery(id, page)), { limit });
 
 /** Some of the people who leave a school and of the groups that change there. They contain names. */
 export type Samples = { leavers: Schemas["ImportLeaver"][]; groups: Schemas["ImportGroupChange"][] };
@@ -191,7 +180,7 @@ export async function sampleImport({ api }: Service, { id, state, schools }: Imp
   if (state !== "READY" && state !== "HELD") return samples;
   for (const school of schools) {
     if (school.state === "APPLIED") continue;
-    const at = (page: object) => ({ params: { ...pathOf(id).params, query: { school: school.id, ...page } } });
+    const at = (page: object) => withQuery(id, { school: school.id, ...page });
     const groups = await listFirst((page) => api.GET(`${oneImport}/changes`, at(page)), { limit: maxGroups });
     const leavers = await listFirst((page) => api.GET(`${oneImport}/leavers`, at(page)), { limit: samplesEach });
     samples.set(school.id, {

@@ -78,11 +78,9 @@ export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): 
   ];
 }
 
-type Rows = NonNullable<Schemas["ImportRows"]>;
-
 const nobodyLeaves = "A row without a readable id may be anybody's, so nobody leaves and no group ends by this import.";
 
-const leaveOutLine = (id: string, { readable, faulty, withoutId }: Rows): string =>
+const leaveOutLine = (id: string, { readable, faulty, withoutId }: NonNullable<Schemas["ImportRows"]>): string =>
   `To go on with the other ${counted(readable, "row")} and leave out ${faulty}: import leave-out ${id}` +
   (withoutId > 0 ? `. ${nobodyLeaves}` : "");
 

@@ -3,7 +3,7 @@ import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
 import * as calls from "./import-calls.ts";
 import { columnLines, importColumns, importLines, leftOutCsv, undoLines, useWord } from "./import-lines.ts";
-import { done, wholeList } from "./lines.ts";
+import { wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { argsNamed, changes, listsAll } from "./verbs.ts";
 
@@ -105,13 +105,10 @@ export const verbs: Verbs = {
       return { lines: [leftOutCsv(rows).trimEnd()], isFile: true, data: { rows } };
     },
   }),
-  cancel: makeApiCommand({
+  cancel: changes("post", "/admin/v1/imports/{importId}/cancellation", {
     summary: "Cancel an import and delete what was read of its file.",
-    args,
-    run: async (service, { args: { importId: id } }) => {
-      await calls.cancelImport(service, id);
-      return done("Import cancelled.", { id, state: "CANCELLED" });
-    },
+    line: "Import cancelled.",
+    data: ({ importId: id }) => ({ id, state: "CANCELLED" }),
   }),
   undo: makeApiCommand({
     summary: "Undo an applied import, as far as nothing that it changed was changed again.",

@@ -4,7 +4,6 @@ import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import type { Result, Service } from "./command.ts";
 import { postTo } from "./post-to.ts";
 
-type Delivery = Schemas["TakenDelivery"];
 type Attempt = Schemas["ReportedAttempt"];
 
 type Listening = {
@@ -71,7 +70,7 @@ async function start(service: Service, { clientId, url, eventTypes, endpointId }
   return id;
 }
 
-async function forward({ emit }: Service, delivery: Delivery, url: URL): Promise<Attempt> {
+async function forward({ emit }: Service, delivery: Schemas["TakenDelivery"], url: URL): Promise<Attempt> {
   const { deliveryId, eventType, isTest, attempt, headers, body } = delivery;
   const at = new Date();
   const began = performance.now();

@@ -8,9 +8,7 @@ import { connectRemote } from "./remote/connect.ts";
 import { bodyOf } from "./admin-api.ts";
 import { credentialsOf, findRemote } from "./remote/remotes-file.ts";
 
-type Shown = { name: string; address: string; clientId: string; used: boolean };
-
-const columns: Columns<Shown> = {
+const columns: Columns<{ name: string; address: string; clientId: string; used: boolean }> = {
   name: ({ name }) => name,
   address: ({ address }) => address,
   "client id": ({ clientId }) => clientId,

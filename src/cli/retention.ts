@@ -7,7 +7,6 @@ import { argsOf, changes, lists, shows } from "./verbs.ts";
 
 type Policy = Schemas["RetentionPolicy"];
 type Value = { value: number; reason: string };
-type Applied = Schemas["AppliedRetention"];
 
 const ofSchool = "/admin/v1/schools/{schoolId}/retention";
 const ofState = "/admin/v1/retention/state";
@@ -63,7 +62,7 @@ function readPolicy(before: Policy, given: Given): Policy {
 
 const isGiven = (given: Given): boolean => Object.values(given).some((value) => value !== undefined);
 
-const appliedLines = (applied: Applied): Record<string, string | null> =>
+const appliedLines = (applied: Schemas["AppliedRetention"]): Record<string, string | null> =>
   Object.fromEntries(
     Object.entries(applied).map(([name, { value, reason, origin, ...more }]) => {
       const extra = Object.entries(more).map(([key, said]) => `, ${key} ${String(said)}`);

@@ -21,7 +21,6 @@ import { option, required, UsageError } from "./option.ts";
 import { dashed } from "./read-call.ts";
 import { argsOf, lists, shows } from "./verbs.ts";
 
-type AdminSchool = Schemas["AdminSchool"];
 type SignInSettings = Schemas["SignInSettings"];
 type Text = TextName<Schemas["SchoolInput"]>;
 
@@ -123,7 +122,7 @@ function readSignIn(present: SignInSettings, options: OptionsOf<typeof signInCha
   return after;
 }
 
-function show(shown: AdminSchool): Result {
+function show(shown: Schemas["AdminSchool"]): Result {
   const { id, address, location, ...named } = shown;
   const parts = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`];
   const lines = recordLines({

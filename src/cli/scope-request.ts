@@ -4,9 +4,7 @@ import { done } from "./lines.ts";
 import { option, required } from "./option.ts";
 import { argsOf, lists } from "./verbs.ts";
 
-type ScopeRequest = Schemas["ScopeRequest"];
-
-const decided = (request: ScopeRequest): Result =>
+const decided = (request: Schemas["ScopeRequest"]): Result =>
   done(`Request ${request.state === "APPROVED" ? "approved" : "refused"}: ${request.scopes.join(" ")}.`, request);
 
 const oneRequest = "/admin/v1/scope-requests/{scopeRequestId}";

@@ -66,13 +66,11 @@ const idsOf = (ids: Ids): Ids => {
   return Object.fromEntries(Object.entries(ids).map(([name, id]) => [parameters[name as Parameter].label!, id]));
 };
 
-type Change = Definition & { line: string; data?: (ids: Ids) => object };
-
 /** A command that changes what its path names, without a body, and prints `line`. */
 export const changes = <M extends Method>(
   method: M,
   path: PathWith<M>,
-  { line, data = idsOf, ...definition }: Change,
+  { line, data = idsOf, ...definition }: Definition & { line: string; data?: (ids: Ids) => object },
 ): Command =>
   makeApiCommand({
     args: argsOf(path),

@@ -6,7 +6,6 @@ import { option, required } from "./option.ts";
 import { argsNamed, argsOf, changes, listsAll, shows } from "./verbs.ts";
 
 type Endpoint = Schemas["WebhookEndpoint"];
-type Delivery = Schemas["Delivery"];
 type Attempt = Schemas["DeliveryWithLog"]["log"][number];
 
 const eventTypes = ["person", "group", "school"] as const satisfies Endpoint["eventTypes"];
@@ -30,7 +29,7 @@ function endpointLines({ id, clientId, url, eventTypes: types, ...of }: Endpoint
   });
 }
 
-const deliveryColumns: Columns<Delivery> = {
+const deliveryColumns: Columns<Schemas["Delivery"]> = {
   id: ({ deliveryId }) => deliveryId,
   state: ({ state }) => state,
   type: ({ eventType }) => eventType,

@@ -14,13 +14,12 @@ import { nameOf, type PersonName } from "./person.ts";
 export type DataRequestId = string & { readonly __dataRequestId: true };
 
 type Row = Prisma.DataRequestModel;
-type Person = { id: PersonId; homeSchoolId: SchoolId | null; name: PersonName | null };
 
 /** Days as `2026-02-03`. `person` is null after the deletion for good. */
 export type DataRequest = Pick<Row, "askedBy" | "extension" | "extendedAt" | "exportedAt" | "outcome" | "closedAt"> & {
   id: DataRequestId;
   schoolId: SchoolId;
-  person: Person | null;
+  person: { id: PersonId; homeSchoolId: SchoolId | null; name: PersonName | null } | null;
   receivedOn: string;
   dueOn: string;
   daysLeft: number | null;

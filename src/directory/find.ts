@@ -260,7 +260,6 @@ const peopleKeys: Record<PeopleSort, (of: { sortKey: Sql; createdAt: Sql; id: Sq
 const personPosition = (sort: PeopleSort, of: typeof p) => ({ key: peopleKeys[sort](of), id: of.id });
 
 type Narrowing = "person" | "group" | "school" | "schools" | "text";
-type OfPeople = { [Name in keyof People]-?: Parameter };
 
 const named = table("person", "named");
 const orNone = (text: Sql): Sql => sql`coalesce(${text}, '')`;
@@ -270,7 +269,7 @@ const textOfPerson = sql`lower(${orNone(named.firstFull)} || ' ' || ${orNone(nam
 
 // Reads what narrows the search most first, whatever PostgreSQL estimates: otherwise it scans all people for a rare
 // name.
-const candidates: Record<Narrowing, (given: OfPeople) => Sql> = {
+const candidates: Record<Narrowing, (given: { [Name in keyof People]-?: Parameter }) => Sql> = {
   person: ({ personId }) => sql`SELECT ${personId}::uuid`,
   group: ({ groupId }) => sql`SELECT ${m.personId} FROM ${m} WHERE ${m.groupId} = ${groupId}`,
   school: ({ schoolId }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${schoolId}`,

@@ -18,7 +18,6 @@ export type HandoverId = string & { readonly __handoverId: true };
 export type HandoverState = "OFFERED" | "ACCEPTED" | "DECLINED" | "WITHDRAWN" | "EXPIRED";
 
 type NamedSchool = { id: string; name: string };
-type Pupil = { id: PersonId; name: PersonName | null; classes: string[] };
 
 /** `pupils` are those who can still move; empty once it is closed. */
 export type Handover = Omit<Prisma.HandoverModel, "state" | "fromSchoolId" | "toSchoolId"> & {
@@ -26,7 +25,7 @@ export type Handover = Omit<Prisma.HandoverModel, "state" | "fromSchoolId" | "to
   state: HandoverState;
   from: NamedSchool;
   to: NamedSchool;
-  pupils: Pupil[];
+  pupils: { id: PersonId; name: PersonName | null; classes: string[] }[];
 };
 
 /** After the day on which the offer would end. */
@@ -97,12 +96,10 @@ export async function getHandover({ prisma }: RecordStore, id: HandoverId, now: 
   return presentHandover(found, now);
 }
 
-type Listing = { schoolId: SchoolId; limit: number; after?: string | undefined; now: Date };
-
 /** The hand-overs from a school and to it, newest first. */
 export async function listHandovers(
   { prisma }: Pick<RecordStore, "prisma">,
-  { schoolId, limit, after, now }: Listing,
+  { schoolId, limit, after, now }: { schoolId: SchoolId; limit: number; after?: string | undefined; now: Date },
 ): Promise<Handover[]> {
   const found = await prisma.handover.findMany({
     where: { OR: [{ fromSchoolId: schoolId }, { toSchoolId: schoolId }] },

@@ -35,7 +35,6 @@ export {
   listPeople,
   listSchools,
   type Group,
-  type Page,
   type Person,
 } from "./find.ts";
 export { findGrades, gradeOfNames } from "./grade.ts";
@@ -61,7 +60,7 @@ export {
   type HandoverState,
 } from "./handover.ts";
 export type { GroupId, PersonId, SchoolId } from "./ids.ts";
-export { listGroupsCalled, type NamedGroup } from "./look-up.ts";
+export { listGroupsCalled } from "./look-up.ts";
 export { addMembership, removeMembership, setMembershipRole, type NewMembership } from "./membership.ts";
 export {
   createPeople,
@@ -85,7 +84,6 @@ export {
   findPeriods,
   findRetention,
   joinRetention,
-  stateOf,
   type Retention,
   type RetentionDefaults,
   type RetentionOrigin,

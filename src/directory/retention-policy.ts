@@ -91,13 +91,11 @@ export async function findRetention(
   return found ?? null;
 }
 
-type Rules = { restoreWindowDays: number; leftMonths?: number };
-
 /** The periods of a soft deletion at a school. */
 export async function findPeriods(
   db: Queryable,
   schoolId: SchoolId | null,
-  { restoreWindowDays: restoreDays, leftMonths = 0 }: Rules,
+  { restoreWindowDays: restoreDays, leftMonths = 0 }: { restoreWindowDays: number; leftMonths?: number },
 ): Promise<Pick<Retention, "restoreDays" | "leftMonths">> {
   const defaults = { restoreDays, leftMonths, inactiveMonths: 0, auditDays: 0 };
   return (schoolId && (await findRetention(db, schoolId, defaults))) ?? defaults;

@@ -9,8 +9,7 @@ import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
 import { checkIdentifier, checkShape, checkText } from "./text.ts";
 
-export type SchoolRecord = Omit<Prisma.SchoolModel, KeptBySchool>;
-type KeptBySchool = "id" | "sortKey" | "sandboxId" | "createdAt" | "updatedAt";
+export type SchoolRecord = Omit<Prisma.SchoolModel, "id" | "sortKey" | "sandboxId" | "createdAt" | "updatedAt">;
 
 export type SchoolAddress = Pick<SchoolRecord, "address" | "addressAddition" | "city" | "zipCode">;
 

@@ -1,8 +1,6 @@
 import { AppError } from "../platform/errors.ts";
 import { findUnprintable } from "../platform/text/unprintable.ts";
 
-type Fault = { code: string; message: string };
-
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 export const cleanText = (text: string): string => text.trim().normalize("NFC");
@@ -11,7 +9,7 @@ export function findTextFault(text: string, most = 200): string | null {
   return findFault(text, most)?.message ?? null;
 }
 
-function findFault(text: string, most: number): Fault | null {
+function findFault(text: string, most: number): { code: string; message: string } | null {
   const cleaned = cleanText(text);
   if (cleaned === "") return { code: "text_empty", message: "must not be empty" };
   // A text of more UTF-16 units is too long anyway, and counting its code points would take long.

@@ -1,15 +1,15 @@
 import {
   fields,
-  findRows,
   insert,
   literal,
+  makeFind,
+  run,
   sql,
   statement,
   table,
-  run,
+  type Queryable,
   type Sql,
   type Value,
-  type Queryable,
 } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import type { AppEventAction, AppEventType } from "./feed.ts";
@@ -78,14 +78,11 @@ export async function takeBackAppEvents(
 
 export type WrittenEvent = { clientId: string; type: AppEventType; action: AppEventAction; subjectId: string };
 
-const selectWritten = statement(
+/** The changes, without announcements of new ids. */
+export const listWrittenEvents = makeFind<WrittenEvent>(
   () => sql`
   SELECT ${fields<WrittenEvent>({ clientId: e.clientId, type: e.type, action: e.action, subjectId: e.subjectId })}
   FROM ${e}
   WHERE ${e.position} IS NULL AND ${e.oldSubjectId} IS NULL AND e.xmin = pg_current_xact_id()::xid ORDER BY ${e.seq}`,
   "events.listWritten",
 );
-
-/** The changes, without announcements of new ids. */
-export const listWrittenEvents = (tx: Queryable): Promise<WrittenEvent[]> =>
-  findRows<WrittenEvent>(tx, selectWritten, {});

@@ -86,12 +86,10 @@ export function makeListEvents(subjectOf: (event: EventRow) => Sql): ListEvents 
 
 export type EventRow = typeof event;
 
-type EventOfSubject = { at: Date; clientId: string; action: string };
-
 export function listEventsOf(
   { prisma }: RecordStore,
   { subjectId, limit }: { subjectId: string; limit: number },
-): Promise<EventOfSubject[]> {
+): Promise<{ at: Date; clientId: string; action: string }[]> {
   return prisma.appEvent.findMany({
     where: { subjectId },
     select: { at: true, clientId: true, action: true },

@@ -1,5 +1,5 @@
 import { withTransaction, type Db } from "../platform/database/db.ts";
-import { findRows, type Queryable, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { findRows, makeRun, run, sql, statement, table, update } from "../platform/database/sql.ts";
 
 /** Processes take turns: after a reader has seen a position, no lower one appears. */
 export async function sequenceEvents(db: Db, batch = 5000): Promise<number> {
@@ -51,10 +51,8 @@ async function placeBatch(db: Db, batch: number): Promise<number> {
 const now = sql`(extract(epoch FROM now()) * 1000000)::bigint`;
 const ahead = sql`greatest(${feed.lastPosition} + 1, ${now})`;
 
-const restart = statement(
+/** Restoring a backup ends all cursors with it, so that apps read everything anew. */
+export const restartFeed = makeRun(
   () => update("eventFeed", "feed", { lastPosition: ahead, sweptPosition: ahead }),
   "events.restartFeed",
 );
-
-/** Restoring a backup ends all cursors with it, so that apps read everything anew. */
-export const restartFeed = async (tx: Queryable): Promise<void> => void (await run(tx, restart, {}));

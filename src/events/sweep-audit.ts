@@ -6,7 +6,6 @@ import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { dropAuditPartitions, listAuditPartitions, makeAuditPartitions } from "./audit-partitions.ts";
 
 type Batch = { before: Date; last: Date; batch: number };
-type Swept = { gone: number; last: Date | null };
 
 const a = table("audit", "a");
 const gone = table("audit", "gone");
@@ -43,7 +42,7 @@ async function sweepPartition(
   const sweep = sweepBatch(name);
   let last = new Date(0);
   const removeBatch = async (batch: number) => {
-    const [row] = await findRows<Swept, Batch>(db.pool, sweep, { before, last, batch });
+    const [row] = await findRows<{ gone: number; last: Date | null }, Batch>(db.pool, sweep, { before, last, batch });
     last = row!.last ?? last;
     return row!.gone;
   };

@@ -38,9 +38,7 @@ async function sweepBatch(db: Db, before: Date, batch: number): Promise<number> 
   });
 }
 
-type Deps = { db: Db; clock: Clock; feedDays: number };
-
-export const makeEventSweepJob = ({ db, clock, feedDays }: Deps): WorkerJob => ({
+export const makeEventSweepJob = ({ db, clock, feedDays }: { db: Db; clock: Clock; feedDays: number }): WorkerJob => ({
   name: "events.sweep",
   everySeconds: 3600,
   run: async (signal) => void (await sweepEvents(db, addDays(clock(), -feedDays), { signal })),

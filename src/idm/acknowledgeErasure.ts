@@ -10,7 +10,6 @@ import { erasureNotFound, type IdmHandler } from "./handler.ts";
 const e = table("erasure", "e");
 
 type Asked = { client: string; id: string; waitDays: number };
-type Row = { item: Erasure };
 
 const makeFind = (ids: IdKind) =>
   statement<Asked>(
@@ -31,7 +30,7 @@ export const makeAcknowledgeErasure =
         throw new AppError("invalid", "invalid_request", "A reason is given if the outcome is kept, and only then.");
       const origin = { at: clock(), actorId: `app:${clientId}`, requestId };
       await acknowledgeErasure(db, { id, clientId, state, reason }, origin);
-      const [found] = await findRows<Row, Asked>(db.pool, find[ids], { client: clientId, id, waitDays });
+      const [found] = await findRows<{ item: Erasure }, Asked>(db.pool, find[ids], { client: clientId, id, waitDays });
       if (found === undefined) throw erasureNotFound();
       return { status: 200, body: found.item };
     });

@@ -10,8 +10,6 @@ import type { components } from "../../generated/openapi/idm.ts";
 import { readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
 import { timeFor, type IdmHandler } from "./handler.ts";
 
-type Change = components["schemas"]["Change"];
-
 const listEvents = makeListEvents(subjectNow);
 
 type Deps = { changes: Db; reads: ReadShare; cursorKeys: EncryptionKeys };
@@ -79,7 +77,7 @@ function present(
     newIds,
   }: AppEvent,
   { write, time }: { write: (position: string) => string; time: (at: Date) => string },
-): Change {
+): components["schemas"]["Change"] {
   return {
     cursor: write(position),
     type,

@@ -47,7 +47,7 @@ export async function changePart(
   await change.touchSchool(part.schoolId);
   await findDifference(tx, part);
   if (await touchOthers(change, part.schoolId)) await findDifference(tx, part);
-  const counts = await countDifference(tx, part.schoolId);
+  const counts = await countDifference(tx, part);
   counts.before.people += part.movedAway;
   if (isHeld(counts, rules.holdShare, await findAgreed(tx, part))) throw held();
   const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);

@@ -188,11 +188,10 @@ export async function writeDifference(tx: Queryable, values: Values, counts: Cou
   if (counts.people.created + counts.memberships.created > manyRows) await tx.query(countRows);
 }
 
-type OfImport = { importId: string; schoolId: SchoolId; schoolYear: string; now: Date };
 const s = table("stagedGroup", "s");
 
 /** Recorded even without a previous group, so that a group made by this file is not carried over the next time. */
-export const recordCarryOvers = statement<OfImport>(
+export const recordCarryOvers = statement<{ importId: string; schoolId: SchoolId; schoolYear: string; now: Date }>(
   ({ importId, schoolId, schoolYear, now }) => sql`
   ${insert(
     "groupCarryOver",

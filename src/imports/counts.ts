@@ -1,5 +1,4 @@
-import type { Queryable } from "../platform/database/sql.ts";
-import { fields, findRows, literal, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
+import { fields, literal, makeFindOne, sql, table, type Part, type Sql } from "../platform/database/sql.ts";
 import { i, importGroup, importMembership } from "./tables.ts";
 
 /** `left` are guests, `leftHome` get another home; `before` counts active people of this home and groups. */
@@ -22,7 +21,7 @@ const [ig, im] = [importGroup.as("i"), importMembership.as("i")];
 const person = table("person");
 const group = table("group");
 
-const selectCounts = statement<{ schoolId: string }>(
+export const countDifference = makeFindOne<Counts, { schoolId: string }>(
   ({ schoolId }) => sql`SELECT
   ${countObject<Counts["people"]>(sql`${i}`, {
     ...countChanges(i.change, "created", "changed", "restored", "removed"),
@@ -43,11 +42,6 @@ const selectCounts = statement<{ schoolId: string }>(
       WHERE ${group.schoolId} = ${schoolId} AND ${group.status} = 'ACTIVE')) AS before,
   (SELECT count(*)::int FROM ${i} WHERE ${i.isKept}) AS kept`,
 );
-
-export async function countDifference(tx: Queryable, schoolId: string): Promise<Counts> {
-  const [counts] = await findRows<Counts, { schoolId: string }>(tx, selectCounts, { schoolId });
-  return counts!;
-}
 
 /** Whether removals exceed the share and what was confirmed. Units: share from 0 to 1. */
 export function isHeld(

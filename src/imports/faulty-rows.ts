@@ -1,5 +1,15 @@
 import type { RecordStore } from "../platform/database/db.ts";
-import { findRows, insert, run, sql, statement, table, type Part, type Queryable } from "../platform/database/sql.ts";
+import {
+  findRows,
+  insert,
+  makeFindOne,
+  run,
+  sql,
+  statement,
+  table,
+  type Part,
+  type Queryable,
+} from "../platform/database/sql.ts";
 import type { ImportFault, ImportId } from "./record.ts";
 
 /** Numbers of rows; `withoutId` counts the faulty ones of which nobody can tell whose they are. */
@@ -96,7 +106,7 @@ const removals = [
   ),
 ];
 
-const count = statement<OfImport>(
+const count = makeFindOne<RowCounts, OfImport>(
   ({ importId }) => sql`
   SELECT (SELECT count(*)::int FROM ${p} WHERE ${p.importId} = ${importId}) AS readable,
     count(*)::int AS faulty, (count(*) FILTER (WHERE ${f.sourceId} IS NULL))::int AS "withoutId"
@@ -110,8 +120,7 @@ export async function setFaultyRowsAside(tx: Queryable, importId: ImportId): Pro
   await run(tx, insertTwins, values);
   await run(tx, insertFaulty, values);
   for (const removal of removals) await run(tx, removal, values);
-  const [counts] = await findRows<RowCounts, OfImport>(tx, count, values);
-  return counts!;
+  return count(tx, values);
 }
 
 /** SQL: the import left out a row that is this person's, or may be anybody's. */

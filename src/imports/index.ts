@@ -13,7 +13,6 @@
  */
 export { applyImport, confirmImport } from "./apply.ts";
 export type { Counts } from "./counts.ts";
-export { cancelImport } from "./cancel.ts";
 export { listGroupChanges, type GroupChange, type GroupStep } from "./listed-groups.ts";
 export { setGroupMoves } from "./group-moves.ts";
 export { joinGroups } from "./join-groups.ts";
@@ -46,9 +45,9 @@ export {
 export { remedyOf } from "./remedies.ts";
 export { makeImportRequests, type ImportRequests } from "./requests.ts";
 export { maxFaults } from "./staging.ts";
-export { listWarnings, type ImportWarning, type WarningKind } from "./warnings.ts";
+export { listWarnings, type WarningKind } from "./warnings.ts";
 export { makeImportSweep } from "./sweep.ts";
-export { confirmUndo, listUndo, previewUndo, undoImport, type KeptCounts, type UndoPreview } from "./undo.ts";
+export { confirmUndo, listUndo, previewUndo, undoImport } from "./undo.ts";
 export type { UndoEntry, UndoReason, UndoStep } from "./undo-plan.ts";
 export {
   deleteColumnMapping,

@@ -1,6 +1,16 @@
 import { withTransaction, type Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, run, sql, statement, table, update, type Part, type Queryable } from "../platform/database/sql.ts";
+import {
+  findRows,
+  makeRun,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  type Part,
+  type Queryable,
+} from "../platform/database/sql.ts";
 import type { ImportId } from "./record.ts";
 
 export type Lease = { importId: ImportId; holder: string };
@@ -70,15 +80,11 @@ export async function renewLease(tx: Queryable, lease: Lease): Promise<void> {
   if ((await run(tx, prolong, lease)) === 0) throw importRunning();
 }
 
-const returnLease = statement<Lease>(
+export const endLease = makeRun<Lease>(
   ({ importId, holder }) => sql`
   ${update("import", "i", { leaseHolder: sql`NULL`, leaseUntil: sql`NULL` })}
   WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder}`,
 );
-
-export async function endLease(db: Queryable, lease: Lease): Promise<void> {
-  await run(db, returnLease, lease);
-}
 
 const holdFree = statement<OfImport>(
   ({ importId }) => sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} AND ${isFree(i)} FOR NO KEY UPDATE SKIP LOCKED`,

@@ -2,7 +2,7 @@ import type { PersonId, PersonName, PersonRole, SchoolId } from "../directory/in
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/database/interrupt.ts";
-import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, makeFind, sql, table } from "../platform/database/sql.ts";
 import { checkWaiting } from "./apply.ts";
 import { findDifference, findDifferenceOfPeople } from "./difference.ts";
 import type { ImportStatus } from "./find.ts";
@@ -54,7 +54,7 @@ const nameOf = sql`CASE WHEN ${p.firstFull} IS NOT NULL
   THEN json_build_object('firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}) END`;
 
 type Page = { schoolId: SchoolId; isKept?: boolean | undefined; after?: string | undefined; limit: number };
-const selectLeavers = statement<Page>(
+export const listLeavers = makeFind<Leaver, Page>(
   ({ schoolId, isKept, after, limit }) => sql`
   SELECT ${fields<Leaver>({
     id: p.id,
@@ -71,5 +71,3 @@ const selectLeavers = statement<Page>(
     SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${after}))
   ORDER BY ${p.sortKey}, ${p.id} LIMIT ${limit}`,
 );
-
-export const listLeavers = (tx: Queryable, page: Page) => findRows<Leaver, Page>(tx, selectLeavers, page);

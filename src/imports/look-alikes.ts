@@ -1,6 +1,6 @@
 import { naturalKey, type GroupId, type SchoolId } from "../directory/index.ts";
 import { foldText } from "../platform/text/fold-text.ts";
-import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, findRows, makeFind, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import { g, importGroup, importMembership, m, p } from "./tables.ts";
 
 type GroupType = "KLASSE" | "KURS" | "SONSTIG";
@@ -61,7 +61,7 @@ export type GroupMove = {
   isIntoStaying: boolean;
 };
 
-const selectMoves = statement<{ schoolId: SchoolId }>(
+export const listGroupMoves = makeFind<GroupMove, { schoolId: SchoolId }>(
   ({ schoolId }) => sql`
   WITH pupils AS (
     SELECT ${m.groupId} AS from_id, ${m.personId} AS person_id
@@ -91,16 +91,14 @@ const selectMoves = statement<{ schoolId: SchoolId }>(
   ORDER BY ${g.naturalKey}, ${g.id}`,
 );
 
-export const listGroupMoves = (tx: Queryable, schoolId: SchoolId): Promise<GroupMove[]> =>
-  findRows<GroupMove, { schoolId: SchoolId }>(tx, selectMoves, { schoolId });
-
 type OfImport = { importId: string; schoolId: SchoolId };
 const o = table("groupCarryOver", "o");
 const part = table("importSchool", "part");
 const c = table("importChange", "c");
 
 // The recorded change has the name of before; it is gone when the import can no longer be undone.
-const selectCarriedOver = statement<OfImport>(
+/** The groups that an applied import carried over. */
+export const listCarriedOver = makeFind<GroupMove, OfImport>(
   ({ importId, schoolId }) => sql`
   SELECT ${fields<GroupMove>({
     from: sql`json_build_object('groupId', ${g.id}, 'name', coalesce(${c.before} ->> 'name', ${o.previousSourceId}),
@@ -116,7 +114,3 @@ const selectCarriedOver = statement<OfImport>(
   WHERE ${part.importId} = ${importId} AND ${part.schoolId} = ${schoolId}
   ORDER BY ${g.naturalKey}, ${g.id}`,
 );
-
-/** The groups that an applied import carried over. */
-export const listCarriedOver = (tx: Queryable, values: OfImport): Promise<GroupMove[]> =>
-  findRows<GroupMove, OfImport>(tx, selectCarriedOver, values);

@@ -34,7 +34,7 @@ export async function moveClassesUp(tx: Queryable, part: SchoolPart): Promise<bo
   const { importId, schoolId, mode, schoolYear } = part;
   if (mode !== "BULK" || schoolYear === "") return false;
   if ((await findRows(tx, findCarriedOver, { importId })).length > 0) return false;
-  const chosen = chooseMoves(await listGroupMoves(tx, schoolId));
+  const chosen = chooseMoves(await listGroupMoves(tx, { schoolId }));
   const from = chosen.map((move) => move.from.sourceSystemIdentifier!);
   const to = chosen.map((move) => move.to.sourceSystemIdentifier);
   return (await run(tx, setMoves, { importId, schoolId, from, to })) > 0;

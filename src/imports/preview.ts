@@ -170,7 +170,7 @@ export async function compareImport(
     await withInterruptibleTransaction(db, interrupt, async (tx) => {
       await findDifference(tx, part);
       if (!isAgain && (await moveClassesUp(tx, part))) await findDifference(tx, part);
-      const counts = await countDifference(tx, schoolId);
+      const counts = await countDifference(tx, { schoolId });
       const state = isHeld(counts, holdShare, { people: 0, groups: 0 }) ? "HELD" : "READY";
       await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId }, data: { counts, state } });
     });

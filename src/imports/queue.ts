@@ -3,11 +3,11 @@ import { AppError } from "../platform/errors.ts";
 import { makeWakeUp } from "../platform/jobs/wake-up.ts";
 import {
   columnNames,
-  findRows,
   insert,
-  run,
+  makeFind,
+  makeFindOne,
+  makeRun,
   sql,
-  statement,
   table,
   update,
   type Queryable,
@@ -27,13 +27,13 @@ const o = table("importTurn", "o");
 const isAlive = (turn: typeof t) => sql`${turn.seenAt} > clock_timestamp() - interval '1 minute'`;
 
 const now = sql`clock_timestamp()`;
-const lockQueue = statement(() => sql`SELECT pg_advisory_xact_lock(hashtextextended('import queue', 0))`);
-const countTurns = statement<{ actorId: string }>(
+const lockQueue = makeRun(() => sql`SELECT pg_advisory_xact_lock(hashtextextended('import queue', 0))`);
+const countTurns = makeFindOne<{ all: number; ofActor: number }, { actorId: string }>(
   ({ actorId }) => sql`
   SELECT count(*)::int AS all, (count(*) FILTER (WHERE ${t.actorId} = ${actorId}))::int AS "ofActor"
   FROM ${t} WHERE ${isAlive(t)} AND ${t.isReading}`,
 );
-const insertTurn = statement<Queued>(
+export const joinQueue = makeRun<Queued>(
   ({ importId, actorId, schoolId, isReading }) => sql`
   ${insert("importTurn", { importId, actorId, schoolId: sql`${schoolId}::uuid`, isReading, queuedAt: now, seenAt: now })}
   ON CONFLICT (${columnNames("importTurn", "importId")}) DO UPDATE SET ${columnNames("importTurn", "startedAt")} = NULL,
@@ -42,20 +42,16 @@ const insertTurn = statement<Queued>(
 
 /** Errors: rate_limited too_many_imports; unavailable if the queue is full. */
 export async function checkQueue(tx: Queryable, actorId: string): Promise<void> {
-  await run(tx, lockQueue, {});
-  const [found] = await findRows<{ all: number; ofActor: number }, { actorId: string }>(tx, countTurns, { actorId });
-  if (found!.ofActor >= most.perActor)
+  await lockQueue(tx, {});
+  const { all, ofActor } = await countTurns(tx, { actorId });
+  if (ofActor >= most.perActor)
     throw new AppError(
       "rate_limited",
       "too_many_imports",
       "Three of your rosters are being read or wait for it. Hand the next one in when one of them is done.",
     );
-  if (found!.all >= most.inAll)
+  if (all >= most.inAll)
     throw new AppError("unavailable", "unavailable", "Too many rosters wait to be read. Try again later.");
-}
-
-export async function joinQueue(db: Queryable, queued: Queued): Promise<void> {
-  await run(db, insertTurn, queued);
 }
 
 export async function leaveQueue({ prisma }: RecordStore, importId: string): Promise<void> {
@@ -64,13 +60,13 @@ export async function leaveQueue({ prisma }: RecordStore, importId: string): Pro
 
 type OfImports = { importIds: readonly string[] };
 
-const findSeen = statement<OfImports>(
+const findSeen = makeFind<{ id: string }, OfImports>(
   ({ importIds }) => sql`
   ${update("importTurn", "t", { seenAt: now })} WHERE ${t.importId} = ANY (${importIds}::uuid[])
   RETURNING ${t.importId} AS id`,
 );
 
-const startTurns = statement<OfImports & { atOnce: number }>(
+const startTurns = makeFind<{ id: ImportId }, OfImports & { atOnce: number }>(
   ({ importIds, atOnce }) => sql`
   ${update("importTurn", "t", { startedAt: now })}
   WHERE ${t.importId} = ANY (${importIds}::uuid[]) AND ${t.importId} IN (
@@ -85,7 +81,7 @@ const startTurns = statement<OfImports & { atOnce: number }>(
   RETURNING ${t.importId} AS id`,
 );
 
-const findPlaces = statement<OfImports>(
+const findPlaces = makeFind<{ id: ImportId; place: number }, OfImports>(
   ({ importIds }) => sql`
   SELECT ${w.importId} AS id, (
     SELECT count(*)::int FROM ${o}
@@ -95,24 +91,20 @@ const findPlaces = statement<OfImports>(
 );
 
 export async function findWaiting(db: Queryable, importIds: readonly ImportId[]): Promise<Map<ImportId, number>> {
-  const rows = await findRows<{ id: ImportId; place: number }, OfImports>(db, findPlaces, { importIds });
+  const rows = await findPlaces(db, { importIds });
   return new Map(rows.map(({ id, place }) => [id, place]));
 }
 
-const findKept = statement<OfImports>(
+const findKept = makeFind<{ id: string }, OfImports>(
   ({ importIds }) => sql`
   SELECT ${t.importId} AS id FROM ${t} WHERE ${t.importId} = ANY (${importIds}::uuid[]) AND ${isAlive(t)}`,
 );
 
 export async function findTurns(db: Queryable, importIds: readonly string[]): Promise<Set<string>> {
-  return new Set((await findRows<{ id: string }, OfImports>(db, findKept, { importIds })).map(({ id }) => id));
+  return new Set((await findKept(db, { importIds })).map(({ id }) => id));
 }
 
-const deleteLost = statement(() => sql`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`);
-
-export async function removeLostTurns(db: Queryable): Promise<void> {
-  await run(db, deleteLost, {});
-}
+export const removeLostTurns = makeRun(() => sql`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`);
 
 /** Starts turns in order, reports them as alive, and aborts removed ones. `atOnce` holds for all processes. */
 export function makeTurns({ db, atOnce }: { db: PrismaDb; atOnce: number }) {
@@ -123,15 +115,13 @@ export function makeTurns({ db, atOnce }: { db: PrismaDb; atOnce: number }) {
   async function look(): Promise<void> {
     const turns = [...kept];
     const importIds = turns.map(([id]) => id);
-    const seen = new Set(
-      (await findRows<{ id: string }, OfImports>(db.pool, findSeen, { importIds })).map(({ id }) => id),
-    );
+    const seen = new Set((await findSeen(db.pool, { importIds })).map(({ id }) => id));
     for (const [id, turn] of turns) if (!seen.has(id)) turn.stopping.abort(importRunning());
     const waiting = turns.filter(([id, { hasStarted }]) => seen.has(id) && !hasStarted).map(([id]) => id);
     if (waiting.length === 0) return;
     const started = await withTransaction(db, async (tx) => {
-      await run(tx, lockQueue, {});
-      return findRows<{ id: ImportId }, OfImports & { atOnce: number }>(tx, startTurns, { importIds: waiting, atOnce });
+      await lockQueue(tx, {});
+      return startTurns(tx, { importIds: waiting, atOnce });
     });
     for (const { id } of started) kept.get(id)?.start();
   }

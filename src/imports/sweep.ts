@@ -67,7 +67,7 @@ async function removeFaultyRows(db: PrismaDb, before: Date, signal: AbortSignal)
 const silentMinutes = 10;
 
 async function endInterrupted(db: PrismaDb, now: Date): Promise<void> {
-  await removeLostTurns(db.pool);
+  await removeLostTurns(db.pool, {});
   const before = new Date(now.getTime() - silentMinutes * 60_000);
   const silent = await db.prisma.import.findMany({ where: { progressAt: { lt: before } }, select: { id: true } });
   const turns = await findTurns(

@@ -169,7 +169,7 @@ export async function undoPart(change: Change, part: UndoSchool, origin: Origin)
   await tx.query(longWork);
   await touchAll(change, part);
   await planUndo(tx, part);
-  const counts = await countUndo(tx);
+  const counts = await countUndo(tx, {});
   for (const write of writes) await run(tx, write, part);
   for (const write of forget) await run(tx, write, part);
   const where = { importId_schoolId: { importId, schoolId } };

@@ -1,9 +1,10 @@
 import type { Transaction } from "../platform/database/db.ts";
 import {
   fields,
-  findRows,
   join,
   literal,
+  makeFind,
+  makeFindOne,
   render,
   run,
   sql,
@@ -11,7 +12,6 @@ import {
   table,
   temporaryTable,
   type Part,
-  type Queryable,
   type Sql,
 } from "../platform/database/sql.ts";
 import { imageOfGroup, imageOfPerson } from "./change-record.ts";
@@ -160,7 +160,7 @@ const countMissing = (image: Sql, otherImage: Sql) => sql`(
   SELECT count(*) FROM ${v} CROSS JOIN LATERAL jsonb_object_keys(${image} -> 'groups') AS member (group_id)
   WHERE ${v.isPerson} AND ${isUndone(v)} AND ${v.before} IS NOT NULL AND NOT ${otherImage} -> 'groups' ? group_id)`;
 
-const selectCounts = statement(
+export const countUndo = makeFindOne<UndoCounts>(
   () =>
     sql`SELECT ${fields<UndoCounts>({
       people: countSteps(u.isPerson),
@@ -172,11 +172,6 @@ const selectCounts = statement(
       recorded: sql`count(*)::int`,
     })} FROM ${u}`,
 );
-
-export async function countUndo(tx: Queryable): Promise<UndoCounts> {
-  const [counts] = await findRows<UndoCounts>(tx, selectCounts, {});
-  return counts!;
-}
 
 export type UndoReason =
   | ("NAME" | "ROLE" | "STATUS" | "SCHOOLS" | "GROUPS" | "TYPE" | "SOURCE_ID")
@@ -225,7 +220,7 @@ export const classNames = (image: Sql, afterwards: boolean) => {
 
 const position = sql`(CASE WHEN ${u.isPerson} THEN 'b' ELSE 'a' END || (${u.now} ->> 'sort_key')) COLLATE "C"`;
 
-const selectEntries = statement<Page>(
+export const listUndoEntries = makeFind<UndoEntry, Page>(
   ({ isKept, appliedAt, after, sortKey, limit }) => sql`
   SELECT ${fields<UndoEntry>({
     id: u.id,
@@ -245,6 +240,3 @@ const selectEntries = statement<Page>(
     AND (${after}::uuid IS NULL OR (${position}, ${u.id}) > (${sortKey}::text COLLATE "C", ${after}::uuid))
   ORDER BY ${position}, ${u.id} LIMIT ${limit}`,
 );
-
-export const listUndoEntries = (tx: Queryable, page: Page): Promise<UndoEntry[]> =>
-  findRows<UndoEntry, Page>(tx, selectEntries, page);

@@ -137,7 +137,7 @@ export async function confirmUndo(
   const kept = new Map<SchoolId, number>();
   for (const undoable of await listUndoable(storeOf(db), id, now)) {
     const part = await makeUndoSchool(storeOf(db), record, undoable, { now, restoreWindowDays: 0 });
-    kept.set(undoable.schoolId, sumKept(await plan(db, part, countUndo)));
+    kept.set(undoable.schoolId, sumKept(await plan(db, part, (tx) => countUndo(tx, {}))));
   }
   const sum = [...kept.values()].reduce((all, count) => all + count, 0);
   if (sum !== (confirmed ?? 0)) throw notConfirmed();

@@ -24,9 +24,7 @@ const guides: Guide[] = contents
 
 const errorsName = "errors";
 
-type ExplainedError = { code: string; text: string };
-
-export function listErrors(): ExplainedError[] {
+export function listErrors(): { code: string; text: string }[] {
   const { text } = guides.find(({ name }) => name === errorsName)!;
   return [...text.matchAll(/^### `(\w+)`\n([^]*?)(?=^##|$(?![^]))/gm)].map(([, code, explained]) => ({
     code: code!,

@@ -9,8 +9,6 @@ const languages: Readonly<Record<string, string>> = {
   php: "PHP",
 };
 
-type Heading = { id: string; text: string };
-
 export type Program = { language: string; code: string };
 
 /** Changes the programs of a page; `after` is HTML. */
@@ -44,7 +42,7 @@ export const plainText = (markdown: string): string =>
     .replaceAll(/\s*\|\s*|\s+/g, " ")
     .trim();
 
-export const listHeadings = (text: string): Heading[] =>
+export const listHeadings = (text: string): { id: string; text: string }[] =>
   new Marked()
     .lexer(text)
     .flatMap((token) =>

@@ -18,9 +18,7 @@ const [style, start, behaviour, redoc] = [
 
 export const guideAssets = { stylesheets: [style], scripts: [behaviour] } as const;
 
-type Listed = { path: string; title: string; about: string };
-
-export type Contents = { id: string; title: string; pages: Listed[] }[];
+export type Contents = { id: string; title: string; pages: { path: string; title: string; about: string }[] }[];
 
 export function listContents(guides: readonly Guide[], documents: readonly PublishedDocument[]): Contents {
   const references = documents

@@ -6,7 +6,7 @@ import {
   type RetentionDefaults,
   type SchoolId,
 } from "../directory/index.ts";
-import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, makeFind, sql, table } from "../platform/database/sql.ts";
 import type { Parameters, Part, Queryable, Sql } from "../platform/database/sql.ts";
 
 /** Why a person will be soft-deleted: they left their last school, or have not signed in. */
@@ -106,7 +106,7 @@ type DueQuery = Given & { schoolIds: readonly SchoolId[]; until: Date; limit: nu
   [Name in keyof Position as `after_${Name}`]: Position[Name];
 };
 
-const selectDue = statement<DueQuery>(
+const selectDue = makeFind<DuePerson, DueQuery>(
   (given) => sql`
   SELECT ${fields<DuePerson>(columnsOfDue)}
   FROM ${dueAmong(given, { schools: sql`${s.id} = ANY (${given.schoolIds}::uuid[])` })} AS due
@@ -121,12 +121,7 @@ type Page = { schoolIds: readonly SchoolId[]; until: Date; limit: number; after?
 
 /** The people whom the retention of these schools soft-deletes until a date, next ones first. */
 export const listDue = (db: Queryable, given: Given, { after, ...page }: Page): Promise<DuePerson[]> =>
-  findRows<DuePerson, DueQuery>(db, selectDue, {
-    ...given,
-    ...page,
-    after_dueAt: after?.dueAt ?? null,
-    after_id: after?.id ?? null,
-  });
+  selectDue(db, { ...given, ...page, after_dueAt: after?.dueAt ?? null, after_id: after?.id ?? null });
 
 /** `people` are the active people of a home school; `due` is how many are due now, `later` until the other date. */
 export type DueCounts = { schoolId: SchoolId; schoolName: string; people: number; due: number; later: number };
@@ -136,7 +131,7 @@ type CountQuery = Given & { schoolIds: readonly SchoolId[]; until: Date };
 const countWhere = (where: Sql) => sql`(count(*) FILTER (WHERE ${where}))::int`;
 const counted = table("person", "counted");
 
-const selectCounts = statement<CountQuery>(
+const selectCounts = makeFind<DueCounts, CountQuery>(
   (given) => sql`
   SELECT ${fields<DueCounts>({
     schoolId: s.id,
@@ -154,15 +149,12 @@ const selectCounts = statement<CountQuery>(
   "retention.countDue",
 );
 
-export const countDue = (
-  db: Queryable,
-  given: Given,
-  query: { schoolIds: readonly SchoolId[]; until: Date },
-): Promise<DueCounts[]> => findRows<DueCounts, CountQuery>(db, selectCounts, { ...given, ...query });
+export const countDue = (db: Queryable, given: Given, query: Omit<CountQuery, keyof Given>): Promise<DueCounts[]> =>
+  selectCounts(db, { ...given, ...query });
 
 const shownOfSome = 5;
 
-const selectSome = statement<CountQuery>(
+const selectSome = makeFind<DuePerson & { count: number }, CountQuery>(
   (given) => sql`
   SELECT count(*) OVER ()::int AS count, ${fields<DuePerson>(columnsOfDue)}
   FROM ${dueAmong(given, { schools: sql`${s.id} = ANY (${given.schoolIds}::uuid[])` })} AS due
@@ -177,13 +169,15 @@ export async function findSomeDue(
   given: Given,
   query: Omit<CountQuery, keyof Given>,
 ): Promise<{ count: number; first: DuePerson[] }> {
-  const found = await findRows<DuePerson & { count: number }, CountQuery>(db, selectSome, { ...given, ...query });
+  const found = await selectSome(db, { ...given, ...query });
   return { count: found[0]?.count ?? 0, first: found.map(({ count: _, ...due }) => due) };
 }
 
-const selectDueOf = statement<Given & { personId: PersonId }>(
+type Due = { cause: RetentionCause; dueAt: Date };
+
+const selectDueOf = makeFind<Due, Given & { personId: PersonId }>(
   (given) => sql`
-  SELECT ${fields<{ cause: RetentionCause; dueAt: Date }>({ cause: sql`due.cause`, dueAt: sql`due.due_at` })}
+  SELECT ${fields<Due>({ cause: sql`due.cause`, dueAt: sql`due.due_at` })}
   FROM ${dueAmong(given, {
     schools: sql`${s.id} = (SELECT ${counted.homeSchoolId} FROM ${counted} WHERE ${counted.id} = ${given.personId})`,
     who: sql`${p.id} = ${given.personId}`,
@@ -192,15 +186,7 @@ const selectDueOf = statement<Given & { personId: PersonId }>(
 );
 
 /** When and why the retention soft-deletes a person; null if nothing says so. */
-export async function findDue(
-  db: Queryable,
-  given: Given,
-  personId: PersonId,
-): Promise<{ cause: RetentionCause; dueAt: Date } | null> {
-  const [found] = await findRows<{ cause: RetentionCause; dueAt: Date }, Given & { personId: PersonId }>(
-    db,
-    selectDueOf,
-    { ...given, personId },
-  );
+export async function findDue(db: Queryable, given: Given, personId: PersonId): Promise<Due | null> {
+  const [found] = await selectDueOf(db, { ...given, personId });
   return found ?? null;
 }

@@ -14,7 +14,7 @@ export { countDue, findDue, findSomeDue, listDue, type DueCounts, type DuePerson
 export { deleteExemption, findExemption, lockExemption, putExemption, type RetentionExemption } from "./exemption.ts";
 export { listRetentionHolds, releaseRetention, type RetentionHold } from "./hold.ts";
 export { makeRetentionJob } from "./job.ts";
-export { findPolicy, listStatesWithPolicy, putPolicy, type RetentionPolicy, type RetentionSubject } from "./policy.ts";
+export { findPolicy, listStatesWithPolicy, putPolicy, type RetentionPolicy } from "./policy.ts";
 export { listSchoolsOfState, withProposal } from "./preview.ts";
 export { givenAt, isUnusual, type RetentionRules } from "./rules.ts";
 export { makeSchoolAuditSweep } from "./sweep-audit.ts";

@@ -12,12 +12,10 @@ class RolledBack<T> extends Error {
   }
 }
 
-type Proposal = { subject: RetentionSubject; policy: RetentionPolicy | undefined; rules: RetentionRules };
-
 /** Sets a proposed policy without its notice, reads what it would do, and rolls it back. Errors: as `putPolicy`. */
 export async function withProposal<T>(
   db: PrismaDb,
-  { policy, ...proposal }: Proposal,
+  { policy, ...proposal }: { subject: RetentionSubject; policy: RetentionPolicy | undefined; rules: RetentionRules },
   origin: Origin,
   read: (tx: Transaction) => Promise<T>,
 ): Promise<T> {

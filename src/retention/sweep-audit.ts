@@ -19,12 +19,10 @@ const selectShorter = statement<Given>(
     AND retention."auditDays" < ${given.auditDays}::int`,
 );
 
-type Slice = { schoolId: SchoolId; before: Date };
-
 // A day of a school at a time, found by index.
 const deleteDay = (name: "audit" | "personImport") => {
   const [old, first] = [table(name, "old"), table(name, "first")];
-  return statement<Slice>(
+  return statement<{ schoolId: SchoolId; before: Date }>(
     ({ schoolId, before }) => sql`
     DELETE FROM ${old} USING (
       SELECT min(${first.at}) AS at FROM ${first} WHERE ${first.schoolId} = ${schoolId} AND ${first.at} < ${before}) AS oldest

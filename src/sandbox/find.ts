@@ -8,15 +8,13 @@ import { sandboxSteps, type SandboxStepName } from "./steps.ts";
 
 export type SandboxId = string & { readonly __sandboxId: true };
 
-type SandboxStep = { step: SandboxStepName; doneAt: Date | null; expectation: string };
-
 export type Sandbox = {
   id: SandboxId;
   clientId: ClientId;
   createdAt: Date;
   expiresAt: Date;
   schools: { id: SchoolId; name: string; officialId: string }[];
-  steps: SandboxStep[];
+  steps: { step: SandboxStepName; doneAt: Date | null; expectation: string }[];
 };
 
 const shown = {
@@ -40,13 +38,11 @@ function present(found: Prisma.SandboxGetPayload<{ select: typeof shown }>): San
   };
 }
 
-const sandboxNotFound = () => new AppError("not_found", "sandbox_not_found", "There is no such sandbox.");
-
 /** Errors: not_found sandbox_not_found, also if its app is not `among` these. */
 export async function getSandbox({ prisma }: RecordStore, id: string, among?: readonly ClientId[]): Promise<Sandbox> {
   const where = { id, ...(among !== undefined && { clientId: { in: [...among] } }) };
   const found = await prisma.sandbox.findFirst({ where, select: shown });
-  if (found === null) throw sandboxNotFound();
+  if (found === null) throw new AppError("not_found", "sandbox_not_found", "There is no such sandbox.");
   return present(found);
 }
 

@@ -31,10 +31,8 @@ export const audiences: Record<SchoolKey, readonly [PersonRole, ...PersonRole[]]
   second: ["TEACHER", "OTHER"],
 };
 
-type NewGroup = { at: SchoolKey; name: string; type: GroupType; isSynced: boolean };
-
 /** Keys end with the group's source system identifier. */
-export const groups: Record<GroupKey, NewGroup> = {
+export const groups: Record<GroupKey, { at: SchoolKey; name: string; type: GroupType; isSynced: boolean }> = {
   "main 5a": { at: "main", name: "5a", type: "KLASSE", isSynced: true },
   "main 5b": { at: "main", name: "5b", type: "KLASSE", isSynced: true },
   "main 10a": { at: "main", name: "10a", type: "KLASSE", isSynced: true },

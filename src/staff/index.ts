@@ -20,7 +20,7 @@ export {
 } from "./give-role.ts";
 export { holdsAdminRole, holdsServiceWideRole } from "./held-roles-sql.ts";
 export { listHigherHolders, refuseHigherHolder } from "./higher-holder.ts";
-export { findRoles, getRole, listRoles, listRolesOf, type ListedRole } from "./find-roles.ts";
+export { findRoles, getRole, listRoles, listRolesOf } from "./find-roles.ts";
 export { everything, groupsInReach, isGroupReached, isReached, joinReach, type Reach } from "./reach.ts";
 export {
   adminScopesOf,

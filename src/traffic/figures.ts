@@ -1,6 +1,16 @@
 import type { Queryable } from "../platform/database/sql.ts";
 import { jsonRows } from "../platform/database/parameters-sql.ts";
-import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
+import {
+  columnNames,
+  fields,
+  insert,
+  makeFind,
+  makeRun,
+  run,
+  sql,
+  statement,
+  table,
+} from "../platform/database/sql.ts";
 
 const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
 const steps = ["HOUR", "DAY"] as const;
@@ -58,7 +68,8 @@ type FigureQuery = {
 
 type FigurePoint = { at: Date; outcome: string; count: number };
 
-const selectFigures = statement<FigureQuery>(
+/** Adds the subjects up; leaves out hours and days without a count. */
+export const findFigures = makeFind<FigurePoint, FigureQuery>(
   ({ metric, step, subjects, from, until }) => sql`
   SELECT ${fields<FigurePoint>({ at: f.at, outcome: f.outcome, count: sql`sum(${f.count})::float8` })}
   FROM ${f} WHERE ${f.metric} = ${metric} AND ${f.step} = ${step} AND ${f.subject} = ANY (${subjects}::text[])
@@ -66,19 +77,13 @@ const selectFigures = statement<FigureQuery>(
   GROUP BY ${f.at}, ${f.outcome} ORDER BY ${f.at}, ${f.outcome}`,
 );
 
-/** Adds the subjects up; leaves out hours and days without a count. */
-export const findFigures = (db: Queryable, query: FigureQuery): Promise<FigurePoint[]> =>
-  findRows<FigurePoint, FigureQuery>(db, selectFigures, query);
-
 type Old = { step: FigureStep; before: Date; batch: number };
 
-const deleteOld = statement<Old>(
+export const deleteFigures = makeRun<Old>(
   ({ step, before, batch }) => sql`DELETE FROM ${f} WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM ${f} WHERE ${f.step} = ${step} AND ${f.at} < ${before} ORDER BY ${f.at} LIMIT ${batch}))`,
   "traffic.sweepFigures",
 );
-
-export const deleteFigures = (db: Queryable, old: Old): Promise<number> => run(db, deleteOld, old);
 
 const deleteOf = statement<{ subject: Subject; metrics: readonly Metric[]; steps: readonly FigureStep[] }>(
   (given) => sql`DELETE FROM ${f} WHERE ${f.metric} = ANY (${given.metrics}::text[])

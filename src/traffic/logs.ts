@@ -139,12 +139,10 @@ const deleteOld = (name: (typeof logs)[number]) => {
   );
 };
 
-type Surplus = { since: Date; most: number; batch: number };
-
 // Only apps with recent lines. The newest surplus line is found in the index.
 const deleteSurplus = (name: (typeof logs)[number]) => {
   const line = table(name, "line");
-  return statement<Surplus>(
+  return statement<{ since: Date; most: number; batch: number }>(
     ({ since, most, batch }) => sql`DELETE FROM ${line} WHERE ctid = ANY (ARRAY(
       SELECT surplus.ctid FROM (SELECT DISTINCT ${line.clientId} FROM ${line} WHERE ${line.at} >= ${since}) active
       CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
 import type { RecordStore } from "../platform/database/db.ts";
-import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, makeFind, type Queryable, sql, table } from "../platform/database/sql.ts";
 import type { ApiRequest, SignOnStep } from "./logs.ts";
 
 type RequestQuery = {
@@ -45,7 +45,7 @@ const step = fields<SignOnStep>({
 
 type Page = { clientId: string; requestId: string | null; after: string | null; limit: number };
 
-const selectNewest = statement<Page>(
+const selectNewest = makeFind<SignOnStep, Page>(
   ({ clientId, requestId, after, limit }) => sql`
   SELECT ${step} FROM ${s} WHERE ${s.clientId} = ${clientId} AND (${after}::uuid IS NULL OR ${s.id} < ${after})
     AND (${requestId}::text IS NULL OR ${s.requestId} = ${requestId} OR ${s.shortCode} = upper(${requestId}))
@@ -53,7 +53,7 @@ const selectNewest = statement<Page>(
 );
 
 // The same expression as the index; per name, so that PostgreSQL does not estimate that it must read the whole table.
-const selectNamed = statement<{ clientId: string; names: readonly string[] }>(
+const selectNamed = makeFind<SignOnStep, { clientId: string; names: readonly string[] }>(
   ({ clientId, names }) => sql`
   SELECT DISTINCT ON (${s.id}) ${step} FROM unnest(${names}::text[]) AS asked (name)
   CROSS JOIN LATERAL (
@@ -68,10 +68,7 @@ const namesOf = (steps: readonly SignOnStep[]): string[] => [
 
 async function findAllSteps(db: Queryable, clientId: string, known: readonly SignOnStep[]): Promise<SignOnStep[]> {
   for (let names = namesOf(known); ;) {
-    const found = await findRows<SignOnStep, { clientId: string; names: readonly string[] }>(db, selectNamed, {
-      clientId,
-      names,
-    });
+    const found = await selectNamed(db, { clientId, names });
     const all = namesOf(found);
     if (all.length === names.length) return found;
     names = all;
@@ -92,7 +89,7 @@ export async function listSignOnAttempts(
   const page = { clientId, requestId: requestId ?? null, limit: limit * stepsPerAttempt };
   const attempts = new Map<string, SignOnAttempt>();
   for (let last = after ?? null, isMore = true; isMore && attempts.size < limit;) {
-    const steps: SignOnStep[] = await findRows<SignOnStep, Page>(db, selectNewest, { ...page, after: last });
+    const steps: SignOnStep[] = await selectNewest(db, { ...page, after: last });
     const ids = new Set(steps.map(({ id }) => id));
     // A sign-on whose last step is on an earlier page has been listed there.
     const isListed = ({ id }: SignOnAttempt) =>

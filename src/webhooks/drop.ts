@@ -7,10 +7,8 @@ const most = 1000;
 const d = table("webhookDelivery", "d");
 const w = table("webhookEndpoint", "w");
 
-type Target = { endpointId: string; now: Date };
-
 const dropSome = (which: Sql, name: string) =>
-  statement<Target>(
+  statement<{ endpointId: string; now: Date }>(
     ({ endpointId, now }) => sql`
     ${update("webhookDelivery", "d", { state: sql`'FAILED'`, dueAt: sql`NULL`, finishedAt: now })}
     WHERE ${d.id} = ANY (ARRAY(

@@ -1,4 +1,4 @@
-import { fields, findRows, sql, statement, table, type Sql, type Queryable } from "../platform/database/sql.ts";
+import { fields, makeFindOne, sql, table, type Sql } from "../platform/database/sql.ts";
 import { isFirst } from "./queue.ts";
 
 export type EndpointFigures = {
@@ -8,8 +8,6 @@ export type EndpointFigures = {
   p95Ms: number | null;
   waitingSince: Date | null;
 };
-
-type FiguresQuery = { endpointId: string; since: Date };
 
 const mostDeliveries = 10_000;
 
@@ -21,7 +19,7 @@ const percentile = (part: Sql) =>
   sql`(percentile_disc(${part}) WITHIN GROUP (ORDER BY ${a.durationMs})
     FILTER (WHERE ${answered}))`;
 
-const selectFigures = statement<FiguresQuery>(
+export const findEndpointFigures = makeFindOne<EndpointFigures, { endpointId: string; since: Date }>(
   ({ endpointId, since }) => sql`
   SELECT ${fields<EndpointFigures>({
     attempts: sql`count(*)::int`,
@@ -34,8 +32,3 @@ const selectFigures = statement<FiguresQuery>(
     SELECT ${d.id} FROM ${d} WHERE ${d.endpointId} = ${endpointId} ORDER BY ${d.id} DESC LIMIT ${mostDeliveries}
   ) newest JOIN ${a} ON ${a.deliveryId} = newest.id AND ${a.at} >= ${since}`,
 );
-
-export async function findEndpointFigures(db: Queryable, query: FiguresQuery): Promise<EndpointFigures> {
-  const [found] = await findRows<EndpointFigures, FiguresQuery>(db, selectFigures, query);
-  return found!;
-}

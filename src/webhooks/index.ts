@@ -19,7 +19,7 @@ export {
   rotateEndpointSecretIn,
   updateEndpointIn,
 } from "./endpoint.ts";
-export { findEndpointFigures, type EndpointFigures } from "./endpoint-figures.ts";
+export { findEndpointFigures } from "./endpoint-figures.ts";
 export {
   endpointNotFound,
   getEndpointState,
@@ -48,5 +48,5 @@ export { makeListenerIn } from "./listener/endpoint.ts";
 export { replayIn } from "./listener/replay.ts";
 export { takeDeliveries, type SignedDelivery } from "./listener/take.ts";
 export type { ListenerWaits } from "./listener/waits.ts";
-export { eventTypes, type EventType } from "./payload.ts";
+export type { EventType } from "./payload.ts";
 export { reEncryptWebhookSecrets, replaceLostSecrets, type ReplacedSecret } from "./secret.ts";

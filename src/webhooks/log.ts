@@ -3,7 +3,7 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { fields, findRows, type Queryable, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { fields, makeFind, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { disabled } from "./endpoint.ts";
 import { deliveryChannel } from "./fan-out.ts";
 import { getEndpointState } from "./find-endpoint.ts";
@@ -183,7 +183,7 @@ const w = table("webhookEndpoint", "w");
 
 type SubjectQuery = { subjectId: string; limit: number };
 
-const selectOfSubject = statement<SubjectQuery>(
+export const listDeliveriesOf = makeFind<DeliveryOfSubject, SubjectQuery>(
   ({ subjectId, limit }) => sql`
   SELECT ${fields<DeliveryOfSubject>({
     at: d.createdAt,
@@ -193,6 +193,3 @@ const selectOfSubject = statement<SubjectQuery>(
   })}
   FROM ${d} WHERE ${d.subjectId} = ${subjectId} AND NOT ${d.isTest} ORDER BY ${d.id} DESC LIMIT ${limit}`,
 );
-
-export const listDeliveriesOf = (db: Queryable, query: SubjectQuery): Promise<DeliveryOfSubject[]> =>
-  findRows<DeliveryOfSubject, SubjectQuery>(db, selectOfSubject, query);

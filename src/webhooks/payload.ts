@@ -7,14 +7,13 @@ type Schemas = components["schemas"];
 type PersonEvent = Schemas["PersonEvent"];
 type GroupEvent = Schemas["GroupEvent"];
 type SchoolEvent = Schemas["SchoolEvent"];
-type Action = Schemas["EventAction"];
 
 export const eventTypes = ["person", "group", "school"] as const;
 export type EventType = (typeof eventTypes)[number];
 
 const e = table("appEvent", "e");
 const event = <Type extends EventType>() => jsonCode<Type>(e.type);
-const action = jsonCode<Action>(e.action);
+const action = jsonCode<Schemas["EventAction"]>(e.action);
 const subject = jsonCode(sql`coalesce(${subjectNow(e)}, gen_random_uuid())`);
 const noNewIds = { oldPersonId: undefined, newPersonId: undefined };
 const makeBodies = (hasProperties: boolean, hasErasure = false) => {
@@ -61,13 +60,11 @@ const bodyOf = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN
 export const payload = sql`(CASE WHEN ${e.oldSubjectId} IS NOT NULL THEN ${announcement} ELSE
   CASE ${e.type} ${join(eventTypes.map(bodyOf), " ")} END END)` as JsonSql<PersonEvent | GroupEvent | SchoolEvent>;
 
-type Delivery = ReturnType<typeof table<"webhookDelivery">>;
-
 const ofMessage = table("appEvent", "of_message");
 const w = table("webhookEndpoint", "of_endpoint");
 
 /** The body with the id that the app has now: it may have got another one since the delivery was made. */
-export const bodyNow = (d: Delivery): Sql => {
+export const bodyNow = (d: ReturnType<typeof table<"webhookDelivery">>): Sql => {
   const clientId = sql`(SELECT ${w.clientId} FROM ${w} WHERE ${w.id} = ${d.endpointId})`;
   const { appSubjectId, nextSubjectId } = ofMessage;
   const now = subjectNow({ clientId, type: d.eventType, subjectId: d.subjectId, appSubjectId, nextSubjectId });

@@ -1,6 +1,6 @@
 import { addDays } from "../platform/clock.ts";
 import { withTransaction, type PrismaDb } from "../platform/database/db.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { makeFindOne, sql, table } from "../platform/database/sql.ts";
 import { lockQueues, promoteNext } from "./queue.ts";
 
 const most = 1000;
@@ -10,7 +10,7 @@ const a = table("webhookAttempt", "a");
 
 type Batch = { before: Date; now: Date; after: string };
 
-const sweepBatch = statement<Batch>(
+const sweepBatch = makeFindOne<{ gone: number; last: string }, Batch>(
   ({ before, now, after }) => sql`
   WITH oldest AS (SELECT ${d.id}, ${d.createdAt} FROM ${d} WHERE ${d.id} > ${after} ORDER BY ${d.id} LIMIT ${most}),
   gone AS (
@@ -34,8 +34,7 @@ export async function sweepWebhooks(
     const after = last;
     ({ gone, last } = await withTransaction(db, async (tx) => {
       await lockQueues(tx, "exclusive");
-      const [batch] = await findRows<{ gone: number; last: string }, Batch>(tx, sweepBatch, { before, now, after });
-      return batch!;
+      return sweepBatch(tx, { before, now, after });
     }));
   }
   return swept;

@@ -384,7 +384,7 @@ test("names are asked for at a terminal, and never taken from the command line",
 });
 
 test("every binary column is known as text, as encrypted or as a hash, and every table of a remainder exists", async () => {
-  const tables = await findTables(db.pool);
+  const tables = await findTables(db.pool, {});
   const known = [...encryptedColumns.map(({ column }) => column), ...hashColumns, ...readableColumns];
   const binary = tables.flatMap(({ whole, binary: columns }) => columns.map((column) => `${whole}.${column}`));
   expect(known.toSorted()).toEqual([...new Set(binary)].toSorted());

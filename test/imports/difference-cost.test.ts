@@ -61,7 +61,7 @@ test("what the difference and its lists look at grows with the people, and not w
     await findDifference(measured, makePart(record, school, now));
     expect(await listLeavers(measured, { schoolId: school, limit: 1000 })).toHaveLength(30);
     expect(await listGroupChanges(measured, { schoolId: school, limit: 1000 })).toHaveLength(2 * classes + 30);
-    expect(await listGroupMoves(measured, school)).toHaveLength(classes);
+    expect(await listGroupMoves(measured, { schoolId: school })).toHaveLength(classes);
     expect(await listLookAlikes(measured, school)).toEqual([]);
   });
   expect(looked.length).toBeGreaterThan(9);

@@ -5,11 +5,9 @@ import { withErasures } from "../erasures.ts";
 import { withAppIds } from "../pairwise.ts";
 import { selectDiff } from "./diff.ts";
 
-type Seen = { before: Sql; after: Sql; ctes: readonly Sql[] };
-
 /** One statement that appends the events of a change and records who can be read from now on, from two snapshots. */
 export function appendChange(
-  { before, after, ctes }: Seen,
+  { before, after, ctes }: { before: Sql; after: Sql; ctes: readonly Sql[] },
   { now, traceparent, by }: { now: Value; traceparent: Value; by: Writer },
 ): Sql {
   const events = withErasures(withAppIds(selectDiff(before, after)), now);

@@ -1,6 +1,15 @@
 import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
-import { findRows, run, sql, statement, table, type Sql, type Statement } from "../../platform/database/sql.ts";
+import {
+  findRows,
+  makeFindOne,
+  run,
+  sql,
+  statement,
+  table,
+  type Sql,
+  type Statement,
+} from "../../platform/database/sql.ts";
 
 const person = table("person");
 const a = table("affiliation", "a");
@@ -40,7 +49,7 @@ const tryLockForSignIn = statement<{ personId: PersonId }>(
 );
 
 // Checked after locking, because a change may have moved the person until then.
-const holdsAllSchools = statement<{ personId: PersonId; held: SchoolId[] }>(
+const holdsAllSchools = makeFindOne<{ holds: boolean }, { personId: PersonId; held: SchoolId[] }>(
   ({ personId, held }) => sql`
   SELECT NOT EXISTS (
     SELECT FROM ${affiliation}
@@ -96,9 +105,5 @@ export async function tryHoldForSignIn(tx: Queryable, personId: PersonId): Promi
   const [locked] = await findRows<Locked, { personId: PersonId }>(tx, tryLockForSignIn, { personId });
   const { isThere, isFree, held } = locked!;
   if (isThere && isFree === null) return false;
-  const [all] = await findRows<{ holds: boolean }, { personId: PersonId; held: SchoolId[] }>(tx, holdsAllSchools, {
-    personId,
-    held,
-  });
-  return all!.holds;
+  return (await holdsAllSchools(tx, { personId, held })).holds;
 }

@@ -129,9 +129,7 @@ async function findCard(db: Db, { token, at: now }: Use, buckets: Bucket[]): Pro
   return row!;
 }
 
-type Refused = { cardId: CardId; at: Date; reason: CardRefusalReason };
-
-const recordRefusal = statement<Refused>(
+const recordRefusal = statement<{ cardId: CardId; at: Date; reason: CardRefusalReason }>(
   ({ cardId, at, reason }) => sql`
     ${update("loginCard", "card", { refusedAt: at, refusedFor: reason })} WHERE ${card.id} = ${cardId}`,
   "sign-in-card-refused",

@@ -130,11 +130,9 @@ async function takeTogether(
   return row!;
 }
 
-type HeldUp = NonNullable<Limits["shared"]>["heldUp"];
-
 async function takeHeldUp(
   db: Queryable,
-  heldUp: HeldUp,
+  heldUp: NonNullable<Limits["shared"]>["heldUp"],
   taken: Bucket[],
   heldUntil: Date,
   now: Date,

@@ -4,14 +4,15 @@ import {
   columnNames,
   findRows,
   insert,
+  makeRun,
   run,
   sql,
   statement,
   table,
   update,
+  type Queryable,
   type Sql,
   type Value,
-  type Queryable,
 } from "../../platform/database/sql.ts";
 
 /** The first `free` failed tries cost no wait; each further one doubles it, up to the longest. */
@@ -37,10 +38,9 @@ const limit = table("signInBrake");
 const l = table("signInBrake", "l");
 
 type Try = RateLimitKind & Omit<RateLimit, "kind"> & { now: Date };
-type TryValues = { readonly [Name in keyof Try]: Value | number };
 
 /** SQL: counts a try if there is no wait, and returns a row then. No wait is 1970: queued tries have older times. */
-export function countTry(given: TryValues, condition: Sql): Sql {
+export function countTry(given: { readonly [Name in keyof Try]: Value | number }, condition: Sql): Sql {
   const now = sql`${given.now}::timestamptz`;
   const forgetAfter = sql`make_interval(secs => ${given.forgetSeconds})`;
   const row = {
@@ -94,17 +94,12 @@ export const uncountTry = (key: Value, condition: Sql): Sql => sql`
 export const forgetTriesBy = (key: Value, condition: Sql): Sql =>
   sql`DELETE FROM ${limit} WHERE ${limit.key} = ${key} AND ${condition} RETURNING 1`;
 
-const giveBack = statement<{ key: Buffer }>(({ key }) => uncountTry(key, sql`true`), "sign-in-limit-give-back");
+export const giveTryBack = makeRun<{ key: Buffer }>(({ key }) => uncountTry(key, sql`true`), "sign-in-limit-give-back");
 
-export async function giveTryBack(db: Queryable, { key }: RateLimit): Promise<void> {
-  await run(db, giveBack, { key });
-}
-
-const forget = statement<{ key: Buffer }>(({ key }) => forgetTriesBy(key, sql`true`), "sign-in-limit-release");
-
-export async function forgetTries(db: Queryable, { key }: RateLimit): Promise<void> {
-  await run(db, forget, { key });
-}
+export const forgetTries = makeRun<{ key: Buffer }>(
+  ({ key }) => forgetTriesBy(key, sql`true`),
+  "sign-in-limit-release",
+);
 
 /** The waits of an account: at all unknown devices and addresses, and at how many single ones. */
 export type Waits = { everywhereUntil: string | null; places: number; placesUntil: string | null };

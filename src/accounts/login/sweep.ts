@@ -63,6 +63,9 @@ export async function sweepSignInTraces(db: Queryable, now: Date, signal: AbortS
   const devices = await removeInBatches(signal, (batch) => run(db, deleteDevices, { now, batch }));
   const wrongPasswords = await removeInBatches(signal, (batch) => run(db, deleteWrongPasswords, { now, batch }));
   return (
-    limits + devices + wrongPasswords + (await removeInBatches(signal, (batch) => sweepTokenBuckets(db, now, batch)))
+    limits +
+    devices +
+    wrongPasswords +
+    (await removeInBatches(signal, (batch) => sweepTokenBuckets(db, { now, batch })))
   );
 }

@@ -1,21 +1,12 @@
 import type { PersonId } from "../../directory/index.ts";
-import {
-  columnNames,
-  insert,
-  type Queryable,
-  run,
-  sql,
-  statement,
-  table,
-  type Sql,
-  type Value,
-} from "../../platform/database/sql.ts";
+import { columnNames, insert, makeRun, sql, table, type Sql, type Value } from "../../platform/database/sql.ts";
 
 type WrongPassword = { key: Buffer; personId: PersonId | null; now: Date };
 
 const wrong = table("wrongPassword");
 
-const countWrong = statement<WrongPassword>(({ key, personId, now }) => {
+/** Counts a wrong password for a user name, whether or not somebody has it. The password itself is never stored. */
+export const recordWrongPassword = makeRun<WrongPassword>(({ key, personId, now }) => {
   const at = sql`${now}::timestamptz`;
   const row = { key, hour: sql`date_trunc('hour', ${at})`, personId: sql`${personId}::uuid`, tries: 1, lastAt: at };
   return sql`
@@ -23,11 +14,6 @@ const countWrong = statement<WrongPassword>(({ key, personId, now }) => {
     DO UPDATE SET (${columnNames("wrongPassword", "personId", "tries", "lastAt")}) = (
       ${personId}::uuid, ${wrong.tries} + 1, greatest(${wrong.lastAt}, ${at}))`;
 }, "sign-in-wrong-password");
-
-/** Counts a wrong password for a user name, whether or not somebody has it. The password itself is never stored. */
-export async function recordWrongPassword(db: Queryable, given: WrongPassword): Promise<void> {
-  await run(db, countWrong, given);
-}
 
 /** Of the last 24 hours, to the hour. */
 export type WrongPasswords = { tries: number; lastAt: string | null };

@@ -13,7 +13,6 @@ type Deps = { db: PrismaDb; clock: Clock; secrets: { secondFactor: Buffer }; iss
 
 /** A person, and the browser that the challenge is bound to. */
 export type BoundPerson = { personId: PersonId; browser: string };
-type Challenge = BoundPerson & { challenge: string };
 type Ceremony = "add" | "prove";
 
 /** `options` are for the browser; `state` comes back with the response of the authenticator. */
@@ -24,14 +23,12 @@ const challengeSeconds = 300;
 /** EdDSA, ES256 and RS256. Source: the COSE algorithms registry. */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-const sealedChallenge = ({ secrets }: Deps, ceremony: Ceremony): Sealed<Challenge> =>
+const sealedChallenge = ({ secrets }: Deps, ceremony: Ceremony): Sealed<BoundPerson & { challenge: string }> =>
   makeSealed(secrets.secondFactor, `passkey ${ceremony}`, challengeSeconds);
 
 const siteOf = ({ issuerUrl }: Deps) => ({ rpID: new URL(issuerUrl).hostname, origin: new URL(issuerUrl).origin });
 
-type Kept = { id: string; transports: string[] };
-
-const listPasskeys = async ({ db }: Deps, personId: PersonId): Promise<Kept[]> => {
+const listPasskeys = async ({ db }: Deps, personId: PersonId): Promise<{ id: string; transports: string[] }[]> => {
   const found = await db.prisma.secondFactor.findMany({
     where: { personId, kind: "PASSKEY" },
     select: { credentialId: true, transports: true },
@@ -124,13 +121,11 @@ export async function checkPasskey(deps: Deps, person: BoundPerson, { state, res
   return count === 1;
 }
 
-type NewPasskey = { credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] };
-
 export async function readNewPasskey(
   deps: Deps,
   person: BoundPerson,
   { state, response }: Answer,
-): Promise<NewPasskey | null> {
+): Promise<{ credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] } | null> {
   const expectedChallenge = await takeChallenge(deps, "add", person, state);
   const answer = parse<RegistrationResponseJSON>(response);
   if (expectedChallenge === null || answer === null) return null;

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { PersonId, PersonName } from "../../directory/index.ts";
-import { columnNames, findRows, insert, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
+import { columnNames, insert, makeFind, type Queryable, sql, table } from "../../platform/database/sql.ts";
 import type { UserNameRule } from "../sign-in-settings.ts";
 import { makeBase } from "./make-base.ts";
 import { friendlyWords } from "./words.ts";
@@ -25,15 +25,10 @@ export async function giveNames(
     let left: readonly Unnamed[] = people.slice(start, start + batch);
     for (let tries = 0; left.length > 0; tries++) {
       const proposed = await propose(tx, left, { rule, tries });
-      const columns = columnsOf(proposed);
-      const claimed = await findRows<{ personId: PersonId }, Columns>(tx, claimNames, columns);
+      const claimed = await claimNames(tx, columnsOf(proposed));
       const free = new Set(claimed.map(({ personId }) => personId));
       const mine = proposed.filter(({ personId }) => free.has(personId));
-      const inserted = await findRows<NewUserName, Columns & { now: Date }>(tx, insertNames, {
-        ...columnsOf(mine),
-        now,
-      });
-      given.push(...inserted);
+      given.push(...(await insertNames(tx, { ...columnsOf(mine), now })));
       left = left.filter(({ personId }) => !free.has(personId));
     }
   }
@@ -50,7 +45,7 @@ const columnsOf = (given: readonly NewUserName[]): Columns => ({
 const claim = table("userName");
 const number = table("userNameNumber");
 
-const reserveNumbers = statement<{ bases: string[]; counts: number[] }>(
+const reserveNumbers = makeFind<{ base: string; last: number }, { bases: string[]; counts: number[] }>(
   ({ bases, counts }) => sql`
     WITH wanted AS MATERIALIZED (
       SELECT given.base, given.count, user_name_hash(given.base) AS hash
@@ -69,7 +64,7 @@ const reserveNumbers = statement<{ bases: string[]; counts: number[] }>(
   "sign-on.reserveUserNameNumbers",
 );
 
-const claimNames = statement<Columns>(
+const claimNames = makeFind<{ personId: PersonId }, Columns>(
   ({ people, names }) => sql`
     ${insert(
       "userName",
@@ -82,7 +77,7 @@ const claimNames = statement<Columns>(
   "sign-on.claimUserNames",
 );
 
-const insertNames = statement<Columns & { now: Date }>(
+const insertNames = makeFind<NewUserName, Columns & { now: Date }>(
   ({ people, names, now }) => sql`
     ${insert(
       "credential",
@@ -118,7 +113,7 @@ async function reserve(tx: Queryable, bases: readonly string[]): Promise<Map<str
   if (bases.length === 0) return new Map();
   const counted = [...Map.groupBy(bases, (base) => base)];
   const given = { bases: counted.map(([base]) => base), counts: counted.map(([, same]) => same.length) };
-  const rows = await findRows<{ base: string; last: number }, typeof given>(tx, reserveNumbers, given);
+  const rows = await reserveNumbers(tx, given);
   const counts = new Map(counted.map(([base, same]) => [base, same.length]));
   return new Map(rows.map(({ base, last }) => [base, { next: last - counts.get(base)! + 1 }]));
 }

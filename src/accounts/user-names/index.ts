@@ -5,5 +5,3 @@
  * Invariants: a user name is used once: a unique claim enforces it, and a trigger adds the claim for every other write.
  */
 export { giveUserNames, giveUserNamesAtSchool } from "./give-at-school.ts";
-export type { RosterNames } from "./give-at-school.ts";
-export { friendlyWords } from "./words.ts";

@@ -1,9 +1,7 @@
 import type { Schemas } from "../handler.ts";
 import type { PrintedDocument } from "./draw.ts";
 
-type Proof = Schemas["AgreementProof"];
 type Item = Schemas["AppAttribute"] | Schemas["AppScope"];
-type Role = Schemas["AgreementActor"]["role"];
 
 type Words = {
   file: string;
@@ -26,7 +24,7 @@ type Words = {
   pdf: string;
   unnamed: string;
   items: Record<Item, string>;
-  roles: Record<Role, string>;
+  roles: Record<Schemas["AgreementActor"]["role"], string>;
   footer: (id: string) => string;
 };
 
@@ -164,7 +162,7 @@ export const receiptWords: Record<"de" | "en", Words> = {
 
 /** The receipt as a document to print. */
 export function describeReceipt(
-  { receipt, schoolName, agreement }: Proof,
+  { receipt, schoolName, agreement }: Schemas["AgreementProof"],
   { language, now }: { language: "de" | "en"; now: Date },
 ): PrintedDocument {
   const words = receiptWords[language];

@@ -10,11 +10,10 @@ export type Authentication =
   | { method: "none" };
 
 type Method = Authentication["method"];
-type Registered = { clientId: string; issuer: { url: string }; authentication: Authentication };
 
 /** Says how the token requests of two sign-ons differ from the registration; null if they do not. */
 export async function findAuthenticationFault(
-  { clientId, issuer, authentication }: Registered,
+  { clientId, issuer, authentication }: { clientId: string; issuer: { url: string }; authentication: Authentication },
   request: TokenRequest,
   next: TokenRequest | null,
 ): Promise<string | null> {
@@ -66,10 +65,8 @@ function findBasicFault(authorization: string, clientId: string, clientSecret: s
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const longestSeconds = 3600;
 
-type Signer = { clientId: string; issuerUrl: string; keys: JWTVerifyGetKey };
-
 async function findAssertionFault(
-  { clientId, issuerUrl, keys }: Signer,
+  { clientId, issuerUrl, keys }: { clientId: string; issuerUrl: string; keys: JWTVerifyGetKey },
   { form }: TokenRequest,
   next: TokenRequest | null,
 ): Promise<string | null> {

@@ -13,8 +13,7 @@ const selectAppIds = statement<{ personId: PersonId }>(
   WHERE ${event.subjectId} = ${personId} AND known.id IS NOT NULL`,
 );
 
-type Dump = { path: string; kind: FileKind };
-type Places = { personId: PersonId; dumps: readonly Dump[]; tell: (line: string) => void };
+type Places = { personId: PersonId; dumps: readonly { path: string; kind: FileKind }[]; tell: (line: string) => void };
 
 /**
  * The ids by which apps with ids of their own knew the person, as far as they are still stored: in the change feed, and

@@ -127,10 +127,8 @@ const tablesOfOthers = [
 export const isOfOthers = (table: string, read: Read): boolean =>
   tablesOfOthers.includes(table) || (table === "audit" && /^(school|app)_/.test(read("action") ?? ""));
 
-type Unreadable = { column: string; holds: string };
-
 /** Encrypted values, which are not searched but for ids that are not encrypted. */
-export const encryptedColumns: readonly Unreadable[] = [
+export const encryptedColumns: readonly { column: string; holds: string }[] = [
   { column: "card_print.encrypted", holds: "cards that wait to be printed, deleted ten minutes after they were made" },
   { column: "credential_batch.encrypted", holds: "cards and passwords of classes, deleted after a day" },
   { column: "credential_batch_person.encrypted", holds: "the password and card of a person, deleted after a day" },

@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import type { PersonId } from "../../directory/index.ts";
 import { withTransaction, type OpenDb } from "../../platform/database/db.ts";
-import { findRows, sql, statement } from "../../platform/database/sql.ts";
+import { makeFind, sql } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { foldText } from "../../platform/text/fold-text.ts";
 import type { Machine, Result } from "../command.ts";
@@ -76,14 +76,14 @@ async function checkDeleted({ prisma }: OpenDb, id: PersonId): Promise<void> {
   throw new AppError("conflict", "person_not_deleted", `This person has not been deleted for good.${when}`);
 }
 
-const hashUserName = statement<{ name: string }>(({ name }) => sql`SELECT user_name_hash(${name}) AS hash`);
+const hashUserName = makeFind<{ hash: Buffer }, { name: string }>(
+  ({ name }) => sql`SELECT user_name_hash(${name}) AS hash`,
+);
 
 /** Also of the name without the number that user names made by a rule end with. */
 async function hashUserNames({ pool }: OpenDb, userNames: readonly string[]): Promise<Buffer[]> {
   const spellings = new Set(userNames.map(foldText).flatMap((name) => [name, name.replace(/\d+$/, "")]));
-  const found = [...spellings].map((name) =>
-    findRows<{ hash: Buffer }, { name: string }>(pool, hashUserName, { name }),
-  );
+  const found = [...spellings].map((name) => hashUserName(pool, { name }));
   return (await Promise.all(found)).flatMap((rows) => rows.map(({ hash }) => hash));
 }
 

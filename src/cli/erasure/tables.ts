@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { ProgressStep } from "../progress-bar.ts";
-import { findRows, sql, statement, type Queryable } from "../../platform/database/sql.ts";
+import { findRows, makeFind, sql, statement } from "../../platform/database/sql.ts";
 import type { Matcher } from "./matcher.ts";
 import { scan, type FoundRow } from "./scan.ts";
 
@@ -18,7 +18,7 @@ export type SearchedTable = {
 };
 
 // Temporary tables of other sessions cannot be read; they end with their transaction.
-const listTables = statement(
+export const findTables = makeFind<SearchedTable>(
   () => sql`
   SELECT n.nspname AS schema, c.relname AS name, c.relkind AS kind, pg_relation_size(c.oid)::float8 AS bytes,
     COALESCE((SELECT whole.relname FROM pg_class whole WHERE whole.oid = pg_partition_root(c.oid)), c.relname) AS whole,
@@ -31,8 +31,6 @@ const listTables = statement(
     AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
   ORDER BY n.nspname, c.relname`,
 );
-
-export const findTables = (db: Queryable): Promise<SearchedTable[]> => findRows<SearchedTable>(db, listTables, {});
 
 const countLargeObjects = statement(() => sql`SELECT count(*)::int AS count FROM pg_largeobject_metadata`);
 
@@ -63,7 +61,7 @@ export async function searchDatabase(
   // Row security would leave rows out silently; off, it is an error.
   await client.query(`SET LOCAL row_security = off; SET LOCAL statement_timeout = '${statementLimit}'`);
   const { rows: times } = await client.query<{ at: Date }>("SELECT now() AS at");
-  const tables = await findTables(client);
+  const tables = await findTables(client, {});
   const total = tables.reduce((sum, { bytes }) => sum + bytes, 0);
   let [rows, done] = [0, 0];
   for (const table of tables.filter(({ kind, columns }) => kind !== "f" && columns.length > 0)) {

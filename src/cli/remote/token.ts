@@ -66,13 +66,11 @@ async function askAsApp(app: App, { tokenUrl, scopes }: Asked, fetch: Fetch): Pr
   throw refuse(address, answer);
 }
 
-type Grant = Record<string, string>;
-
 /** Exchanges what a person's login gave: a code, or the refresh token before. */
 export async function exchange(
   address: string,
   { tokenUrl }: Discovery,
-  grant: Grant,
+  grant: Record<string, string>,
   fetch: Fetch,
 ): Promise<{ token: Token; login: Login }> {
   const answer = await post(fetch, tokenUrl, {

@@ -3,12 +3,10 @@ import type pg from "pg";
 import { isDatabaseUnavailable } from "./db.ts";
 import type { Queryable } from "./sql.ts";
 
-type Reader = { client: pg.PoolClient; canceller: pg.Pool };
-
 export type ReadServer = { pool: pg.Pool; canceller: pg.Pool };
 
 export type ReplicaReads = {
-  take(): Promise<Reader>;
+  take(): Promise<{ client: pg.PoolClient; canceller: pg.Pool }>;
   ageSeconds(): number;
   readonly taken: Readonly<{ replica: number; primary: number }>;
   close(): Promise<void>;

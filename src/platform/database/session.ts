@@ -46,12 +46,10 @@ const identify = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS "pr
   pg_postmaster_start_time()::text AS "serverStartedAt",
   (SELECT backend_start::text FROM pg_stat_get_activity(pg_backend_pid())) AS "startedAt"`;
 
-type Session = { settings?: string | undefined; isReplica?: boolean | undefined };
-
 /** Errors: unavailable for a standby, to which the primary's address may lead for a while after a failover. */
 export async function prepareSession(
   client: pg.ClientBase,
-  { settings = "", isReplica = false }: Session,
+  { settings = "", isReplica = false }: { settings?: string | undefined; isReplica?: boolean | undefined },
 ): Promise<void> {
   const results = (await client.query(
     `${limits}; ${settings}${settings && ";"} ${identify}`,

@@ -7,14 +7,13 @@ const usual: SilenceLimits = { lookMs: 5000, silentMs: 15_000, answerMs: 15_000 
 
 type Socket = { bytesRead: number; bytesWritten: number; destroy(error: Error): void };
 type Watched = pg.ClientBase & { readyForQuery: boolean; connection: { stream: Socket } };
-type Seen = { bytes: number; sinceMs: number };
 
 type Options = { url: string; isReplica?: boolean | undefined; silence?: Partial<SilenceLimits> | undefined };
 
 /** Ends connections of a vanished server, which TCP notices late; a second connection asks for the backend. */
 export function watchSilence({ url, isReplica = false, silence }: Options): (client: pg.ClientBase) => void {
   const { lookMs, silentMs, answerMs } = { ...usual, ...silence };
-  const seen = new Map<Watched, Seen>();
+  const seen = new Map<Watched, { bytes: number; sinceMs: number }>();
   let timer: NodeJS.Timeout | undefined;
   let isAsking = false;
 

@@ -190,3 +190,30 @@ export async function run<Given extends object = object>(
 ): Promise<number> {
   return (await db.query(toQuery(statement, given))).rowCount ?? 0;
 }
+
+/** Makes a function that runs a statement and returns its rows. */
+export function makeFind<Row extends Record<string, unknown>, Given extends object = object>(
+  build: (given: Parameters<Given>) => Sql,
+  name?: string,
+): (db: Queryable, given: Given) => Promise<Row[]> {
+  const made = statement<Given>(build, name);
+  return (db, given) => findRows<Row, Given>(db, made, given);
+}
+
+/** Makes a function that runs a statement which always returns one row, and returns that. */
+export function makeFindOne<Row extends Record<string, unknown>, Given extends object = object>(
+  build: (given: Parameters<Given>) => Sql,
+  name?: string,
+): (db: Queryable, given: Given) => Promise<Row> {
+  const find = makeFind<Row, Given>(build, name);
+  return async (db, given) => (await find(db, given))[0]!;
+}
+
+/** Makes a function that runs a statement and returns how many rows it changed. */
+export function makeRun<Given extends object = object>(
+  build: (given: Parameters<Given>) => Sql,
+  name?: string,
+): (db: Queryable, given: Given) => Promise<number> {
+  const made = statement<Given>(build, name);
+  return (db, given) => run(db, made, given);
+}

@@ -3,15 +3,16 @@ import {
   findRows,
   identifier,
   join,
+  makeRun,
   run,
   sql,
   statement,
   table,
   type Parameter,
   type Parameters,
+  type Queryable,
   type Sql,
   type Value,
-  type Queryable,
 } from "./sql.ts";
 
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
@@ -121,7 +122,7 @@ const findWait = statement<{ key: Buffer; perToken: number; refill: number }>(
   "token-bucket.wait",
 );
 
-const sweep = statement<{ now: Date; batch: number }>(
+export const sweepTokenBuckets = makeRun<{ now: Date; batch: number }>(
   ({ now, batch }) => sql`
   DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
     SELECT ${limit.key} FROM ${limit} WHERE ${limit.fullAt} < ${now}
@@ -150,10 +151,6 @@ export async function undoTake(db: Queryable, buckets: readonly Bucket[], taken:
 
 export async function giveTokensBack(db: Queryable, buckets: readonly Bucket[]): Promise<void> {
   if (buckets.length > 0) await run(db, giveBackStatement(buckets.length), toBucketParameters(buckets));
-}
-
-export function sweepTokenBuckets(db: Queryable, now: Date, batch: number): Promise<number> {
-  return run(db, sweep, { now, batch });
 }
 
 export const secondsUntil = (wait: Date, now: Date): number =>

@@ -38,14 +38,13 @@ export type Binding<Operations, Caller extends Token> = {
 };
 
 type AnyAnswer = JsonRead<unknown> | JsonList<unknown> | JsonObject<unknown> | JsonMade<unknown> | JsonDone<Done>;
-type AnyHandler = (request: object) => AnyAnswer;
 
 /** Makes the router of one document. Errors: throws for a missing or an unknown handler. */
 export function bindOperations<Operations, Caller extends Token>(binding: Binding<Operations, Caller>): Router {
   const { log, render, only } = binding;
   const document = only === undefined ? binding.document : narrowDocument(binding.document, only);
   const operations = listOperations(document);
-  const handlers = binding.handlers as unknown as Record<string, AnyHandler>;
+  const handlers = binding.handlers as unknown as Record<string, (request: object) => AnyAnswer>;
   refuseGaps("Handlers and contract differ.", {
     described: operations.filter(isOffered).map(({ operation }) => operation.operationId),
     known: Object.keys(handlers),

@@ -27,7 +27,6 @@ export type Operation = {
   [keyword: `x-${string}`]: unknown;
 };
 type Reference = { $ref: string };
-type SecurityScheme = { type: string; flows?: Record<string, { scopes?: Record<string, string> }> };
 
 export type OpenApiDocument = {
   openapi: string;
@@ -38,7 +37,7 @@ export type OpenApiDocument = {
     parameters?: Record<string, Parameter>;
     headers?: Record<string, Header>;
     responses?: Record<string, Answer>;
-    securitySchemes?: Record<string, SecurityScheme>;
+    securitySchemes?: Record<string, { type: string; flows?: Record<string, { scopes?: Record<string, string> }> }>;
   };
 };
 

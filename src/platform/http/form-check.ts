@@ -1,9 +1,7 @@
 import { resolve, type OpenApiDocument, type Operation, type Schema } from "./document.ts";
 import { makeSchemaChecks, type Check } from "./validator-library.ts";
 
-type ParameterFault = { name: string; message: string };
-
-export type FormCheck = (values: Readonly<Record<string, unknown>>) => ParameterFault | null;
+export type FormCheck = (values: Readonly<Record<string, unknown>>) => { name: string; message: string } | null;
 
 const formType = "application/x-www-form-urlencoded";
 

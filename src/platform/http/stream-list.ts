@@ -4,9 +4,7 @@ import { contentType, type Sending } from "./send.ts";
 import { makePacedBody } from "./paced-body.ts";
 import type { Pace } from "./reading.ts";
 
-type Rows = { text: string; values: unknown[] };
-type Part = { open: string; rows: Rows; close: string; rowsAtOnce: number };
-type Body = { open: string; parts: readonly Part[]; close: string };
+type Part = { open: string; rows: { text: string; values: unknown[] }; close: string; rowsAtOnce: number };
 type Streaming = { headers: Record<string, string>; pace: Pace } & Pick<Sending, "res" | "check" | "complete">;
 
 /** The first rows go out at once. */
@@ -15,7 +13,7 @@ const firstRows = 50;
 /** Returns the number of rows of the longest part. A body that breaks off gets no last chunk. */
 export async function streamList(
   client: pg.PoolClient,
-  { open, parts, close }: Body,
+  { open, parts, close }: { open: string; parts: readonly Part[]; close: string },
   { res, headers, pace, check, complete }: Streaming,
 ): Promise<number> {
   const body = makePacedBody(res, pace);

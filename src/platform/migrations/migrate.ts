@@ -129,9 +129,7 @@ const tooNew = (name: string) =>
     `The database holds the migration ${name} of a newer version, beside which this version does not work. Start a newer version, or restore a backup.`,
   );
 
-type Applied = { id: string; checksum: string; name: string; note: string };
-
-const recordMigration = statement<Applied>(
+const recordMigration = statement<{ id: string; checksum: string; name: string; note: string }>(
   ({ id, checksum, name, note }) => sql`
   INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count, logs)
   VALUES (${id}, ${checksum}, ${name}, now(), clock_timestamp(), 1, ${note})`,

@@ -6,8 +6,6 @@ export const root = join(import.meta.dirname, "../../..");
 
 export type Files = Map<string, string | Buffer>;
 
-type Program = { files: Files; packages: Set<string> };
-
 type Source = { entries: readonly string[]; isIncluded(path: string): boolean };
 
 const imports = /(^import |^[^"\n]* from |\bimport\()"([^"\n]+)"( with \{ type: "json" \})?/gm;
@@ -20,7 +18,7 @@ const jsPath = (path: string): string => (path.endsWith(".ts") ? path.replace(/\
  *         `import()`, and is left out.
  * Errors: throws for another import of a module that is not included.
  */
-export function readProgram({ entries, isIncluded }: Source): Program {
+export function readProgram({ entries, isIncluded }: Source): { files: Files; packages: Set<string> } {
   const files: Files = new Map();
   const packages = new Set<string>();
   const waiting = [...entries];

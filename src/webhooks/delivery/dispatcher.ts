@@ -98,7 +98,9 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
   async function renewLeases(): Promise<void> {
     if (workers.size === 0 || clock().getTime() < renewAt) return;
     const held = deadline();
-    const kept = new Map((await renew(db.pool, held, [...workers.keys()])).map((endpoint) => [endpoint.id, endpoint]));
+    const kept = new Map(
+      (await renew(db.pool, { ...held, ids: [...workers.keys()] })).map((endpoint) => [endpoint.id, endpoint]),
+    );
     for (const worker of workers.values()) {
       const endpoint = kept.get(worker.id);
       if (endpoint) refresh(worker, endpoint, deps.keys);
@@ -115,7 +117,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
     if (mayBeMore) return;
     lookAt = performance.now() + lookMs;
     const held = deadline();
-    const taken = await lease(db.pool, held, deps.concurrency - workers.size);
+    const taken = await lease(db.pool, { ...held, limit: deps.concurrency - workers.size });
     if (workers.size === 0) setDeadline(held.until);
     for (const endpoint of taken) {
       const worker = workers.get(endpoint.id);
@@ -184,11 +186,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
     );
     if (idle.length === 0) return;
     for (const worker of idle) workers.delete(worker.id);
-    await release(
-      db.pool,
-      holder,
-      idle.map(({ id }) => id),
-    );
+    await release(db.pool, { holder, ids: idle.map(({ id }) => id) });
   }
 
   return { run };

@@ -1,5 +1,5 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
-import { fields, findRows, sql, statement, table, type Sql, type Queryable } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table, type Sql } from "../../platform/database/sql.ts";
 import { bodyNow } from "../payload.ts";
 import { isDue } from "../queue.ts";
 
@@ -25,7 +25,7 @@ export const dueFields = (delivery: typeof d): Sql =>
 
 type DueQuery = { endpointIds: readonly string[]; capacities: readonly number[]; now: Date; known: readonly string[] };
 
-const selectDue = statement<DueQuery>(
+export const findDue = makeFind<Due, DueQuery>(
   ({ endpointIds, capacities, now, known }) => sql`
   SELECT ${dueFields(d)}
   FROM unnest(${endpointIds}::uuid[], ${capacities}::int[]) AS wanted (endpoint_id, capacity)
@@ -35,6 +35,3 @@ const selectDue = statement<DueQuery>(
     ORDER BY ${d.dueAt}, ${d.id} LIMIT wanted.capacity) d`,
   "webhooks.findDue",
 );
-
-export const findDue = (db: Queryable, query: DueQuery): Promise<Due[]> =>
-  findRows<Due, DueQuery>(db, selectDue, query);

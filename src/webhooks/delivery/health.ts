@@ -32,11 +32,8 @@ export async function updateHealth(workers: readonly EndpointWorker[], deps: Dep
   const changed = workers.filter((worker) => worker.isHealthChanged && worker.isOpen);
   for (const worker of workers) worker.isHealthChanged = false;
   if (changed.length === 0) return;
-  await recordHealth(
-    deps.db.pool,
-    deps.holder,
-    changed.map(({ id, failures, failingSince }) => ({ id, failures, failingSince })),
-  );
+  const healths = changed.map(({ id, failures, failingSince }) => ({ id, failures, failingSince }));
+  await recordHealth(deps.db.pool, { holder: deps.holder, healths: JSON.stringify(healths) });
   for (const worker of changed) {
     const to = chooseState(worker, deps);
     if (to === null) continue;

@@ -1,15 +1,5 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
-import {
-  fields,
-  findRows,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-  type Part,
-  type Queryable,
-} from "../../platform/database/sql.ts";
+import { fields, makeFind, makeRun, sql, table, update, type Part } from "../../platform/database/sql.ts";
 import { asynchronous, isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
 
@@ -40,7 +30,7 @@ const leasedFields = (now: Part) =>
     secrets: secretsAt(now),
   });
 
-const takeLeases = statement<Holder & { limit: number }>(
+export const lease = makeFind<LeasedEndpoint, Holder & { limit: number }>(
   ({ holder, now, until, limit }) => sql`
   ${update("webhookEndpoint", "w", { leasedBy: holder, leasedUntil: until })}
   WHERE ${w.id} IN (
@@ -55,7 +45,7 @@ const takeLeases = statement<Holder & { limit: number }>(
   "webhooks.lease",
 );
 
-const extendLeases = statement<Holder & { ids: readonly string[] }>(
+export const renew = makeFind<LeasedEndpoint, Holder & { ids: readonly string[] }>(
   ({ holder, now, until, ids }) => sql`
   ${update("webhookEndpoint", "w", { leasedUntil: until })}
   WHERE ${w.leasedBy} = ${holder} AND ${w.id} = ANY (${ids}::uuid[]) AND ${asynchronous}
@@ -63,21 +53,9 @@ const extendLeases = statement<Holder & { ids: readonly string[] }>(
   "webhooks.renew",
 );
 
-const returnLeases = statement<{ holder: string; ids: readonly string[] }>(
+export const release = makeRun<{ holder: string; ids: readonly string[] }>(
   ({ holder, ids }) => sql`
   ${update("webhookEndpoint", "w", { leasedBy: sql`NULL`, leasedUntil: sql`NULL` })}
   WHERE ${w.leasedBy} = ${holder} AND ${w.id} = ANY (${ids}::uuid[]) AND ${asynchronous}`,
   "webhooks.release",
 );
-
-export function lease(db: Queryable, held: Holder, limit: number): Promise<LeasedEndpoint[]> {
-  return findRows<LeasedEndpoint, Holder & { limit: number }>(db, takeLeases, { ...held, limit });
-}
-
-export function renew(db: Queryable, held: Holder, ids: readonly string[]): Promise<LeasedEndpoint[]> {
-  return findRows<LeasedEndpoint, Holder & { ids: readonly string[] }>(db, extendLeases, { ...held, ids });
-}
-
-export async function release(db: Queryable, holder: string, ids: readonly string[]): Promise<void> {
-  await run(db, returnLeases, { holder, ids });
-}

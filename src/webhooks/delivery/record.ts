@@ -1,5 +1,5 @@
 import { withTransaction, type Db } from "../../platform/database/db.ts";
-import { insert, type Queryable, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { insert, makeRun, run, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { asynchronous, lockQueues, promoteNext } from "../queue.ts";
 
 export type Result = {
@@ -59,16 +59,10 @@ export async function record(db: Db, results: readonly Result[], now: Date): Pro
   });
 }
 
-export type Health = { id: string; failures: number; failingSince: Date | null };
-
-const recordFailures = statement<{ holder: string; healths: string }>(
+export const recordHealth = makeRun<{ holder: string; healths: string }>(
   ({ holder, healths }) => sql`
   ${update("webhookEndpoint", "w", { failures: sql`h.failures`, failingSince: sql`h."failingSince"` })}
   FROM json_to_recordset(${healths}::json) AS h (id uuid, failures int, "failingSince" timestamptz)
   WHERE ${w.id} = h.id AND ${w.leasedBy} = ${holder}`,
   "webhooks.recordHealth",
 );
-
-export async function recordHealth(db: Queryable, holder: string, healths: readonly Health[]): Promise<void> {
-  await run(db, recordFailures, { holder, healths: JSON.stringify(healths) });
-}

@@ -48,12 +48,10 @@ const copyDeliveries = statement<Copy>(
   "webhooks.replay",
 );
 
-type Replay = { endpointId: string; deliveryId?: string | undefined; last?: number | undefined };
-
 /** Returns their number. Errors: not_found for others' endpoints and deliveries; conflict if disabled. */
 export async function replayIn(
   tx: Transaction,
-  { endpointId, deliveryId, last }: Replay,
+  { endpointId, deliveryId, last }: { endpointId: string; deliveryId?: string | undefined; last?: number | undefined },
   origin: Origin,
 ): Promise<number> {
   await lockQueues(tx, "exclusive");

@@ -1,6 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import type { ClientId } from "../../../src/access/index.ts";
-import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
+import { describe, expect, test } from "vitest";
 import { forgetInAudit, recordAudit, type AuditLine } from "../../../src/events/index.ts";
 import { makeStaff, type AdminClient, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
@@ -11,41 +9,28 @@ const make = makeMakers(service.db);
 
 type Line = { id: string; at: string; action: string; personId: string | null; clientId: string | null };
 
-let operator: AdminClient;
-let admin: AdminClient;
-let partner: AdminClient;
-let adminId: ClientId;
-let school: SchoolId;
-let other: SchoolId;
-let person: PersonId;
-let foreign: PersonId;
-let app: ClientId;
-let foreignApp: ClientId;
-
 const minute = (n: number) => new Date(Date.UTC(2026, 0, 5, 8, n));
 const record = (n: number, line: Omit<AuditLine, "at">) => recordAudit(service.db, { at: minute(n), ...line });
 
-beforeAll(async () => {
-  [school, other] = [await make.school(), await make.school()];
-  [person, foreign] = [await make.person({ school }), await make.person({ school: other })];
-  [app, foreignApp] = [(await make.app()).clientId, (await make.app()).clientId];
-  operator = (await makeStaff(service, "OPERATOR")).call;
-  const made = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-  [admin, adminId] = [made.call, made.app.clientId];
-  partner = (await makeStaff(service, "PARTNER", { clientIds: [app] })).call;
-  const staff = { actorId: `person:${foreign}`, actorRole: "OPERATOR", requestId: "r" };
-  await record(1, { action: "person_updated", schoolId: school, personId: person, ...staff });
-  await record(2, { action: "person_updated", schoolId: other, personId: foreign, ...staff });
-  await record(3, {
-    action: "person_updated",
-    clientId: app,
-    personId: person,
-    detail: { whom: person, reason: "blocked" },
-  });
-  await record(4, { action: "person_updated", clientId: app, ...staff });
-  await record(5, { action: "person_updated", clientId: foreignApp, schoolId: school, actorId: "purge" });
-  await record(6, { action: "person_updated", detail: { values: 3 } });
+const [school, other] = [await make.school(), await make.school()];
+const [person, foreign] = [await make.person({ school }), await make.person({ school: other })];
+const [app, foreignApp] = [(await make.app()).clientId, (await make.app()).clientId];
+const operator = (await makeStaff(service, "OPERATOR")).call;
+const made = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+const [admin, adminId] = [made.call, made.app.clientId];
+const partner = (await makeStaff(service, "PARTNER", { clientIds: [app] })).call;
+const staff = { actorId: `person:${foreign}`, actorRole: "OPERATOR", requestId: "r" };
+await record(1, { action: "person_updated", schoolId: school, personId: person, ...staff });
+await record(2, { action: "person_updated", schoolId: other, personId: foreign, ...staff });
+await record(3, {
+  action: "person_updated",
+  clientId: app,
+  personId: person,
+  detail: { whom: person, reason: "blocked" },
 });
+await record(4, { action: "person_updated", clientId: app, ...staff });
+await record(5, { action: "person_updated", clientId: foreignApp, schoolId: school, actorId: "purge" });
+await record(6, { action: "person_updated", detail: { values: 3 } });
 
 const read = async (call: AdminClient, query = ""): Promise<Line[]> => {
   const { status, body } = await call("GET", `/audit?until=2026-01-06T00%3A00%3A00Z&${query}`);

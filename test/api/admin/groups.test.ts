@@ -1,5 +1,5 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
-import type { GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
+import { beforeEach, expect, test } from "vitest";
+import type { GroupId, PersonId } from "../../../src/directory/index.ts";
 import { setLogin } from "../../support/sign-ins.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { giveRole } from "../../../src/staff/index.ts";
@@ -21,29 +21,18 @@ const { db } = service;
 const make = makeMakers(db);
 const nowhere = "00000000-0000-4000-8000-00000000dead";
 
-let school: SchoolId;
-let other: SchoolId;
-let theirs: GroupId;
-let stranger: PersonId;
 let group: GroupId;
 let person: PersonId;
-let watcher: string;
-let operator: AdminClient;
-let office: AdminClient;
-let partner: AdminClient;
-let support: AdminClient;
 
-beforeAll(async () => {
-  [school, other] = [await make.school(), await make.school()];
-  operator = (await makeStaff(service, "OPERATOR")).call;
-  office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
-  support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
-  const app = await make.app();
-  watcher = app.clientId;
-  partner = (await makeStaff(service, "PARTNER", { clientIds: [app.clientId] })).call;
-  theirs = await make.group({ school: other });
-  stranger = await make.person({ school: other });
-});
+const [school, other] = [await make.school(), await make.school()];
+const operator = (await makeStaff(service, "OPERATOR")).call;
+const office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+const support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
+const app = await make.app();
+const watcher = app.clientId;
+const partner = (await makeStaff(service, "PARTNER", { clientIds: [app.clientId] })).call;
+const theirs = await make.group({ school: other });
+const stranger = await make.person({ school: other });
 
 beforeEach(async () => {
   group = await make.group({ school, name: "Klasse 5a" });

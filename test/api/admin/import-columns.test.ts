@@ -1,8 +1,7 @@
-import { beforeAll, expect, test } from "vitest";
-import type { SchoolId } from "../../../src/directory/index.ts";
+import { expect, test } from "vitest";
 import { makeImportSweep } from "../../../src/imports/index.ts";
 import { addDays } from "../../../src/platform/clock.ts";
-import { makeAdminClient, makeStaff, refusalOf, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeAdminClient, makeStaff, refusalOf, type Sent } from "../../support/admin.ts";
 import { expectDescribed } from "../../support/described.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
@@ -11,17 +10,10 @@ const service = await startService();
 const { db } = service;
 const make = makeMakers(db);
 
-let school: SchoolId;
-let office: AdminClient;
-let support: AdminClient;
-let foreign: AdminClient;
-
-beforeAll(async () => {
-  school = await make.school({ officialId: "DE-1" });
-  office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
-  support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
-  foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school({})] })).call;
-});
+const school = await make.school({ officialId: "DE-1" });
+const office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+const support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
+const foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school({})] })).call;
 
 type Columns = {
   columns: { heading: string; use: string; samples: string[] }[];

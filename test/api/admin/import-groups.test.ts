@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { foldGroupName } from "../../../src/imports/look-alikes.ts";
@@ -15,11 +15,8 @@ const nowhere = "00000000-0000-4000-8000-00000000dead";
 let school: SchoolId;
 let office: AdminClient;
 let support: AdminClient;
-let foreign: AdminClient;
 
-beforeAll(async () => {
-  foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school()] })).call;
-});
+const foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school()] })).call;
 
 beforeEach(async () => {
   school = await make.school();

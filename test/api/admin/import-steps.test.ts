@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { withTransaction } from "../../../src/platform/database/db.ts";
 import { zip } from "../../imports/rosters.ts";
@@ -14,15 +14,11 @@ const nowhere = "00000000-0000-4000-8000-00000000dead";
 
 let school: SchoolId;
 let officialId: string;
-let operator: AdminClient;
 let office: AdminClient;
 let support: AdminClient;
-let foreign: AdminClient;
 
-beforeAll(async () => {
-  operator = (await makeStaff(service, "OPERATOR")).call;
-  foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school()] })).call;
-});
+const operator = (await makeStaff(service, "OPERATOR")).call;
+const foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school()] })).call;
 
 let count = 0;
 beforeEach(async () => {

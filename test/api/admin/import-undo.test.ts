@@ -1,6 +1,5 @@
-import { beforeAll, expect, test } from "vitest";
-import type { SchoolId } from "../../../src/directory/index.ts";
-import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
+import { expect, test } from "vitest";
+import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { expectDescribed } from "../../support/described.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeTestClock, startService } from "../../support/service.ts";
@@ -10,17 +9,10 @@ const service = await startService({ clock });
 const { db } = service;
 const make = makeMakers(db);
 
-let school: SchoolId;
-let office: AdminClient;
-let support: AdminClient;
-let foreign: AdminClient;
-
-beforeAll(async () => {
-  school = await make.school();
-  office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
-  support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
-  foreign = (await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] })).call;
-});
+const school = await make.school();
+const office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+const support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
+const foreign = (await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] })).call;
 
 type Import = { id: string; state: string; undoUntil: string | null; undoneAt: string | null };
 type Entry = { id: string; kind: string; personName: { last: string } | null; groupName: string | null } & {

@@ -1,8 +1,7 @@
 import { readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
-import type { SchoolId } from "../../../src/directory/index.ts";
+import { expect, test } from "vitest";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { plainTemplate } from "../../../src/imports/index.ts";
 import {
@@ -26,24 +25,14 @@ const { db } = service;
 const make = makeMakers(db);
 const nowhere = "00000000-0000-4000-8000-00000000dead";
 
-let school: SchoolId;
-let other: SchoolId;
-let operator: AdminClient;
-let office: AdminClient;
-let support: AdminClient;
-let teacher: AdminClient;
-let foreign: AdminClient;
-
-beforeAll(async () => {
-  await db.pool.query(`${waitForTest};
+await db.pool.query(`${waitForTest};
     CREATE TRIGGER wait_for_test BEFORE INSERT ON staged_person FOR EACH STATEMENT EXECUTE FUNCTION wait_for_test()`);
-  [school, other] = [await make.school({ officialId: "DE-1" }), await make.school({ officialId: "DE-2" })];
-  operator = (await makeStaff(service, "OPERATOR")).call;
-  office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
-  support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
-  teacher = (await makeStaff(service, "CLASS_TEACHER", { schoolIds: [school] })).call;
-  foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [other] })).call;
-});
+const [school, other] = [await make.school({ officialId: "DE-1" }), await make.school({ officialId: "DE-2" })];
+const operator = (await makeStaff(service, "OPERATOR")).call;
+const office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+const support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
+const teacher = (await makeStaff(service, "CLASS_TEACHER", { schoolIds: [school] })).call;
+const foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [other] })).call;
 
 type Shown = {
   id: string;

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { setLogin } from "../../support/sign-ins.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
@@ -17,29 +17,18 @@ type Body = Record<string, unknown> & { id: PersonId; schools: { id: SchoolId }[
 const bodyOf = ({ body }: Sent) => body as Body;
 const namesOf = ({ body }: Sent) => (body as { name: { last: string } }[]).map((person) => person.name.last);
 
-let school: SchoolId;
-let second: SchoolId;
-let other: SchoolId;
 let person: PersonId;
-let stranger: PersonId;
-let operator: AdminClient;
-let office: AdminClient;
-let secretaryApp: string;
-let teacher: AdminClient;
-let watcher: string;
 
-beforeAll(async () => {
-  [school, second, other] = [await make.school(), await make.school(), await make.school()];
-  operator = (await makeStaff(service, "OPERATOR")).call;
-  const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school, second] });
-  office = secretary.call;
-  secretaryApp = secretary.app.clientId;
-  teacher = (await makeStaff(service, "CLASS_TEACHER", { schoolIds: [school] })).call;
-  const app = await make.app({ name: "Watcher" });
-  watcher = app.clientId;
-  for (const id of [school, second, other]) await make.grant({ app: app.clientId, school: id });
-  stranger = await make.person({ school: other });
-});
+const [school, second, other] = [await make.school(), await make.school(), await make.school()];
+const operator = (await makeStaff(service, "OPERATOR")).call;
+const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school, second] });
+const office = secretary.call;
+const secretaryApp = secretary.app.clientId;
+const teacher = (await makeStaff(service, "CLASS_TEACHER", { schoolIds: [school] })).call;
+const app = await make.app({ name: "Watcher" });
+const watcher = app.clientId;
+for (const id of [school, second, other]) await make.grant({ app: app.clientId, school: id });
+const stranger = await make.person({ school: other });
 
 beforeEach(async () => {
   person = await make.person({ school, name });

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import {
   applyImport,
@@ -25,11 +25,8 @@ const header = "id;role;first_name;last_name;classes";
 
 let school: SchoolId;
 let call: AdminClient;
-let foreign: AdminClient;
 
-beforeAll(async () => {
-  foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school()] })).call;
-});
+const foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school()] })).call;
 
 beforeEach(async () => {
   school = await make.school();

@@ -1,6 +1,6 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
-import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
-import { makeStaff, type AdminClient, type Sent, refusalOf } from "../../support/admin.ts";
+import { beforeEach, expect, test } from "vitest";
+import type { PersonId } from "../../../src/directory/index.ts";
+import { makeStaff, type Sent, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 
@@ -9,22 +9,14 @@ const { db } = service;
 const make = makeMakers(db);
 const nowhere = "00000000-0000-4000-8000-00000000dead";
 
-let school: SchoolId;
-let second: SchoolId;
-let other: SchoolId;
 let person: PersonId;
-let operator: AdminClient;
-let office: AdminClient;
-let app: string;
 
-beforeAll(async () => {
-  [school, second, other] = [await make.school(), await make.school(), await make.school()];
-  operator = (await makeStaff(service, "OPERATOR")).call;
-  office = (await makeStaff(service, "SECRETARY", { schoolIds: [school, second] })).call;
-  const { clientId } = await make.app();
-  app = clientId;
-  for (const at of [school, second]) await make.grant({ app: clientId, school: at });
-});
+const [school, second, other] = [await make.school(), await make.school(), await make.school()];
+const operator = (await makeStaff(service, "OPERATOR")).call;
+const office = (await makeStaff(service, "SECRETARY", { schoolIds: [school, second] })).call;
+const { clientId } = await make.app();
+const app = clientId;
+for (const at of [school, second]) await make.grant({ app: clientId, school: at });
 
 beforeEach(async () => {
   person = await make.person({ school, groups: [await make.group({ school })] });

@@ -1,23 +1,18 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
-import { makeStaff, type AdminClient, refusalOf } from "../../support/admin.ts";
+import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
 
-let operator: AdminClient;
-let admin: AdminClient;
-let secretary: AdminClient;
 let [school, other]: SchoolId[] = [];
 
-beforeAll(async () => {
-  [school, other] = [await make.school({ name: "Goethe-Schule" }), await make.school({ name: "Schiller-Schule" })];
-  operator = (await makeStaff(service, "OPERATOR")).call;
-  admin = (await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school!] })).call;
-  secretary = (await makeStaff(service, "SECRETARY", { schoolIds: [school!] })).call;
-});
+[school, other] = [await make.school({ name: "Goethe-Schule" }), await make.school({ name: "Schiller-Schule" })];
+const operator = (await makeStaff(service, "OPERATOR")).call;
+const admin = (await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school!] })).call;
+const secretary = (await makeStaff(service, "SECRETARY", { schoolIds: [school!] })).call;
 
 const newSchool = (officialId: string) => ({
   name: "Lessing-Schule",

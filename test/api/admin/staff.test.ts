@@ -1,31 +1,19 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import type { ClientId } from "../../../src/access/index.ts";
-import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
+import { describe, expect, test } from "vitest";
+import type { PersonId } from "../../../src/directory/index.ts";
 import { makeAdminClient, makeStaff, type AdminClient, type Sent, idsOf, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken, getUserTokens, giveLogin, type TestApp } from "../../support/token.ts";
+import { getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
 
-let operator: AdminClient;
-let admin: AdminClient;
-let secretary: AdminClient;
-let partner: AdminClient;
-let adminApp: TestApp;
-let school: SchoolId;
-let other: SchoolId;
-let app: ClientId;
-
-beforeAll(async () => {
-  [school, other] = [await make.school(), await make.school()];
-  app = (await make.app()).clientId;
-  operator = (await makeStaff(service, "OPERATOR")).call;
-  ({ app: adminApp, call: admin } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] }));
-  secretary = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
-  partner = (await makeStaff(service, "PARTNER", { clientIds: [app] })).call;
-});
+const [school, other] = [await make.school(), await make.school()];
+const app = (await make.app()).clientId;
+const operator = (await makeStaff(service, "OPERATOR")).call;
+const { app: adminApp, call: admin } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+const secretary = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+const partner = (await makeStaff(service, "PARTNER", { clientIds: [app] })).call;
 
 const colleague = (at = school): Promise<PersonId> => make.person({ school: at, role: "TEACHER" });
 const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";

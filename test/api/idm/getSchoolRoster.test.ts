@@ -1,19 +1,14 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ScopeName } from "../../../src/access/index.ts";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { demoApp, getReader, idm, idmScopes, startDemo, type Reader } from "../../support/api.ts";
-import { makeMakers, type Make } from "../../support/make.ts";
-import type { TestService } from "../../support/service.ts";
+import { makeMakers } from "../../support/make.ts";
 import type { TestApp } from "../../support/token.ts";
 
 const demoSchools = [1, 2, 3, 4].map((n) => `a0000000-0000-4000-8000-00000000000${String(n)}`);
-let service: TestService;
-let make: Make;
 
-beforeAll(async () => {
-  service = await startDemo();
-  make = makeMakers(service.db);
-});
+const service = await startDemo();
+const make = makeMakers(service.db);
 
 type Records = Record<string, unknown>[];
 type Roster = { school?: object; groups?: Records; people?: Records; users?: Records };

@@ -1,17 +1,12 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { idm, makeReader, type Reader } from "../../support/api.ts";
 import { makeMakers, type Make } from "../../support/make.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 import { decodeJwt } from "jose";
 import { getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
 
-let service: TestService;
-let make: Make;
-
-beforeAll(async () => {
-  service = await startService();
-  make = makeMakers(service.db);
-});
+const service = await startService();
+const make = makeMakers(service.db);
 
 async function makeApp(): Promise<{ clientId: Awaited<ReturnType<Make["app"]>>["clientId"]; read: Reader }> {
   const app = await make.app();

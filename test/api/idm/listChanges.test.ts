@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { changeDirectory, setSync, setSyncedGroups, withdrawGrant } from "../../../src/access/index.ts";
 import type { ClientId, ScopeName } from "../../../src/access/index.ts";
 import {
@@ -18,17 +18,12 @@ import { setCredential } from "../../support/sign-ins.ts";
 import { idmScopes } from "../../support/api.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 import { getAppToken, getUserTokens } from "../../support/token.ts";
 
-let service: TestService;
-let make: ReturnType<typeof makeMakers>;
-let behind: Awaited<ReturnType<typeof startBehind>>;
-beforeAll(async () => {
-  service = await startService();
-  make = makeMakers(service.db, service.clock());
-  behind = await startBehind();
-});
+const service = await startService();
+const make = makeMakers(service.db, service.clock());
+const behind = await startBehind();
 
 const cursorKeys = deriveKeys(readConfig({ NODE_ENV: "test" }).encryptionKeys, "cursor");
 const place = (clientId: string, position: number) => writeChangeCursor(cursorKeys, clientId, String(position));

@@ -1,25 +1,18 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
 import { makeIdmClient } from "../../support/typed-clients.ts";
-import { makeMakers, type Make } from "../../support/make.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
 import { getAppToken, type TestApp } from "../../support/token.ts";
 
-let service: TestService;
-let make: Make;
-let client: ReturnType<typeof makeIdmClient>;
-let app: TestApp;
-
-beforeAll(async () => {
-  service = await startService();
-  make = makeMakers(service.db);
-  app = await make.app();
-  client = await clientOf(app);
-});
+const service = await startService();
+const make = makeMakers(service.db);
+const app = await make.app();
 
 const clientOf = async (of: TestApp) =>
   makeIdmClient({ baseUrl: service.url, accessToken: await getAppToken(service, of, ["people:read"]) });
+const client = await clientOf(app);
 
 async function makeSchool(
   names: (string | null)[],

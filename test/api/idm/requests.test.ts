@@ -1,21 +1,15 @@
 import { request } from "node:http";
 import { once } from "node:events";
-import { beforeAll, expect, test } from "vitest";
-import { demoApp, getReader, idm, idmScopes, makeReader, startDemo, type Reader } from "../../support/api.ts";
-import type { TestService } from "../../support/service.ts";
+import { expect, test } from "vitest";
+import { demoApp, getReader, idm, idmScopes, makeReader, startDemo } from "../../support/api.ts";
 import { getAppToken } from "../../support/token.ts";
 
 const school = "a0000000-0000-4000-8000-000000000001";
 const person = "c0000000-0000-4000-8000-000000000002";
-let service: TestService;
-let token: string;
-let read: Reader;
 
-beforeAll(async () => {
-  service = await startDemo();
-  token = await getAppToken(service, demoApp("demo-lernapp"), idmScopes);
-  read = makeReader(service, token);
-});
+const service = await startDemo();
+const token = await getAppToken(service, demoApp("demo-lernapp"), idmScopes);
+const read = makeReader(service, token);
 
 test.each([
   ["/schools?limit=0", "The query parameter limit must be an integer from 1 to 1000."],

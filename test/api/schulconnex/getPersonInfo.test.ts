@@ -1,13 +1,9 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { demoApp, demoLogin, makeReader, schulconnex, startDemo, type Read } from "../../support/api.ts";
-import type { TestService } from "../../support/service.ts";
 import { getAppToken, getUserTokens } from "../../support/token.ts";
 
 const path = `${schulconnex}/person-info`;
-let service: TestService;
-beforeAll(async () => {
-  service = await startDemo();
-});
+const service = await startDemo();
 
 async function readAs(clientId: string, person: number): Promise<Read> {
   const { access_token } = await getUserTokens(service, demoApp(clientId), demoLogin(person), {

@@ -1,10 +1,9 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
 import { loadDocument } from "../../../src/platform/http/index.ts";
-import { demoApp, getReader, makeReader, schulconnex, startDemo, type Reader } from "../../support/api.ts";
-import { makeMakers, type Make } from "../../support/make.ts";
+import { demoApp, getReader, makeReader, schulconnex, startDemo } from "../../support/api.ts";
+import { makeMakers } from "../../support/make.ts";
 import { makeSchemaCheck } from "../../support/schema-check.ts";
-import type { TestService } from "../../support/service.ts";
 import { getAppToken } from "../../support/token.ts";
 
 const path = `${schulconnex}/personen-info`;
@@ -25,17 +24,12 @@ type Datensatz = {
   personenkontexte: Kontext[];
 };
 
-let service: TestService;
-let make: Make;
-let read: Reader;
 const records = async (query = "", by = read) => (await by(`${path}${query}`)).body as Datensatz[];
 const pids = async (query: string) => (await records(query)).map(({ pid }) => pid).toSorted();
 
-beforeAll(async () => {
-  service = await startDemo();
-  make = makeMakers(service.db);
-  read = await getReader(service, demoApp("demo-lernapp"));
-});
+const service = await startDemo();
+const make = makeMakers(service.db);
+const read = await getReader(service, demoApp("demo-lernapp"));
 
 const organisation = {
   id: school(1),

@@ -1,20 +1,16 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import { silentLog } from "../../../src/platform/telemetry/log.ts";
 import { makeWebhooks } from "../../../src/webhooks/index.ts";
 import { findBundle } from "../../contract/bundles.ts";
 import { makeCheck } from "../../contract/schema-check.ts";
-import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
-import { inside, keys, settings, startWebhooks, verify, type WebhookWorld } from "../../support/webhooks.ts";
+import { answer, startReceiver } from "../../support/receiver.ts";
+import { inside, keys, settings, startWebhooks, verify } from "../../support/webhooks.ts";
 
-let world: WebhookWorld;
-let receiver: Receiver;
 let clientId: string;
 
-beforeAll(async () => {
-  world = await startWebhooks();
-  receiver = await startReceiver();
-});
+const world = await startWebhooks();
+const receiver = await startReceiver();
 beforeEach(async () => {
   clientId = await world.app();
   receiver.received.length = 0;

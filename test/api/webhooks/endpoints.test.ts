@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { withTransaction } from "../../../src/platform/database/db.ts";
 import { listEndpoints, reEncryptWebhookSecrets } from "../../../src/webhooks/index.ts";
 import {
@@ -10,18 +10,12 @@ import {
   rotateEndpointSecret,
   updateEndpoint,
 } from "../../support/webhook-changes.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { inside, keys, startWebhooks, verify, type WebhookWorld } from "../../support/webhooks.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { inside, keys, startWebhooks, verify } from "../../support/webhooks.ts";
 
-let world: WebhookWorld;
-let receiver: Receiver;
-let clientId: string;
-
-beforeAll(async () => {
-  world = await startWebhooks();
-  receiver = await startReceiver();
-  clientId = await world.app();
-});
+const world = await startWebhooks();
+const receiver = await startReceiver();
+const clientId = await world.app();
 
 const origin = () => ({ at: world.clock(), actorId: "test" });
 type Resolved = { address: string; family: number }[];

@@ -1,20 +1,16 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { getDelivery, listDeliveries, redeliverFailed } from "../../../src/webhooks/index.ts";
 import { disableEndpoint, redeliver, sendTestEvent } from "../../support/webhook-changes.ts";
 import { findBundle } from "../../contract/bundles.ts";
 import { makeCheck } from "../../contract/schema-check.ts";
-import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
-import { startWebhooks, verify, type WebhookWorld } from "../../support/webhooks.ts";
+import { answer, startReceiver } from "../../support/receiver.ts";
+import { startWebhooks, verify } from "../../support/webhooks.ts";
 
-let world: WebhookWorld;
-let receiver: Receiver;
 let clientId: string;
 let endpoint: { id: string; secret: string };
 
-beforeAll(async () => {
-  world = await startWebhooks({ settings: { retrySeconds: [5] } });
-  receiver = await startReceiver();
-});
+const world = await startWebhooks({ settings: { retrySeconds: [5] } });
+const receiver = await startReceiver();
 beforeEach(async () => {
   clientId = await world.app();
   endpoint = await world.endpoint({ clientId, url: receiver.url });

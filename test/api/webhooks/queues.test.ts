@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import { listDeliveries, redeliverFailed } from "../../../src/webhooks/index.ts";
 import {
@@ -9,19 +9,15 @@ import {
   removeEndpoint,
   resumeEndpoint,
 } from "../../support/webhook-changes.ts";
-import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
-import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
+import { answer, startReceiver } from "../../support/receiver.ts";
+import { startWebhooks } from "../../support/webhooks.ts";
 import { countWaiting } from "../../support/waiting.ts";
 
-let world: WebhookWorld;
-let receiver: Receiver;
 let clientId: string;
 let endpoint: { id: string };
 
-beforeAll(async () => {
-  world = await startWebhooks({ settings: { retrySeconds: [5] } });
-  receiver = await startReceiver();
-});
+const world = await startWebhooks({ settings: { retrySeconds: [5] } });
+const receiver = await startReceiver();
 beforeEach(async () => {
   clientId = await world.app();
   endpoint = await world.endpoint({ clientId, url: receiver.url });

@@ -1,20 +1,16 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { makeLog } from "../../../src/platform/telemetry/log.ts";
 import { getDelivery, listDeliveries } from "../../../src/webhooks/index.ts";
 import { getEndpoint, pauseEndpoint, resumeEndpoint } from "../../support/webhook-changes.ts";
-import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
-import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
+import { answer, startReceiver } from "../../support/receiver.ts";
+import { startWebhooks } from "../../support/webhooks.ts";
 
-let world: WebhookWorld;
-let receiver: Receiver;
 let clientId: string;
 const lines: string[] = [];
 
-beforeAll(async () => {
-  const log = makeLog({ level: "warn", format: "json", to: { write: (line: string) => void lines.push(line) } });
-  world = await startWebhooks({ log });
-  receiver = await startReceiver();
-});
+const log = makeLog({ level: "warn", format: "json", to: { write: (line: string) => void lines.push(line) } });
+const world = await startWebhooks({ log });
+const receiver = await startReceiver();
 beforeEach(async () => {
   clientId = await world.app();
   receiver.received.length = 0;

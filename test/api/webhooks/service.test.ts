@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { changeDirectory } from "../../../src/access/index.ts";
 import {
   addMembership,
@@ -13,50 +13,42 @@ import { makeMetrics } from "../../../src/platform/telemetry/metrics.ts";
 import { startWorker } from "../../../src/platform/jobs/worker.ts";
 import { registerEndpoint } from "../../support/webhook-changes.ts";
 import { readConfig } from "../../../src/config/index.ts";
-import { getReader, idm, type Reader } from "../../support/api.ts";
+import { getReader, idm } from "../../support/api.ts";
 import { atFileEnd } from "../../support/file-end.ts";
 import { makeMakers } from "../../support/make.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { startService } from "../../support/service.ts";
 import { inside, verify } from "../../support/webhooks.ts";
-import type { TestApp } from "../../support/token.ts";
 
 // The whole service, its jobs running, woken by PostgreSQL; the receiver does what the contract advises: it reads what
 // an event names.
 const live = Object.assign(() => new Date(), { set: () => undefined, forwardSeconds: () => undefined });
-let service: TestService;
-let receiver: Receiver;
-let app: TestApp;
-let read: Reader;
-let secret: string;
 const mirror = { person: new Set<string>(), group: new Set<string>(), school: new Set<string>() };
 
-beforeAll(async () => {
-  service = await startService({ clock: live, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
-  const worker = startWorker(
-    service.jobs.filter(({ name }) => name.startsWith("webhooks.")),
-    { log: silentLog, metrics: makeMetrics() },
-  );
-  atFileEnd(() => worker.stop(5));
-  app = await makeMakers(service.db).app();
-  read = await getReader(service, app);
-  const places = { person: "people", group: "groups", school: "schools" };
-  receiver = await startReceiver(async (call, response) => {
-    const { event, ...ids } = JSON.parse(call.body) as { event: keyof typeof mirror } & Record<string, string>;
-    const id = ids[`${event}Id`]!;
-    const { status } = await read(`${idm}/${places[event]}/${id}`);
-    if (status === 200) mirror[event].add(id);
-    else mirror[event].delete(id);
-    response.writeHead(204).end();
-  });
-  const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
-  const made = await registerEndpoint(
-    service.db,
-    { clientId: app.clientId, url: receiver.url, eventTypes: ["person", "group", "school"] },
-    { origin: { at: new Date() }, keys, policy: inside },
-  );
-  secret = made.secret;
+const service = await startService({ clock: live, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
+const worker = startWorker(
+  service.jobs.filter(({ name }) => name.startsWith("webhooks.")),
+  { log: silentLog, metrics: makeMetrics() },
+);
+atFileEnd(() => worker.stop(5));
+const app = await makeMakers(service.db).app();
+const read = await getReader(service, app);
+const places = { person: "people", group: "groups", school: "schools" };
+const receiver = await startReceiver(async (call, response) => {
+  const { event, ...ids } = JSON.parse(call.body) as { event: keyof typeof mirror } & Record<string, string>;
+  const id = ids[`${event}Id`]!;
+  const { status } = await read(`${idm}/${places[event]}/${id}`);
+  if (status === 200) mirror[event].add(id);
+  else mirror[event].delete(id);
+  response.writeHead(204).end();
 });
+const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
+const made = await registerEndpoint(
+  service.db,
+  { clientId: app.clientId, url: receiver.url, eventTypes: ["person", "group", "school"] },
+  { origin: { at: new Date() }, keys, policy: inside },
+);
+const secret = made.secret;
 
 /** What the app may read, asked for as a whole. */
 async function readAll(school: string): Promise<Record<keyof typeof mirror, string[]>> {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { inSpan, startSpan } from "./spans.ts";
 
-type Locals = { operation?: string; traceId?: string };
 type NameOperation = (method: string, path: string) => string | undefined;
 
 /** `traceparent` becomes a link, not the parent: callers could join foreign traces. */
@@ -15,7 +14,7 @@ export function traceRequest(
   const link = typeof headers["traceparent"] === "string" ? headers["traceparent"] : undefined;
   const span = isWatching ? null : startSpan("request", { kind: "server", link });
   if (span === null) return handle();
-  const locals = ((res as { locals?: Locals }).locals ??= {});
+  const locals = ((res as { locals?: { operation?: string; traceId?: string } }).locals ??= {});
   locals.traceId = span.traceId;
   res.once("close", () => {
     const operation = locals.operation ?? nameOperation(method, path) ?? "other";
