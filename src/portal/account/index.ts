@@ -40,7 +40,7 @@ const showAccount: PageHandler = async (request) => {
   ]);
   const here = idOfSession(visitor.sessionUid);
   return {
-    title: t("account.title"),
+    title: t("frame.account"),
     view: "account",
     model: {
       name: me.name === null ? "" : `${me.name.firstFull} ${me.name.last}`,

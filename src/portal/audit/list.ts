@@ -36,5 +36,5 @@ export async function listLines(request: PageRequest): Promise<PageView> {
     file: `${address}/file?${search}`,
     more: more(address, filters),
   };
-  return { title: t("audit.title"), view: "list", model };
+  return { title: t("frame.pages.audit"), view: "list", model };
 }

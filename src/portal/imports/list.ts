@@ -23,7 +23,7 @@ export async function showImports(request: PageRequest): Promise<PageView> {
   const mayDelete = request.may("deleteColumnMapping");
   const lists = { imports: items, more: more(base), mappings, mayDelete };
   const model = { base, isFirst: query("cursor") === "", ...lists, ...form };
-  return { title: t("imports.title"), view: "list", model };
+  return { title: t("frame.pages.imports"), view: "list", model };
 }
 
 export async function handIn(request: PageRequest): Promise<Redirect> {

@@ -86,7 +86,7 @@ export async function listLog(request: PageRequest): Promise<PageView> {
 
 function nameActor({ actor, names }: Line, t: PageRequest["t"]): string {
   if (actor.role !== "NONE") return t(`staffRoles.${actor.role}`);
-  return names.actorApp ?? actor.clientId ?? actor.program ?? t("log.somebody");
+  return names.actorApp ?? actor.clientId ?? actor.program ?? t("words.nobodyRecorded");
 }
 
 const longest = 300;

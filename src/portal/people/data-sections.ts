@@ -73,7 +73,7 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
       : facts(
           [
             ["username", login.username],
-            ["hasPassword", words.t(login.hasPassword ? "data.yes" : "data.no")],
+            ["hasPassword", words.t(login.hasPassword ? "frame.difference.yes" : "frame.difference.no")],
             ["changedAt", words.times.time(login.changedAt)],
             ["sessions", String(login.sessions)],
           ],

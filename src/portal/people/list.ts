@@ -86,5 +86,5 @@ export async function listPeople(request: PageRequest): Promise<PageView> {
     mayHandOver: request.may("listHandovers"),
     columns: new Map(listColumns(schoolId, filters).map((one) => [one.key, one])),
   };
-  return { title: t("people.title"), view: "people", model };
+  return { title: t("frame.pages.people"), view: "people", model };
 }

@@ -8,7 +8,7 @@ export async function showNewPerson(request: PageRequest): Promise<PageView> {
   const { t, param } = request;
   const schoolId = param("schoolId");
   const classes = onlyClasses(await listGroups(request));
-  return { title: t("new.title"), view: "new", model: { schoolId, classes } };
+  return { title: t("people.add"), view: "new", model: { schoolId, classes } };
 }
 
 /** All first names default to the preferred first name. */

@@ -133,5 +133,5 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
   const fullName = nameOf(person, request);
   const model = { base: addressOf(request), fullName, apps, clientId, steps, isAllowed };
   const page = isMemberPage(request) ? "classes" : "people";
-  return { title: t("signIn.title"), view: "sign-in", model, page };
+  return { title: t("words.whySignIn"), view: "sign-in", model, page };
 }

@@ -36,7 +36,7 @@ async function listSchools({ api, may, me, query, cursor, t }: PageRequest): Pro
     }),
   );
   return {
-    title: t("schools.title"),
+    title: t("frame.pages.operator_schools"),
     view: "schools",
     model: { schools: items, search, more: more("/admin/schools", { search }), mayAdd: may("createSchool") },
   };
@@ -46,7 +46,7 @@ const showNew: PageHandler = ({ t, locale }) => {
   const named = states.map((state) => ({ state, name: t(`frame.state.${state}`) }));
   const sorted = named.sort((a, b) => a.name.localeCompare(b.name, locale));
   return Promise.resolve({
-    title: t("new.title"),
+    title: t("schools.add"),
     view: "new",
     model: { textFields, levels: schoolingLevels, states: sorted },
   });

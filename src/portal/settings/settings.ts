@@ -32,7 +32,7 @@ export async function showSettings(request: PageRequest): Promise<PageView> {
     cards: typed === "cards" ? { ...cards, record: readCards(request) } : cards,
     mayChange: request.may("updateSchool"),
   };
-  return { title: t("settings.title"), view: "settings", model };
+  return { title: t("frame.pages.settings"), view: "settings", model };
 }
 
 export async function changeSchool(request: PageRequest): Promise<Redirect> {

@@ -25,5 +25,5 @@ async function showToday(request: PageRequest): Promise<PageView> {
   };
   const requests = today?.atSchools?.dataRequests.first.map((one) => viewDataRequest(one, request)) ?? [];
   const model = { today, can, requests, address: `/admin/schools/${path.schoolId}` };
-  return { title: t("today.title"), view: "today", model };
+  return { title: t("frame.pages.today"), view: "today", model };
 }
