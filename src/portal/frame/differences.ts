@@ -61,6 +61,7 @@ function write(value: unknown, name: string, writing: Writing): string {
   if (name.startsWith("scopes") && text.replace(":", "_") in german.scope) return t(`scope.${text.replace(":", "_")}`);
   if (name === "eventTypes" && text in german.frame.eventType) return t(`frame.eventType.${text}`);
   if (text in german.staffRoles) return t(`staffRoles.${text}`);
+  if (text in german.attribute) return t(`attribute.${text}`);
   if (text in values) return t(`frame.difference.value.${text}`);
   return names.get(text) ?? (uuidPattern.test(text) ? t("frame.difference.unnamed") : text);
 }

@@ -5,6 +5,7 @@ import { compareLine } from "../frame/differences.ts";
 import { describeDataRequest } from "../frame/data-requests.ts";
 import { describeDisclosures } from "../frame/disclosures.ts";
 import type { Times } from "../frame/zone.ts";
+import german from "./locales/de.json" with { type: "json" };
 
 export type PersonData = AdminSchemas["PersonData"];
 export type Section = { heading: string; lines: string[] };
@@ -39,7 +40,7 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
         ["firstFull", person.name?.firstFull],
         ["firstCall", person.name?.firstCall],
         ["last", person.name?.last],
-        ["role", t(`roles.${person.role}`)],
+        ["role", t(`role.${person.role}`)],
         ["status", t(`states.${person.status === "ACTIVE" ? "active" : "left"}`)],
         ["schools", person.schools.map(({ name }) => name).join(", ")],
         ["homeSchool", person.homeSchool?.name],
@@ -138,11 +139,13 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
     entries.map(({ what, ...entry }) => timed(entry, words.t(`data.delivery.${what ?? "PENDING"}`), words)),
 };
 
+const ownLabels: Record<string, string> = german.data.labels;
+
 type Fact = [name: string, value: string | null | undefined];
 
 const facts = (all: readonly Fact[], { t }: Words): string[] =>
   all.flatMap(([name, value]) => {
-    const label = t(`data.labels.${name}`);
+    const label = t(name in ownLabels ? `data.labels.${name}` : `frame.difference.property.${name}`);
     return value ? [`${label}: ${value}`] : [];
   });
 
@@ -155,7 +158,7 @@ const nameSchool = ({ schoolId }: Pick<Entry, "schoolId">, { t, names }: Words):
   names.get(schoolId ?? "") ?? t("data.otherSchool");
 
 function nameGroup({ name, role, status }: AdminSchemas["AdminPersonGroup"], { t }: Words): string {
-  const notes = [t(`roles.${role}`), ...(status === "DELETED" ? [t("data.deletedGroup")] : [])];
+  const notes = [t(`role.${role}`), ...(status === "DELETED" ? [t("data.deletedGroup")] : [])];
   return `${name} (${notes.join(", ")})`;
 }
 
@@ -192,15 +195,17 @@ function describeRole({ role, schoolIds, reason, givenAt, endsAt }: AdminSchemas
 
 function describeLine(line: Line, words: Words): string {
   const { t, times } = words;
-  const { actor, actorApp } = line.names;
-  const by = actor === null ? (actorApp ?? roleOf(line, t)) : `${actor.firstCall} ${actor.last}`;
+  const by = nameActor(line, t);
   const app = line.names.app === null ? "" : `, ${line.names.app}`;
   const changes = compareLine(line, words).map(({ name, before, after }) => `${name}: ${before} → ${after}`);
   const what = `${times.time(line.at)}: ${describeAction(line.action, t)}${app}${by === "" ? "" : ` (${by})`}`;
   return [what, ...changes].join("; ");
 }
 
-function roleOf({ actor: { role, program } }: Line, t: Translate): string {
+/** Who caused a line of the audit log; "" for an unknown program. */
+export function nameActor({ actor: { role, program }, names: { actor, actorApp } }: Line, t: Translate): string {
+  const name = actor === null ? actorApp : `${actor.firstCall} ${actor.last}`;
+  if (name !== null) return name;
   if (role !== "NONE") return t(`staffRoles.${role}`);
   return program === null ? "" : t("actors.program");
 }
