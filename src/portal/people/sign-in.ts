@@ -1,4 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
+import { nameWeekday, type Locale } from "../../platform/pages/index.ts";
 import {
   isMemberPage,
   nameOf,
@@ -66,12 +67,8 @@ function variantOf({ code, outcome, values }: Step): string {
   return outcome === "NOTE" ? (hasPassword ? "_MUST_CHANGE" : "_CARD") : "";
 }
 
-function weekdaysOf(days: readonly number[], locale: string): string {
-  const name = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
-  // 5 January 2026 is a Monday.
-  const names = days.map((day) => name.format(new Date(Date.UTC(2026, 0, 4 + day))));
-  return new Intl.ListFormat(locale, { type: "conjunction" }).format(names);
-}
+const weekdaysOf = (days: readonly number[], locale: Locale): string =>
+  new Intl.ListFormat(locale, { type: "conjunction" }).format(days.map((day) => nameWeekday(day, locale)));
 
 /** What the card is good for, and why it was refused last. */
 function cardWordsOf({ values }: Step, { t, times, locale }: PageRequest): string {
