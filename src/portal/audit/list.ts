@@ -25,13 +25,13 @@ export async function listLines(request: PageRequest): Promise<PageView> {
   const search = new URLSearchParams(filters).toString();
   const withFilter = (name: string, value: string) =>
     `${address}?${new URLSearchParams({ ...filters, [name]: value }).toString()}`;
-  const actionWords = actionsAtSchools.map((action) => ({ action, words: describeAction(action, t) }));
+  const actions = actionsAtSchools.map((id) => ({ id, name: describeAction(id, t) }));
   const model = {
     address,
     filters,
     withFilter,
     apps,
-    actions: actionWords.sort((a, b) => a.words.localeCompare(b.words, locale)),
+    actions: actions.sort((a, b) => a.name.localeCompare(b.name, locale)),
     lines: items.map((line) => ({ ...line, ...describeLine(line, request, names) })),
     file: `${address}/file?${search}`,
     more: more(address, filters),

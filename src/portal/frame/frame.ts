@@ -107,9 +107,15 @@ function partsOf({ t, locale, times, refused, now, idempotencyKey }: LinkRequest
     describeViewChange: (change) => describeViewChange(change, { t, locale }),
     scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
     partial: (name, data) => render(name, { ...data, ...parts }),
+    options: (all, chosen, nameOf) => render("options", { all: all.map((one) => choiceOf(one, nameOf)), chosen }),
+    radios: (field, all, chosen, nameOf) =>
+      render("radios", { field, all: all.map((one) => choiceOf(one, nameOf)), chosen }),
   };
   return parts;
 }
+
+const choiceOf = (one: Choice, nameOf: (value: string | number) => string = String): Choice =>
+  typeof one === "object" ? one : { id: one, name: nameOf(one) };
 
 const renderProblem = (parts: PartsOfPage): string =>
   parts.refused === null ? "" : render("problem", { ...parts, ...describe(parts.refused, parts.t) });
@@ -125,6 +131,9 @@ function renderContent(
   return fragment(view);
 }
 
+/** What a form offers: a record, or a value whose text the template gives. */
+type Choice = string | number | { id: string | number; name: string };
+
 type PartsOfPage = {
   t: Translate;
   locale: Locale;
@@ -138,6 +147,9 @@ type PartsOfPage = {
   describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];
   scopeText(scope: string): string;
   partial(name: string, data?: object): string;
+  /** The options of a select. */
+  options(all: readonly Choice[], chosen?: unknown, nameOf?: (value: string | number) => string): string;
+  radios(field: string, all: readonly Choice[], chosen: unknown, nameOf: (value: string | number) => string): string;
 };
 
 /** Shown if the session ended while the person typed; keeps their input. */
