@@ -21,4 +21,4 @@ export {
   type Locale,
 } from "./locale.ts";
 export { makeTemplates, type Render } from "./templates.ts";
-export { addTexts, emphasise, escapeHtml, makeTranslator, type Texts, type Translate } from "./texts.ts";
+export { addTexts, emphasise, escapeHtml, makeTranslator, readTexts, type Texts, type Translate } from "./texts.ts";

@@ -2,13 +2,9 @@ import { makeArea, onlyIf } from "../frame/index.ts";
 import { addGroup, deleteGroup, rename, restoreGroup, showDeletion, showNewGroup } from "./group-actions.ts";
 import { showGroup } from "./group.ts";
 import { listClasses } from "./list.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { giveLogins, printCards, revokeCards, showLogins } from "./logins.ts";
 import { makeOneCard, showOneCard } from "./one-card.ts";
 import * as members from "./members.ts";
-
-const texts = { de: german, en: english };
 
 const classes = "/admin/schools/:schoolId/classes";
 const group = `${classes}/:groupId`;
@@ -16,7 +12,7 @@ const member = `${group}/members/:personId`;
 const person = "/admin/schools/:schoolId/people/:personId";
 
 /** `/admin/schools/:schoolId/classes`: classes and other groups, and the logins of their members. */
-export const classesPages = makeArea({ folder: import.meta.dirname, texts, page: "classes" }, (pages) => {
+export const classesPages = makeArea({ folder: import.meta.dirname, page: "classes" }, (pages) => {
   pages.get(classes, listClasses);
   pages.get(`${classes}/new`, onlyIf("createGroup", showNewGroup));
   pages.post(classes, addGroup, onlyIf("createGroup", showNewGroup));

@@ -11,6 +11,8 @@ import {
   makeTemplates,
   makeTranslator,
   readLocale,
+  readTexts,
+  type Locale,
   type Render,
   type Texts,
 } from "../../platform/pages/index.ts";
@@ -56,14 +58,15 @@ export type Area = (deps: FrameDeps) => Router;
 const largestForm = "256kb";
 
 /**
- * Makes a part of the portal: `folder` holds `templates/`, `texts` are added to those of the frame, and `page` is
- * marked in the navigation.
+ * Makes a part of the portal: `folder` holds `templates/` and `locales/`, whose texts are added to those of the frame,
+ * as are `texts` from elsewhere. `page` is marked in the navigation.
  */
 export function makeArea(
-  { folder, texts, page }: { folder: string; texts: { de: Texts; en: Texts }; page: CurrentPage },
+  { folder, texts, page }: { folder: string; texts?: Record<Locale, Texts>; page: CurrentPage },
   addPages: (pages: Pages) => void,
 ): Area {
-  const translator = addFrameTexts(texts);
+  const own = readTexts(folder);
+  const translator = addFrameTexts({ de: { ...own.de, ...texts?.de }, en: { ...own.en, ...texts?.en } });
   const render = makeTemplates(join(folder, "templates"));
   return (deps) => {
     const router = Router();
@@ -80,7 +83,7 @@ export function makeArea(
 }
 
 /** The texts of an area, with those of the frame. */
-export const addFrameTexts = (texts: { de: Texts; en: Texts }) =>
+export const addFrameTexts = (texts: Record<Locale, Texts>) =>
   makeTranslator({ de: addTexts(german, texts.de), en: addTexts(english, texts.en) });
 
 const takeUpload: RequestHandler = async (req, res, next) => {

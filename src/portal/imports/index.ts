@@ -4,18 +4,14 @@ import { showImport } from "./import.ts";
 import { handOutLeftOut, leaveOut, showLeftOut, showWarnings } from "./left-out.ts";
 import { deleteMapping, handOutTemplate, handIn, showImports } from "./list.ts";
 import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showViewChanges } from "./lists.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { apply, cancel, joinGroups } from "./steps.ts";
 import { showUndo, showUndoChanges, showUndoKept, undo } from "./undo.ts";
-
-const texts = { de: german, en: english };
 
 const imports = "/admin/schools/:schoolId/imports";
 const one = `${imports}/:importId`;
 
 /** `/admin/schools/:schoolId/imports`: rosters are uploaded, reviewed and applied. */
-export const importPages = makeArea({ folder: import.meta.dirname, texts, page: "imports" }, (pages) => {
+export const importPages = makeArea({ folder: import.meta.dirname, page: "imports" }, (pages) => {
   pages.get(imports, showImports);
   pages.upload(imports, handIn, showImports);
   pages.get(`${imports}/template`, handOutTemplate);

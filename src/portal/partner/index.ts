@@ -9,8 +9,6 @@ import { listErasures } from "./erasures.ts";
 import * as ids from "./ids.ts";
 import { createApp, listOwn, showNew } from "./list.ts";
 import { makeGuidePages, type AppGuides } from "./guides.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { listLog } from "./log.ts";
 import { deleteApp, showOverview } from "./overview.ts";
 import { changeRegistration, putLogo, removeLogo, showRegistration } from "./registration.ts";
@@ -32,8 +30,8 @@ const guide = `${app}/docs/:guide`;
 export type { AppGuides };
 
 const texts = {
-  de: { ...german, signatureFault: signatureFaultTexts.de, signOnAdvice: signOnAdviceTexts.de },
-  en: { ...english, signatureFault: signatureFaultTexts.en, signOnAdvice: signOnAdviceTexts.en },
+  de: { signatureFault: signatureFaultTexts.de, signOnAdvice: signOnAdviceTexts.de },
+  en: { signatureFault: signatureFaultTexts.en, signOnAdvice: signOnAdviceTexts.en },
 };
 
 /** `/partner`: partners manage their apps, operators all apps. */

@@ -6,8 +6,6 @@ import { searchEverywhere, showEverywhere } from "./everywhere.ts";
 import { addPerson, showNewPerson } from "./new-person.ts";
 import { listPeople, searchPeople } from "./list.ts";
 import { givePassword, setLogin } from "./logins.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { changeSchool, showSchools } from "./other-school.ts";
 import * as actions from "./person-actions.ts";
 import { showPerson } from "./person.ts";
@@ -15,14 +13,12 @@ import { endKeeping, keep, showRetention } from "./retention.ts";
 import { showSignIn } from "./sign-in.ts";
 import { endSession, showUses, unlink, withdrawConsent } from "./uses.ts";
 
-const texts = { de: german, en: english };
-
 const people = "/admin/schools/:schoolId/people";
 const person = `${people}/:personId`;
 const member = "/admin/schools/:schoolId/classes/:groupId/members/:personId";
 
 /** `/admin/schools/:schoolId/people`: the people of a school. */
-export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: "people" }, (pages) => {
+export const peoplePages = makeArea({ folder: import.meta.dirname, page: "people" }, (pages) => {
   pages.get("/admin/people", onlyIf("listPeople", showEverywhere));
   pages.post("/admin/people/search", searchEverywhere);
   pages.get(people, listPeople);

@@ -2,13 +2,9 @@ import { makeArea, onlyIf } from "../frame/index.ts";
 import { addAccount, deleteAccount, givePassword, listAccounts, showNewAccount } from "./accounts.ts";
 import { findHolder, giveRole, showNewRole } from "./give.ts";
 import { giveClassTeachers, listRoles, withdrawRole } from "./list.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
-
-const texts = { de: german, en: english };
 
 /** `/admin/schools/:schoolId/staff`, and `/admin/staff` of the whole service: who has which role, and accounts. */
-export const staffPages = makeArea({ folder: import.meta.dirname, texts, page: "staff" }, (pages) => {
+export const staffPages = makeArea({ folder: import.meta.dirname, page: "staff" }, (pages) => {
   const places = { "/admin/schools/:schoolId/staff": "giveStaffRole", "/admin/staff": "createStaffPerson" } as const;
   for (const [staff, operation] of Object.entries(places)) {
     const newRole = onlyIf(operation, showNewRole);
