@@ -1,5 +1,6 @@
 import { auditActions } from "../../admin/index.ts";
-import { describeAction, unwrap, unwrapPage, type Names, type PageView, type PageRequest } from "../frame/index.ts";
+import { describeAction, listGroups, unwrap, unwrapPage } from "../frame/index.ts";
+import type { Names, PageView, PageRequest } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
 import { describeLine } from "./describe-line.ts";
 
@@ -19,7 +20,7 @@ export async function listLines(request: PageRequest): Promise<PageView> {
     unwrap(
       api.GET("/admin/v1/schools/{schoolId}/catalogue", { params: { path, query: { granted: true, limit: 100 } } }),
     ),
-    unwrap(api.GET("/admin/v1/groups", { params: { query: { school: schoolId, limit: 1000 } } })),
+    listGroups(request),
   ]);
   const names: Names = new Map([...groups, ...me.schools].map(({ id, name }) => [id, name]));
   const search = new URLSearchParams(filters).toString();

@@ -5,6 +5,7 @@ import {
   personAddress,
   postAndRedirect,
   readMember,
+  redirectToSearch,
   revokeLoginCard,
   unwrap,
   unwrapPage,
@@ -84,12 +85,7 @@ export async function showAddition(request: PageRequest): Promise<PageView> {
   }
 }
 
-/** Puts the search into the address, encrypted for the reader. */
-export const searchPeople = (request: PageRequest): Promise<Redirect> => {
-  const { field, hide } = request;
-  const asked = new URLSearchParams({ q: hide(field("search")) });
-  return Promise.resolve({ to: `${groupAddress(request)}/add?${asked.toString()}` });
-};
+export const searchPeople = redirectToSearch((request) => `${groupAddress(request)}/add`);
 
 export async function addMembers(request: PageRequest): Promise<Redirect> {
   const { api, path, typed } = request;

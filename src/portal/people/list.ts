@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { nameOf, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { listGroups, onlyClasses } from "./groups.ts";
+import { listGroups, onlyClasses, nameOf, unwrapPage } from "../frame/index.ts";
+import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { classesOf, stateOf } from "./presentation.ts";
 
 type Status = AdminSchemas["PersonStatus"];

@@ -1,6 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
-import { listGroups, onlyClasses } from "./groups.ts";
+import { listGroups, onlyClasses, unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
 
 type NewPerson = AdminSchemas["PersonInput"];
 

@@ -1,7 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listLoginCards, nameOf, unwrapIfFound, unwrapPage } from "../frame/index.ts";
+import { listGroups, listLoginCards, nameOf, unwrapIfFound, unwrapPage } from "../frame/index.ts";
 import type { PageRequest, PageView } from "../frame/index.ts";
-import { listGroups } from "./groups.ts";
 import { addressOf, readPerson } from "./record.ts";
 import { listMoments } from "./timeline.ts";
 import { classesOf, hasOtherSchools, stateOf } from "./presentation.ts";
