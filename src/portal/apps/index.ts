@@ -34,8 +34,6 @@ export const appPages = makeArea({ folder: import.meta.dirname, page: "apps" }, 
   pages.get(app, showApp);
   pages.get(`${app}/view`, showView);
   pages.get(`${app}/view/file`, handView);
-  pages.get(`${app}/change`, onlyIf("putGrant", showForm));
-  pages.post(`${app}/change`, changeGrant, onlyIf("putGrant", showForm));
-  pages.get(`${app}/withdrawal`, onlyIf("deleteGrant", showWithdrawal));
-  pages.post(`${app}/withdrawal`, withdraw, onlyIf("deleteGrant", showWithdrawal));
+  pages.form(`${app}/change`, changeGrant, onlyIf("putGrant", showForm));
+  pages.form(`${app}/withdrawal`, withdraw, onlyIf("deleteGrant", showWithdrawal));
 });

@@ -21,19 +21,16 @@ export const classesPages = makeArea({ folder: import.meta.dirname, page: "class
   pages.get(`${group}/delete`, onlyIf("deleteGroup", showDeletion));
   pages.post(`${group}/delete`, deleteGroup, showGroup);
   pages.post(`${group}/restore`, restoreGroup, showGroup);
-  pages.get(`${group}/logins`, onlyIf("createGroupPasswords", showLogins));
-  pages.post(`${group}/logins`, giveLogins, onlyIf("createGroupPasswords", showLogins));
+  pages.form(`${group}/logins`, giveLogins, onlyIf("createGroupPasswords", showLogins));
   pages.post(`${group}/cards`, printCards, onlyIf("createGroupPasswords", showLogins));
   pages.post(`${group}/cards/revoke`, revokeCards, onlyIf("createGroupPasswords", showLogins));
-  pages.get(`${group}/add`, onlyIf("putMembership", members.showAddition));
+  pages.form(`${group}/add`, members.addMembers, onlyIf("putMembership", members.showAddition));
   pages.post(`${group}/add/search`, members.searchPeople);
-  pages.post(`${group}/add`, members.addMembers, onlyIf("putMembership", members.showAddition));
   pages.get(member, members.showMember);
   pages.post(`${member}/role`, members.setRole, members.showMember);
   pages.post(`${member}/cards/:cardId/revoke`, members.revokeCard, members.showMember);
   for (const owner of [member, person]) {
-    pages.get(`${owner}/card`, onlyIf("createLoginCards", showOneCard));
-    pages.post(`${owner}/card`, makeOneCard, onlyIf("createLoginCards", showOneCard));
+    pages.form(`${owner}/card`, makeOneCard, onlyIf("createLoginCards", showOneCard));
     pages.post(`${owner}/card/pdf`, printCards, onlyIf("createLoginCards", showOneCard));
   }
   pages.post(`${member}/remove`, members.removeMember, members.showMember);

@@ -9,10 +9,8 @@ const batch = `${credentials}/:credentialBatchId`;
 
 /** `/admin/schools/:schoolId/credentials`: cards and passwords for several classes or the whole school. */
 export const credentialsPages = makeArea({ folder: import.meta.dirname, page: "classes" }, (pages) => {
-  pages.get(credentials, onlyIf("createCredentialBatch", showStart));
-  pages.post(credentials, startBatch, onlyIf("createCredentialBatch", showStart));
-  pages.get(letter, onlyIf("putParentLetter", showLetter));
-  pages.post(letter, changeLetter, onlyIf("putParentLetter", showLetter));
+  pages.form(credentials, startBatch, onlyIf("createCredentialBatch", showStart));
+  pages.form(letter, changeLetter, onlyIf("putParentLetter", showLetter));
   pages.get(batch, showBatch);
   pages.post(`${batch}/document`, handOut, showBatch);
   pages.post(`${batch}/delete`, deleteBatch, showBatch);

@@ -49,6 +49,8 @@ export type Pages = {
   get(path: string, show: PageHandler): void;
   /** Handles a form; `again` shows its page if the admin API refuses. */
   post(path: string, act: PageHandler, again?: PageHandler): void;
+  /** Shows a form, which is posted to the same address. */
+  form(path: string, act: PageHandler, show: PageHandler): void;
   /** Like `post`, for a form with a file in `request.upload`. */
   upload(path: string, act: PageHandler, again?: PageHandler): void;
 };
@@ -72,10 +74,11 @@ export function makeArea(
     const router = Router();
     const serve = (work: PageHandler, again?: PageHandler): RequestHandler =>
       serveVisit(deps, { translator, render, page, work, again });
+    const readForm = express.urlencoded({ extended: false, limit: largestForm });
     addPages({
       get: (path, show) => void router.get(path, serve(show)),
-      post: (path, act, again) =>
-        void router.post(path, express.urlencoded({ extended: false, limit: largestForm }), serve(act, again)),
+      post: (path, act, again) => void router.post(path, readForm, serve(act, again)),
+      form: (path, act, show) => void router.route(path).get(serve(show)).post(readForm, serve(act, show)),
       upload: (path, act, again) => void router.post(path, takeUpload, serve(act, again)),
     });
     return router;

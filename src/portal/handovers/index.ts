@@ -8,8 +8,7 @@ const one = `${handovers}/:handoverId`;
 /** `/admin/schools/:schoolId/handovers`: pupils are handed over to another school and received. */
 export const handoverPages = makeArea({ folder: import.meta.dirname, page: "people" }, (pages) => {
   pages.get(handovers, showHandovers);
-  pages.get(`${handovers}/new`, onlyIf("createHandover", showOffer));
-  pages.post(`${handovers}/new`, offer, onlyIf("createHandover", showOffer));
+  pages.form(`${handovers}/new`, offer, onlyIf("createHandover", showOffer));
   pages.get(one, showHandover);
   pages.post(`${one}/accept`, accept, showHandover);
   pages.post(`${one}/decline`, decline, showHandover);

@@ -17,8 +17,7 @@ export const importPages = makeArea({ folder: import.meta.dirname, page: "import
   pages.get(`${imports}/template`, handOutTemplate);
   pages.post(`${imports}/column-mappings/:columnMappingId/delete`, deleteMapping, showImports);
   pages.get(one, showImport);
-  pages.get(`${one}/columns`, showColumns);
-  pages.post(`${one}/columns`, mapColumns, showColumns);
+  pages.form(`${one}/columns`, mapColumns, showColumns);
   pages.get(`${one}/faults`, showFaults);
   pages.get(`${one}/left-out`, showLeftOut);
   pages.post(`${one}/left-out`, leaveOut, showImport);
@@ -27,13 +26,11 @@ export const importPages = makeArea({ folder: import.meta.dirname, page: "import
   pages.get(`${one}/changes`, showChanges);
   pages.get(`${one}/leavers`, showLeavers);
   pages.get(`${one}/kept`, showKept);
-  pages.get(`${one}/look-alikes`, showLookAlikes);
-  pages.post(`${one}/look-alikes`, joinGroups, showLookAlikes);
+  pages.form(`${one}/look-alikes`, joinGroups, showLookAlikes);
   pages.get(`${one}/apps`, showViewChanges);
   pages.post(`${one}/apply`, apply, showImport);
   pages.post(`${one}/cancel`, cancel, showImport);
-  pages.get(`${one}/undo`, showUndo);
-  pages.post(`${one}/undo`, undo, showUndo);
+  pages.form(`${one}/undo`, undo, showUndo);
   pages.get(`${one}/undo-kept`, showUndoKept);
   pages.get(`${one}/undo-changes`, showUndoChanges);
 });

@@ -63,5 +63,5 @@ export const deleteMapping = postAndRedirect("mappingDeleted", listAddress, ({ a
 export const handOutTemplate = async ({ t }: PageRequest): Promise<Download> => ({
   file: await rosterTemplate(),
   type: "text/csv; charset=utf-8",
-  name: `${t("template.name")}.csv`,
+  name: `${t("upload.templateName")}.csv`,
 });

@@ -35,51 +35,42 @@ export function listSections(data: PersonData, words: Words): Section[] {
 const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => string[] } = {
   person: (person, words) => {
     const { t, times } = words;
-    return facts(
-      [
-        ["firstFull", person.name?.firstFull],
-        ["firstCall", person.name?.firstCall],
-        ["last", person.name?.last],
-        ["role", t(`role.${person.role}`)],
-        ["status", t(`states.${person.status === "ACTIVE" ? "active" : "left"}`)],
-        ["schools", person.schools.map(({ name }) => name).join(", ")],
-        ["homeSchool", person.homeSchool?.name],
-        ["groups", person.groups.map((group) => nameGroup(group, words)).join(", ")],
-        ["sourceSystemIdentifier", person.sourceSystemIdentifier],
-        ["createdAt", times.time(person.createdAt)],
-        ["firstSignInAt", times.time(person.firstSignInAt)],
-        ["lastSignInAt", times.time(person.lastSignInAt)],
-        ["blockedAt", times.time(person.blockedAt)],
-        ["leftAt", times.time(person.leftAt)],
-        ["softDeletedAt", times.time(person.softDeletedAt)],
-        ["purgeAt", times.time(person.purgeAt)],
-      ],
-      words,
-    );
+    return facts(words, [
+      ["firstFull", person.name?.firstFull],
+      ["firstCall", person.name?.firstCall],
+      ["last", person.name?.last],
+      ["role", t(`role.${person.role}`)],
+      ["status", t(`states.${person.status === "ACTIVE" ? "active" : "left"}`)],
+      ["schools", person.schools.map(({ name }) => name).join(", ")],
+      ["homeSchool", person.homeSchool?.name],
+      ["groups", person.groups.map((group) => nameGroup(group, words)).join(", ")],
+      ["sourceSystemIdentifier", person.sourceSystemIdentifier],
+      ["createdAt", times.time(person.createdAt)],
+      ["firstSignInAt", times.time(person.firstSignInAt)],
+      ["lastSignInAt", times.time(person.lastSignInAt)],
+      ["blockedAt", times.time(person.blockedAt)],
+      ["leftAt", times.time(person.leftAt)],
+      ["softDeletedAt", times.time(person.softDeletedAt)],
+      ["purgeAt", times.time(person.purgeAt)],
+    ]);
   },
   exemption: (exemption, words) =>
     exemption === null
       ? []
-      : facts(
-          [
-            ["keptUntil", words.times.day(exemption.until)],
-            ["reason", exemption.reason],
-            ["givenAt", words.times.time(exemption.givenAt)],
-          ],
-          words,
-        ),
+      : facts(words, [
+          ["keptUntil", words.times.day(exemption.until)],
+          ["reason", exemption.reason],
+          ["givenAt", words.times.time(exemption.givenAt)],
+        ]),
   login: (login, words) =>
     login === null
       ? []
-      : facts(
-          [
-            ["username", login.username],
-            ["hasPassword", words.t(login.hasPassword ? "frame.difference.yes" : "frame.difference.no")],
-            ["changedAt", words.times.time(login.changedAt)],
-            ["sessions", String(login.sessions)],
-          ],
-          words,
-        ),
+      : facts(words, [
+          ["username", login.username],
+          ["hasPassword", words.t(login.hasPassword ? "frame.difference.yes" : "frame.difference.no")],
+          ["changedAt", words.times.time(login.changedAt)],
+          ["sessions", String(login.sessions)],
+        ]),
   userNames: (count, { t }) => (count === 0 ? [] : [t("data.userNames", { count })]),
   recoveryCodes: (count, { t }) => (count === 0 ? [] : [t("data.recoveryCodes", { count })]),
   apps: (apps, words) => apps.map((app) => describeApp(app, words)),
@@ -143,7 +134,7 @@ const ownLabels: Record<string, string> = german.data.labels;
 
 type Fact = [name: string, value: string | null | undefined];
 
-const facts = (all: readonly Fact[], { t }: Words): string[] =>
+const facts = ({ t }: Words, all: readonly Fact[]): string[] =>
   all.flatMap(([name, value]) => {
     const label = t(name in ownLabels ? `data.labels.${name}` : `frame.difference.property.${name}`);
     return value ? [`${label}: ${value}`] : [];
@@ -182,14 +173,11 @@ function describeCard(entry: Entry, words: Words): string {
 function describeRole({ role, schoolIds, reason, givenAt, endsAt }: AdminSchemas["StaffRole"], words: Words): string {
   const { t, times } = words;
   const schools = schoolIds.map((schoolId) => nameSchool({ schoolId }, words)).join(", ");
-  const notes = facts(
-    [
-      ["givenAt", times.day(givenAt)],
-      ["endsAt", times.day(endsAt)],
-      ["reason", reason],
-    ],
-    words,
-  );
+  const notes = facts(words, [
+    ["givenAt", times.day(givenAt)],
+    ["endsAt", times.day(endsAt)],
+    ["reason", reason],
+  ]);
   return [`${t(`staffRoles.${role}`)}${schools === "" ? "" : `, ${schools}`}`, ...notes].join("; ");
 }
 
@@ -207,7 +195,7 @@ export function nameActor({ actor: { role, program }, names: { actor, actorApp }
   const name = actor === null ? actorApp : `${actor.firstCall} ${actor.last}`;
   if (name !== null) return name;
   if (role !== "NONE") return t(`staffRoles.${role}`);
-  return program === null ? "" : t("actors.program");
+  return program === null ? "" : t("moments.program");
 }
 
 const shorten = (lines: string[], { t }: Words): string[] =>

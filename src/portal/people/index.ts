@@ -61,6 +61,5 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, page: "people
   pages.post(`${person}/sessions/:sessionId/end`, endSession, showUses);
   pages.post(`${person}/logins/:connectionId/end`, unlink, showUses);
   pages.post(`${person}/consents/:clientId/withdraw`, withdrawConsent, showUses);
-  pages.get(`${person}/school`, onlyIf("movePerson", showSchools));
-  pages.post(`${person}/school`, changeSchool, onlyIf("movePerson", showSchools));
+  pages.form(`${person}/school`, changeSchool, onlyIf("movePerson", showSchools));
 });

@@ -7,8 +7,7 @@ const school = "/admin/schools/:schoolId/retention";
 /** `/admin/schools/:schoolId/retention`: for how long a school keeps people and its audit log. */
 export const retentionPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
   const show = onlyIf("getRetention", showSchool);
-  pages.get(school, show);
-  pages.post(school, setSchool, show);
+  pages.form(school, setSchool, show);
   pages.post(`${school}/release`, releaseRun, show);
 });
 

@@ -9,8 +9,7 @@ type NewSchool = AdminSchemas["SchoolInput"];
 export const schoolPages = makeArea({ folder: import.meta.dirname, page: "operator_schools" }, (pages) => {
   pages.get("/admin", async (request) => findWay(request) ?? listSchools(request));
   pages.get("/admin/schools", listSchools);
-  pages.get("/admin/schools/new", onlyIf("createSchool", showNew));
-  pages.post("/admin/schools/new", create, onlyIf("createSchool", showNew));
+  pages.form("/admin/schools/new", create, onlyIf("createSchool", showNew));
   pages.get("/admin/schools/:schoolId", (request) =>
     Promise.resolve({ to: `/admin/schools/${request.param("schoolId")}/today` }),
   );

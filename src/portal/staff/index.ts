@@ -9,9 +9,8 @@ export const staffPages = makeArea({ folder: import.meta.dirname, page: "staff" 
   for (const [staff, operation] of Object.entries(places)) {
     const newRole = onlyIf(operation, showNewRole);
     pages.get(staff, listRoles);
-    pages.get(`${staff}/new`, newRole);
+    pages.form(`${staff}/new`, giveRole, newRole);
     pages.post(`${staff}/new/search`, findHolder);
-    pages.post(`${staff}/new`, giveRole, newRole);
     pages.post(`${staff}/:staffRoleId/withdrawal`, withdrawRole, listRoles);
   }
   pages.post("/admin/schools/:schoolId/staff/class-teachers", giveClassTeachers, listRoles);
