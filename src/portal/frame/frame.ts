@@ -103,7 +103,7 @@ function partsOf({ t, locale, times, refused, now, idempotencyKey }: LinkRequest
     ...times,
     refused,
     now,
-    form: () => render("form", { token, once: idempotencyKey }),
+    form: (fields = {}) => render("form", { fields: { token, once: idempotencyKey, ...fields } }),
     describeViewChange: (change) => describeViewChange(change, { t, locale }),
     scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
     partial: (name, data) => render(name, { ...data, ...parts }),
@@ -142,7 +142,8 @@ type PartsOfPage = {
   time(at: string | null | undefined): string;
   day(at: string | null | undefined): string;
   dayField(at: string | null | undefined): string;
-  form(): string;
+  /** The hidden fields of a form. */
+  form(fields?: Record<string, string | number>): string;
   /** For the template `view-changes`. */
   describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];
   scopeText(scope: string): string;
