@@ -34,5 +34,5 @@ export const classesPages = makeArea({ folder: import.meta.dirname, page: "class
     pages.post(`${owner}/card/pdf`, printCards, onlyIf("createLoginCards", showOneCard));
   }
   pages.post(`${member}/remove`, members.removeMember, members.showMember);
-  pages.post(`${member}/password-request`, members.requestPassword, members.showMember);
+  pages.post(`${member}/password-request`, members.askHomeSchool, members.showMember);
 });

@@ -6,6 +6,7 @@ import {
   postAndRedirect,
   readMember,
   redirectToSearch,
+  requestPassword,
   revokeLoginCard,
   unwrap,
   unwrapPage,
@@ -46,12 +47,7 @@ export const setRole = postAndRedirect("roleSet", groupAddress, ({ api, path, fi
   api.PUT(membership, { params: { path }, body: { role: field("role") as AdminSchemas["SchoolRole"] } }),
 );
 
-export const requestPassword = postAndRedirect("passwordRequested", groupAddress, ({ api, path }) =>
-  api.POST("/admin/v1/people/{personId}/login/password-request", {
-    params: { path },
-    body: { schoolId: path.schoolId },
-  }),
-);
+export const askHomeSchool = postAndRedirect("passwordRequested", groupAddress, requestPassword);
 
 export const revokeCard = postAndRedirect("cardRevoked", personAddress, revokeLoginCard);
 

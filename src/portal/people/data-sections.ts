@@ -149,7 +149,7 @@ const nameSchool = ({ schoolId }: Pick<Entry, "schoolId">, { t, names }: Words):
   names.get(schoolId ?? "") ?? t("data.otherSchool");
 
 function nameGroup({ name, role, status }: AdminSchemas["AdminPersonGroup"], { t }: Words): string {
-  const notes = [t(`role.${role}`), ...(status === "DELETED" ? [t("data.deletedGroup")] : [])];
+  const notes = [t(`role.${role}`), ...(status === "DELETED" ? [t("frame.difference.value.DELETED")] : [])];
   return `${name} (${notes.join(", ")})`;
 }
 

@@ -34,7 +34,7 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, page: "people
   pages.post(`${person}/exemption/end`, endKeeping, showRetention);
   pages.post(`${person}/details`, actions.changeDetails, showPerson);
   pages.post(`${person}/sign-out`, actions.signOut, showPerson);
-  pages.post(`${person}/password-request`, actions.requestPassword, showPerson);
+  pages.post(`${person}/password-request`, actions.askHomeSchool, showPerson);
   pages.post(`${person}/password-request/dismiss`, actions.dismissRequests, showPerson);
   pages.post(`${person}/second-factors`, actions.removeFactors, showPerson);
   pages.post(`${person}/cards/:cardId/revoke`, actions.revokeCard, showPerson);

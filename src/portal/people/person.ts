@@ -75,5 +75,5 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
     /** The value of a refused form, else the current one. */
     fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
   };
-  return { title: t("person.title"), view: "person", model };
+  return { title: t("frame.difference.property.personId"), view: "person", model };
 }
