@@ -43,7 +43,7 @@ export { permissionsOf, type Permissions } from "./rights.ts";
 export type { SetUp, SetUpCaller } from "./set-up.ts";
 export { auditActions, type AuditAction } from "../events/index.ts";
 export { staffRoleNames, targetOf as targetOfRole } from "../staff/index.ts";
-export type { AdminDeps, OperationId, Schemas as AdminSchemas } from "./handler.ts";
+export type { AdminDeps, OperationId, PathName, Schemas as AdminSchemas } from "./handler.ts";
 /** The heading of the reasons beside rows that were left out; a file with this column is an addition. */
 export const leftOutHeading = async (): Promise<string> => (await import("../imports/index.ts")).reasonHeading;
 /** A roster to fill in, as plain CSV. */

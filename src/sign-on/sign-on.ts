@@ -4,11 +4,9 @@ import type { CheckAccessToken, ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { makeGuardedSender } from "../platform/outbound/guarded-request.ts";
 import { makeReadAddress } from "../platform/server/client-address.ts";
-import type { Clock } from "../platform/clock.ts";
 import { makeAnswerCheck, type OpenApiDocument } from "../platform/http/index.ts";
 import type { DatabaseShares } from "../platform/database/shares.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
-import type { Log } from "../platform/telemetry/log.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import {
   makeCardMaker,
@@ -21,7 +19,7 @@ import {
 } from "../accounts/index.ts";
 import { makeCardSignIn } from "./forms/cards/sign-in.ts";
 import { readContract } from "./protocol/contract.ts";
-import type { InteractionDeps, StaffSecondFactor } from "./protocol/deps.ts";
+import type { InteractionDeps } from "./protocol/deps.ts";
 import { makeInteractionRouter } from "./forms/interaction-router.ts";
 import { makeReadPublishedKeys } from "./protocol/keys/published-keys.ts";
 import { ensureSigningKeys, makeRetiredKeysJob } from "./protocol/keys/rotation.ts";
@@ -37,8 +35,7 @@ import { makeMount, type Mount } from "./protocol/mount.ts";
 import { type Count, observeProvider, observeUpstream } from "./protocol/observe.ts";
 import { makeOwnPasswordRouter } from "./forms/new-password/own.ts";
 import { makePlatformSignIn } from "./forms/platform-sign-in.ts";
-import type { Lifetimes } from "./protocol/provider/deps.ts";
-import type { WithoutPkce } from "./protocol/provider/without-pkce.ts";
+import type { ProviderDeps } from "./protocol/provider/deps.ts";
 import { makeFindClientKeys } from "./protocol/provider/client-keys.ts";
 import { makeProvider } from "./protocol/provider/make-provider.ts";
 import { makeShowPages } from "./forms/provider-pages.ts";
@@ -55,21 +52,17 @@ import { makeCheckAccessToken } from "./protocol/storage/check-access-token.ts";
 import { makeLimitTokens } from "./protocol/storage/limit-tokens.ts";
 import { makeClientTokensJob, makeSweepJob } from "./protocol/storage/sweep.ts";
 
-export type SignOnOptions = {
+export type SignOnOptions = Pick<
+  ProviderDeps,
+  "clock" | "log" | "issuerUrl" | "platform" | "lifetimes" | "staffSecondFactor" | "withoutPkce"
+> & {
   shares: Pick<DatabaseShares, "checks" | "signOn" | "tokens" | "firstSignIns" | "jobs">;
-  clock: Clock;
-  log: Log;
-  issuerUrl: string;
-  platform: string;
   /** openapi/sign-on.yaml, with the operator's name in its scopes. */
   document: OpenApiDocument;
   /** Checks every response against the document, for development and tests. */
   checkAnswers: boolean;
-  lifetimes: Lifetimes;
   /** The first encrypts, each can decrypt. */
   encryptionKeys: readonly Buffer[];
-  staffSecondFactor: StaffSecondFactor;
-  withoutPkce: WithoutPkce;
   passwordHashConcurrency?: number;
   /** Development only: apps on this machine are notified of logouts, and their key sets are read. */
   allowPrivateAddresses: boolean;

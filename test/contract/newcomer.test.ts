@@ -144,8 +144,11 @@ describe("a file that is left out is named", () => {
       checkArea(folder, folder === frame ? { users: globSync(`${copy}/src/portal/*`) } : { shared: [frame] });
     expect(check()).toEqual([]);
     const [[, text]] = textsWithout(step) as [[string, string | null]];
-    await (text === null ? rm(join(copy, step.file)) : writeFile(join(copy, step.file), text));
+    const file = join(copy, step.file);
+    const whole = readFileSync(file);
+    await (text === null ? rm(file) : writeFile(file, text));
     expect(check()).toContain(step.without.message);
+    await writeFile(file, whole);
   });
 
   test("by the test of examples", () => {

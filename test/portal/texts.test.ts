@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { checkArea } from "../support/page-texts.ts";
 
 const frame = "src/portal/frame";
-const areas = globSync("src/portal/*/locales/de.json")
-  .map((file) => dirname(dirname(file)))
+const areas = globSync("src/portal/*/templates")
+  .map((folder) => dirname(folder))
   .filter((folder) => folder !== frame)
   .sort();
 

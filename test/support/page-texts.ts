@@ -3,8 +3,11 @@ import { basename, join } from "node:path";
 
 type Texts = { [key: string]: string | Texts };
 
-const readTexts = (folder: string, locale: string): Texts =>
-  JSON.parse(readFileSync(join(folder, "locales", `${locale}.json`), "utf8")) as Texts;
+/** None if a file is missing. */
+function readTexts(folder: string, locale: string): Texts {
+  const file = join(folder, "locales", `${locale}.json`);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Texts) : {};
+}
 
 /** The texts of a folder by their keys, such as `people.title`. */
 export function listTexts(folder: string, locale: string): Map<string, string> {

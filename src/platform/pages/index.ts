@@ -11,6 +11,14 @@ export { useBrand } from "./brand.ts";
 export { formTarget, pageHeaders } from "./csp.ts";
 export { renderFailurePage, type Failure } from "./failure.ts";
 export { renderPage, type Page, type PageContext } from "./layout.ts";
-export { addressInLanguage, keepPickedLocale, locales, picksLocale, readLocale, type Locale } from "./locale.ts";
+export {
+  addressInLanguage,
+  keepPickedLocale,
+  locales,
+  nameWeekday,
+  picksLocale,
+  readLocale,
+  type Locale,
+} from "./locale.ts";
 export { makeTemplates, type Render } from "./templates.ts";
-export { addTexts, emphasise, escapeHtml, makeTranslator, type Texts, type Translate } from "./texts.ts";
+export { addTexts, emphasise, escapeHtml, makeTranslator, readTexts, type Texts, type Translate } from "./texts.ts";

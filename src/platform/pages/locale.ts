@@ -39,6 +39,11 @@ function byPreference(header: string): string[] {
     .map((entry) => entry.tag);
 }
 
+/** `day` counts from 1, Monday. */
+export const nameWeekday = (day: number, locale: Locale): string =>
+  // 4 January 2026 is a Sunday.
+  new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" }).format(Date.UTC(2026, 0, 4 + day));
+
 const cookie = "_lang";
 
 /** `?lang=` is the person's pick, which `keepPickedLocale` remembers. */

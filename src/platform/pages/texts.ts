@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInstance } from "i18next";
 import type { Locale } from "./locale.ts";
 
@@ -6,6 +8,12 @@ export interface Texts {
 }
 
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
+
+/** Reads `locales/` of a folder. */
+export function readTexts(folder: string): Record<Locale, Texts> {
+  const read = (locale: Locale) => JSON.parse(readFileSync(join(folder, "locales", `${locale}.json`), "utf8")) as Texts;
+  return { de: read("de"), en: read("en") };
+}
 
 /** Merges texts at every depth, so that an area can add problems to those of the frame. */
 export const addTexts = (texts: Texts, added: Texts): Texts =>

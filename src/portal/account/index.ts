@@ -9,15 +9,11 @@ import {
   type PageHandler,
   type PageRequest,
 } from "../frame/index.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
-
-const texts = { de: german, en: english };
 
 const most = 100;
 
 /** `/account`: a person's own roles, sessions and consents. */
-export const accountPages = makeArea({ folder: import.meta.dirname, texts, page: null }, (pages) => {
+export const accountPages = makeArea({ folder: import.meta.dirname, page: null }, (pages) => {
   pages.get("/account", showAccount);
   pages.post("/account/sessions/:sessionId/end", endSession, showAccount);
   pages.post("/account/consents/:clientId/withdraw", withdrawConsent, showAccount);
@@ -40,7 +36,7 @@ const showAccount: PageHandler = async (request) => {
   ]);
   const here = idOfSession(visitor.sessionUid);
   return {
-    title: t("account.title"),
+    title: t("frame.account"),
     view: "account",
     model: {
       name: me.name === null ? "" : `${me.name.firstFull} ${me.name.last}`,

@@ -23,5 +23,5 @@ export async function listCatalogue(request: PageRequest): Promise<PageView> {
     words: wordsOf(request),
     more: more(address, { search, granted: chosen }),
   };
-  return { title: t("apps.title"), view: "catalogue", model };
+  return { title: t("frame.pages.apps"), view: "catalogue", model };
 }

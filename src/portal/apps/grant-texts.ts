@@ -14,9 +14,7 @@ export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
   function audience(signOn: AdminSchemas["SignOnAudience"], names: string[]): string {
     if (signOn.kind === "ROLES") return t("apps.audience.ROLES", { roles: join(signOn.roles.map(roleName)) });
     if (signOn.kind === "GROUPS" && names.length === 0) return t("apps.audience.noGroup");
-    return signOn.kind === "GROUPS"
-      ? t("apps.audience.GROUPS", { groups: join(names), count: names.length })
-      : t(`apps.audience.${signOn.kind}`);
+    return t(`apps.audience.${signOn.kind}`, { groups: join(names) });
   }
 
   function sync(isOn: boolean, names: string[]): string {
@@ -24,9 +22,9 @@ export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
     return names.length === 0 ? t("apps.sync.none") : t("apps.sync.on", { groups: join(names), count: names.length });
   }
 
-  const roleName = (role: string) => t(`apps.role.${role}`);
+  const roleName = (role: string) => t(`rolesInSentence.${role}`);
 
-  const oneOf = (role: string) => t(`apps.one.${role}`);
+  const oneOf = (role: string) => t(`role.${role}`);
 
   return { oneOf, audience, sync, roleName };
 }

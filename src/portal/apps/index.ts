@@ -9,13 +9,9 @@ import {
 import { showApp } from "./app.ts";
 import { listCatalogue } from "./catalogue.ts";
 import { changeGrant, showForm } from "./grant-form.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { listReceipts, loadReceipt, loadReceiptDocument, printReceipt, showReceipt } from "./receipts.ts";
 import { handView, showView } from "./view.ts";
 import { showWithdrawal, withdraw } from "./withdrawal.ts";
-
-const texts = { de: german, en: english };
 
 const app = "/admin/schools/:schoolId/apps/:clientId";
 const agreement = `${app}/agreement`;
@@ -23,7 +19,7 @@ const receipts = "/admin/schools/:schoolId/agreements";
 const receipt = `${receipts}/:agreementReceiptId`;
 
 /** `/admin/schools/:schoolId/apps`: the apps that a school can grant, and its grants. */
-export const appPages = makeArea({ folder: import.meta.dirname, texts, page: "apps" }, (pages) => {
+export const appPages = makeArea({ folder: import.meta.dirname, page: "apps" }, (pages) => {
   pages.get("/admin/schools/:schoolId/apps", listCatalogue);
   pages.get(receipts, onlyIf("listAgreementReceipts", listReceipts));
   pages.get(receipt, onlyIf("getAgreementReceipt", showReceipt));
@@ -38,8 +34,6 @@ export const appPages = makeArea({ folder: import.meta.dirname, texts, page: "ap
   pages.get(app, showApp);
   pages.get(`${app}/view`, showView);
   pages.get(`${app}/view/file`, handView);
-  pages.get(`${app}/change`, onlyIf("putGrant", showForm));
-  pages.post(`${app}/change`, changeGrant, onlyIf("putGrant", showForm));
-  pages.get(`${app}/withdrawal`, onlyIf("deleteGrant", showWithdrawal));
-  pages.post(`${app}/withdrawal`, withdraw, onlyIf("deleteGrant", showWithdrawal));
+  pages.form(`${app}/change`, changeGrant, onlyIf("putGrant", showForm));
+  pages.form(`${app}/withdrawal`, withdraw, onlyIf("deleteGrant", showWithdrawal));
 });

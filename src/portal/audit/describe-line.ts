@@ -29,5 +29,5 @@ export function describeLine(line: Line, { t, times }: Pick<PageRequest, "t" | "
 
 function describeProgram({ program, personId }: Line["actor"], t: PageRequest["t"]): string {
   if (personId !== null) return t("audit.nameless");
-  return program === null ? t("audit.nobody") : t("audit.program", { program });
+  return program === null ? t("words.nobodyRecorded") : t("audit.program", { program });
 }

@@ -1,5 +1,6 @@
 import { auditActions } from "../../admin/index.ts";
-import { describeAction, unwrap, unwrapPage, type Names, type PageView, type PageRequest } from "../frame/index.ts";
+import { describeAction, listGroups, unwrap, unwrapPage } from "../frame/index.ts";
+import type { Names, PageView, PageRequest } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
 import { describeLine } from "./describe-line.ts";
 
@@ -19,22 +20,22 @@ export async function listLines(request: PageRequest): Promise<PageView> {
     unwrap(
       api.GET("/admin/v1/schools/{schoolId}/catalogue", { params: { path, query: { granted: true, limit: 100 } } }),
     ),
-    unwrap(api.GET("/admin/v1/groups", { params: { query: { school: schoolId, limit: 1000 } } })),
+    listGroups(request),
   ]);
   const names: Names = new Map([...groups, ...me.schools].map(({ id, name }) => [id, name]));
   const search = new URLSearchParams(filters).toString();
   const withFilter = (name: string, value: string) =>
     `${address}?${new URLSearchParams({ ...filters, [name]: value }).toString()}`;
-  const actionWords = actionsAtSchools.map((action) => ({ action, words: describeAction(action, t) }));
+  const actions = actionsAtSchools.map((id) => ({ id, name: describeAction(id, t) }));
   const model = {
     address,
     filters,
     withFilter,
     apps,
-    actions: actionWords.sort((a, b) => a.words.localeCompare(b.words, locale)),
+    actions: actions.sort((a, b) => a.name.localeCompare(b.name, locale)),
     lines: items.map((line) => ({ ...line, ...describeLine(line, request, names) })),
     file: `${address}/file?${search}`,
     more: more(address, filters),
   };
-  return { title: t("audit.title"), view: "list", model };
+  return { title: t("frame.pages.audit"), view: "list", model };
 }

@@ -8,7 +8,7 @@ const at = "/admin/v1/groups/{groupId}";
 
 export const showNewGroup = (request: PageRequest): Promise<PageView> =>
   Promise.resolve({
-    title: request.t("new.title"),
+    title: request.t("classes.add"),
     view: "new",
     model: { base: listAddress(request) },
   });

@@ -39,5 +39,5 @@ export async function listClasses(request: PageRequest): Promise<PageView> {
     mayChange: request.may("createGroup"),
     ...ofCredentials,
   };
-  return { title: t("classes.title"), view: "classes", model: view };
+  return { title: t("frame.pages.classes"), view: "classes", model: view };
 }

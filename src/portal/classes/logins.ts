@@ -134,5 +134,5 @@ export async function printCards(request: PageRequest): Promise<Download> {
   const pdf: unknown = await unwrap(
     api.POST(at, { params: { path, query: { language } }, parseAs: "arrayBuffer", signal: leavingOf(request) }),
   );
-  return { file: Buffer.from(pdf as ArrayBuffer), type: "application/pdf", name: `${t("cards.file")}.pdf` };
+  return { file: Buffer.from(pdf as ArrayBuffer), type: "application/pdf", name: `${t("words.loginCards")}.pdf` };
 }

@@ -5,6 +5,8 @@ import {
   personAddress,
   postAndRedirect,
   readMember,
+  redirectToSearch,
+  requestPassword,
   revokeLoginCard,
   unwrap,
   unwrapPage,
@@ -45,12 +47,7 @@ export const setRole = postAndRedirect("roleSet", groupAddress, ({ api, path, fi
   api.PUT(membership, { params: { path }, body: { role: field("role") as AdminSchemas["SchoolRole"] } }),
 );
 
-export const requestPassword = postAndRedirect("passwordRequested", groupAddress, ({ api, path }) =>
-  api.POST("/admin/v1/people/{personId}/login/password-request", {
-    params: { path },
-    body: { schoolId: path.schoolId },
-  }),
-);
+export const askHomeSchool = postAndRedirect("passwordRequested", groupAddress, requestPassword);
 
 export const revokeCard = postAndRedirect("cardRevoked", personAddress, revokeLoginCard);
 
@@ -84,12 +81,7 @@ export async function showAddition(request: PageRequest): Promise<PageView> {
   }
 }
 
-/** Puts the search into the address, encrypted for the reader. */
-export const searchPeople = (request: PageRequest): Promise<Redirect> => {
-  const { field, hide } = request;
-  const asked = new URLSearchParams({ q: hide(field("search")) });
-  return Promise.resolve({ to: `${groupAddress(request)}/add?${asked.toString()}` });
-};
+export const searchPeople = redirectToSearch((request) => `${groupAddress(request)}/add`);
 
 export async function addMembers(request: PageRequest): Promise<Redirect> {
   const { api, path, typed } = request;

@@ -1,22 +1,16 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
 import { deleteBatch, handOut, showBatch } from "./batch.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { changeLetter, showLetter } from "./letter.ts";
 import { showStart, startBatch } from "./start.ts";
-
-const texts = { de: german, en: english };
 
 const credentials = "/admin/schools/:schoolId/credentials";
 const letter = `${credentials}/letter`;
 const batch = `${credentials}/:credentialBatchId`;
 
 /** `/admin/schools/:schoolId/credentials`: cards and passwords for several classes or the whole school. */
-export const credentialsPages = makeArea({ folder: import.meta.dirname, texts, page: "classes" }, (pages) => {
-  pages.get(credentials, onlyIf("createCredentialBatch", showStart));
-  pages.post(credentials, startBatch, onlyIf("createCredentialBatch", showStart));
-  pages.get(letter, onlyIf("putParentLetter", showLetter));
-  pages.post(letter, changeLetter, onlyIf("putParentLetter", showLetter));
+export const credentialsPages = makeArea({ folder: import.meta.dirname, page: "classes" }, (pages) => {
+  pages.form(credentials, startBatch, onlyIf("createCredentialBatch", showStart));
+  pages.form(letter, changeLetter, onlyIf("putParentLetter", showLetter));
   pages.get(batch, showBatch);
   pages.post(`${batch}/document`, handOut, showBatch);
   pages.post(`${batch}/delete`, deleteBatch, showBatch);

@@ -1,33 +1,24 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { findHasCards, Refused, unwrap, unwrapPage } from "../frame/index.ts";
+import { findHasCards, listGroups, onlyClasses, Refused, unwrap, unwrapPage } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 
 type Role = AdminSchemas["SchoolRole"];
 
-/** More than any school has. */
-const mostGroups = 1000;
 const roles: readonly Role[] = ["STUDENT", "TEACHER", "OTHER"];
 const kinds = ["passwords", "cards", "both", "letters"] as const;
 
 export const listAddress = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/credentials`;
 
-/** The classes of the school, in their order. */
-async function listClasses({ api, path }: PageRequest): Promise<AdminSchemas["AdminGroup"][]> {
-  const query = { school: path.schoolId, limit: mostGroups };
-  const { items } = await unwrapPage(api.GET("/admin/v1/groups", { params: { query } }));
-  return items.filter(({ type, members }) => type === "KLASSE" && members > 0);
-}
-
 export async function showStart(request: PageRequest): Promise<PageView> {
   const { api, path, t, typed, field } = request;
   const [groups, hasCards, batches] = await Promise.all([
-    listClasses(request),
+    listGroups(request),
     findHasCards(request),
     unwrapPage(api.GET("/admin/v1/schools/{schoolId}/credential-batches", { params: { path } })),
   ]);
   const model = {
     base: listAddress(request),
-    groups,
+    groups: onlyClasses(groups).filter(({ members }) => members > 0),
     batches: batches.items,
     kinds: hasCards ? kinds : (["passwords", "letters"] as const),
     hasCards,

@@ -11,6 +11,8 @@ import {
   makeTemplates,
   makeTranslator,
   readLocale,
+  readTexts,
+  type Locale,
   type Render,
   type Texts,
 } from "../../platform/pages/index.ts";
@@ -47,6 +49,8 @@ export type Pages = {
   get(path: string, show: PageHandler): void;
   /** Handles a form; `again` shows its page if the admin API refuses. */
   post(path: string, act: PageHandler, again?: PageHandler): void;
+  /** Shows a form, which is posted to the same address. */
+  form(path: string, act: PageHandler, show: PageHandler): void;
   /** Like `post`, for a form with a file in `request.upload`. */
   upload(path: string, act: PageHandler, again?: PageHandler): void;
 };
@@ -56,23 +60,25 @@ export type Area = (deps: FrameDeps) => Router;
 const largestForm = "256kb";
 
 /**
- * Makes a part of the portal: `folder` holds `templates/`, `texts` are added to those of the frame, and `page` is
- * marked in the navigation.
+ * Makes a part of the portal: `folder` holds `templates/` and `locales/`, whose texts are added to those of the frame,
+ * as are `texts` from elsewhere. `page` is marked in the navigation.
  */
 export function makeArea(
-  { folder, texts, page }: { folder: string; texts: { de: Texts; en: Texts }; page: CurrentPage },
+  { folder, texts, page }: { folder: string; texts?: Record<Locale, Texts>; page: CurrentPage },
   addPages: (pages: Pages) => void,
 ): Area {
-  const translator = addFrameTexts(texts);
+  const own = readTexts(folder);
+  const translator = addFrameTexts({ de: { ...own.de, ...texts?.de }, en: { ...own.en, ...texts?.en } });
   const render = makeTemplates(join(folder, "templates"));
   return (deps) => {
     const router = Router();
     const serve = (work: PageHandler, again?: PageHandler): RequestHandler =>
       serveVisit(deps, { translator, render, page, work, again });
+    const readForm = express.urlencoded({ extended: false, limit: largestForm });
     addPages({
       get: (path, show) => void router.get(path, serve(show)),
-      post: (path, act, again) =>
-        void router.post(path, express.urlencoded({ extended: false, limit: largestForm }), serve(act, again)),
+      post: (path, act, again) => void router.post(path, readForm, serve(act, again)),
+      form: (path, act, show) => void router.route(path).get(serve(show)).post(readForm, serve(act, show)),
       upload: (path, act, again) => void router.post(path, takeUpload, serve(act, again)),
     });
     return router;
@@ -80,7 +86,7 @@ export function makeArea(
 }
 
 /** The texts of an area, with those of the frame. */
-export const addFrameTexts = (texts: { de: Texts; en: Texts }) =>
+export const addFrameTexts = (texts: Record<Locale, Texts>) =>
   makeTranslator({ de: addTexts(german, texts.de), en: addTexts(english, texts.en) });
 
 const takeUpload: RequestHandler = async (req, res, next) => {

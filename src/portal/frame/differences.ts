@@ -62,6 +62,7 @@ function write(value: unknown, name: string, writing: Writing): string {
   if (name.startsWith("scopes") && Object.hasOwn(german.scope, scope)) return t(`scope.${scope}`);
   if (name === "eventTypes" && Object.hasOwn(german.frame.eventType, text)) return t(`frame.eventType.${text}`);
   if (Object.hasOwn(german.staffRoles, text)) return t(`staffRoles.${text}`);
+  if (Object.hasOwn(german.attribute, text)) return t(`attribute.${text}`);
   if (Object.hasOwn(values, text)) return t(`frame.difference.value.${text}`);
   return names.get(text) ?? (uuidPattern.test(text) ? t("frame.difference.unnamed") : text);
 }

@@ -103,13 +103,19 @@ function partsOf({ t, locale, times, refused, now, idempotencyKey }: LinkRequest
     ...times,
     refused,
     now,
-    form: () => render("form", { token, once: idempotencyKey }),
+    form: (fields = {}) => render("form", { fields: { token, once: idempotencyKey, ...fields } }),
     describeViewChange: (change) => describeViewChange(change, { t, locale }),
     scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
     partial: (name, data) => render(name, { ...data, ...parts }),
+    options: (all, chosen, nameOf) => render("options", { all: all.map((one) => choiceOf(one, nameOf)), chosen }),
+    radios: (field, all, chosen, nameOf) =>
+      render("radios", { field, all: all.map((one) => choiceOf(one, nameOf)), chosen }),
   };
   return parts;
 }
+
+const choiceOf = (one: Choice, nameOf: (value: string | number) => string = String): Choice =>
+  typeof one === "object" ? one : { id: one, name: nameOf(one) };
 
 const renderProblem = (parts: PartsOfPage): string =>
   parts.refused === null ? "" : render("problem", { ...parts, ...describe(parts.refused, parts.t) });
@@ -125,6 +131,9 @@ function renderContent(
   return fragment(view);
 }
 
+/** What a form offers: a record, or a value whose text the template gives. */
+type Choice = string | number | { id: string | number; name: string };
+
 type PartsOfPage = {
   t: Translate;
   locale: Locale;
@@ -133,11 +142,15 @@ type PartsOfPage = {
   time(at: string | null | undefined): string;
   day(at: string | null | undefined): string;
   dayField(at: string | null | undefined): string;
-  form(): string;
+  /** The hidden fields of a form. */
+  form(fields?: Record<string, string | number>): string;
   /** For the template `view-changes`. */
   describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];
   scopeText(scope: string): string;
   partial(name: string, data?: object): string;
+  /** The options of a select. */
+  options(all: readonly Choice[], chosen?: unknown, nameOf?: (value: string | number) => string): string;
+  radios(field: string, all: readonly Choice[], chosen: unknown, nameOf: (value: string | number) => string): string;
 };
 
 /** Shown if the session ended while the person typed; keeps their input. */

@@ -13,6 +13,13 @@ export async function readMember({ api, path }: PageRequest): Promise<AdminSchem
   return member;
 }
 
+/** Asks the home school of a guest for a new password. */
+export const requestPassword = ({ api, path }: PageRequest) =>
+  api.POST("/admin/v1/people/{personId}/login/password-request", {
+    params: { path },
+    body: { schoolId: path.schoolId },
+  });
+
 export const isMemberPage = ({ req, path }: PageRequest): boolean => req.path.includes(`/members/${path.personId}`);
 
 /** The page of the person in their class, or their own page. */

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { AdminClient, AdminSchemas, InnerCaller, OperationId, Permissions } from "../../admin/index.ts";
+import type { AdminClient, AdminSchemas, InnerCaller, OperationId, PathName, Permissions } from "../../admin/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Locale, Translate } from "../../platform/pages/index.ts";
@@ -25,28 +25,6 @@ export type FrameDeps = {
 };
 
 export type Me = AdminSchemas["Me"];
-
-/** The parameters of addresses that have the names of the contract. */
-type PathName =
-  | "schoolId"
-  | "personId"
-  | "groupId"
-  | "importId"
-  | "handoverId"
-  | "clientId"
-  | "endpointId"
-  | "deliveryId"
-  | "sandboxId"
-  | "scopeRequestId"
-  | "staffRoleId"
-  | "sessionId"
-  | "credentialBatchId"
-  | "dataRequestId"
-  | "columnMappingId"
-  | "agreementReceiptId"
-  | "connectionId"
-  | "refusalId"
-  | "setUpLinkId";
 
 export type PageRequest = {
   req: Request;

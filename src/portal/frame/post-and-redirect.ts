@@ -14,6 +14,14 @@ export const postAndRedirect =
     return { to: to(request), done };
   };
 
+/** Redirects to a search, which the address holds encrypted for the reader. */
+export const redirectToSearch =
+  (to: (request: PageRequest) => string) =>
+  (request: PageRequest): Promise<Redirect> => {
+    const query = new URLSearchParams({ q: request.hide(request.field("search")) });
+    return Promise.resolve({ to: `${to(request)}?${query.toString()}` });
+  };
+
 /** The tag that the form holds; without one the change applies to whatever the record is now. */
 export const ifMatch = ({ field }: PageRequest): { "If-Match"?: string } =>
   field("tag") === "" ? {} : { "If-Match": field("tag") };

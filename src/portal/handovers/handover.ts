@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { nameOf, postAndRedirect, unwrap, unwrapPage } from "../frame/index.ts";
+import { listGroups, nameOf, onlyClasses, postAndRedirect, unwrap, unwrapPage } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 
 type Handover = AdminSchemas["Handover"];
@@ -27,16 +27,13 @@ export async function showHandovers(request: PageRequest): Promise<PageView> {
   return { title: t("handovers.title"), view: "list", model };
 }
 
-const mostClasses = 1000;
-
 export async function showHandover(request: PageRequest): Promise<PageView> {
   const { api, path, t, field } = request;
   const read = await unwrap(api.GET("/admin/v1/handovers/{handoverId}", { params: { path } }));
   const handover = present(read, request);
   const isOpen = read.state === "OFFERED";
   const mayAnswer = isOpen && handover.isIncoming && request.may("acceptHandover");
-  const asked = { school: path.schoolId, limit: mostClasses };
-  const groups = mayAnswer ? await unwrap(api.GET("/admin/v1/groups", { params: { query: asked } })) : [];
+  const groups = mayAnswer ? await listGroups(request) : [];
   const model = {
     base: handoverAddress(request),
     list: listAddress(request),
@@ -45,7 +42,7 @@ export async function showHandover(request: PageRequest): Promise<PageView> {
     isOpen,
     mayAnswer,
     mayWithdraw: isOpen && !handover.isIncoming && request.may("withdrawHandover"),
-    classes: groups.filter(({ type }) => type === "KLASSE"),
+    classes: onlyClasses(groups),
     chosen: (id: string) => field(`class-${id}`),
   };
   return { title: t("handover.title"), view: "handover", model };

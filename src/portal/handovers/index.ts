@@ -1,19 +1,14 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { offer, showOffer } from "./offer.ts";
 import { accept, decline, showHandover, showHandovers, withdraw } from "./handover.ts";
-
-const texts = { de: german, en: english };
 
 const handovers = "/admin/schools/:schoolId/handovers";
 const one = `${handovers}/:handoverId`;
 
 /** `/admin/schools/:schoolId/handovers`: pupils are handed over to another school and received. */
-export const handoverPages = makeArea({ folder: import.meta.dirname, texts, page: "people" }, (pages) => {
+export const handoverPages = makeArea({ folder: import.meta.dirname, page: "people" }, (pages) => {
   pages.get(handovers, showHandovers);
-  pages.get(`${handovers}/new`, onlyIf("createHandover", showOffer));
-  pages.post(`${handovers}/new`, offer, onlyIf("createHandover", showOffer));
+  pages.form(`${handovers}/new`, offer, onlyIf("createHandover", showOffer));
   pages.get(one, showHandover);
   pages.post(`${one}/accept`, accept, showHandover);
   pages.post(`${one}/decline`, decline, showHandover);

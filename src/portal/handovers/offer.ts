@@ -1,4 +1,5 @@
-import { nameOf, unwrap, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { listGroups, nameOf, onlyClasses, unwrap } from "../frame/index.ts";
+import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { listAddress } from "./handover.ts";
 
 const most = 200;
@@ -25,7 +26,7 @@ export async function showOffer(request: PageRequest): Promise<PageView> {
   const asked = { params: { path, query: { search, limit: 20 } } };
   const [pupils, groups, schools] = await Promise.all([
     listPupils(request),
-    unwrap(api.GET("/admin/v1/groups", { params: { query: { school: path.schoolId, limit: 1000 } } })),
+    listGroups(request),
     search.length < 2 ? null : unwrap(api.GET("/admin/v1/schools/{schoolId}/receiving-schools", asked)),
   ]);
   const model = {
@@ -34,7 +35,7 @@ export async function showOffer(request: PageRequest): Promise<PageView> {
     ofGroup: query("group") || field("of-group"),
     pupils,
     isChosen: (id: string) => typed["person"]?.includes(id) ?? pupils.length === 1,
-    classes: groups.filter(({ type }) => type === "KLASSE"),
+    classes: onlyClasses(groups),
     search,
     schools: schools?.filter(({ id }) => id !== path.schoolId) ?? null,
     school: field("school"),

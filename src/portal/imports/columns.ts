@@ -51,7 +51,7 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
 export async function mapColumns(request: PageRequest): Promise<Redirect> {
   const { api, field, path } = request;
   const found = await readColumns(request);
-  const { columns } = found;
+  const { columns, role, className, idFromName, mode } = found;
   const again = field("look") === "" ? null : readReading(request);
   const isSame = (["sheet", "encoding", "separator"] as const).every(
     (name) => (again?.[name] ?? found[name]) === found[name],
@@ -59,7 +59,7 @@ export async function mapColumns(request: PageRequest): Promise<Redirect> {
   if (again !== null && isSame) return { to: `${importAddress(request)}/columns` };
   const body: NewColumns =
     again !== null
-      ? { ...guessed(found), uses: columns.map(({ use }) => use), ...again }
+      ? { role, className, idFromName, mode, uses: columns.map(({ use }) => use), ...again }
       : {
           uses: columns.map((_, index) => uses.find((use) => use === field(`use${index}`)) ?? "IGNORED"),
           role: roles.find((role) => role === field("role")) ?? "COLUMN",
@@ -78,15 +78,3 @@ function readReading({ field }: PageRequest): Pick<NewColumns, "sheet" | "encodi
   const separator = separators.find((one) => one === field("separator"));
   return { ...(sheet !== "" && { sheet }), ...(encoding && { encoding }), ...(separator && { separator }) };
 }
-
-const guessed = ({
-  role,
-  className,
-  idFromName,
-  mode,
-}: Pick<NewColumns, "role" | "className" | "idFromName" | "mode">) => ({
-  role,
-  className,
-  idFromName,
-  mode,
-});

@@ -46,7 +46,7 @@ export function describeChange({ step, previousName, members }: GroupChange, { t
   const ofGroup =
     step === "NONE"
       ? []
-      : [t(`changes.step.${step}${previousName === null ? "" : "_from"}`, { name: previousName ?? "" })];
+      : [t(`changes.step.${step}`, { name: previousName ?? "", context: previousName === null ? "" : "from" })];
   const ofMembers = steps
     .filter((one) => members[one] > 0)
     .map((one) => t(`changes.members.${one}`, { count: members[one] }));

@@ -4,25 +4,20 @@ import { showImport } from "./import.ts";
 import { handOutLeftOut, leaveOut, showLeftOut, showWarnings } from "./left-out.ts";
 import { deleteMapping, handOutTemplate, handIn, showImports } from "./list.ts";
 import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showViewChanges } from "./lists.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { apply, cancel, joinGroups } from "./steps.ts";
 import { showUndo, showUndoChanges, showUndoKept, undo } from "./undo.ts";
-
-const texts = { de: german, en: english };
 
 const imports = "/admin/schools/:schoolId/imports";
 const one = `${imports}/:importId`;
 
 /** `/admin/schools/:schoolId/imports`: rosters are uploaded, reviewed and applied. */
-export const importPages = makeArea({ folder: import.meta.dirname, texts, page: "imports" }, (pages) => {
+export const importPages = makeArea({ folder: import.meta.dirname, page: "imports" }, (pages) => {
   pages.get(imports, showImports);
   pages.upload(imports, handIn, showImports);
   pages.get(`${imports}/template`, handOutTemplate);
   pages.post(`${imports}/column-mappings/:columnMappingId/delete`, deleteMapping, showImports);
   pages.get(one, showImport);
-  pages.get(`${one}/columns`, showColumns);
-  pages.post(`${one}/columns`, mapColumns, showColumns);
+  pages.form(`${one}/columns`, mapColumns, showColumns);
   pages.get(`${one}/faults`, showFaults);
   pages.get(`${one}/left-out`, showLeftOut);
   pages.post(`${one}/left-out`, leaveOut, showImport);
@@ -31,13 +26,11 @@ export const importPages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.get(`${one}/changes`, showChanges);
   pages.get(`${one}/leavers`, showLeavers);
   pages.get(`${one}/kept`, showKept);
-  pages.get(`${one}/look-alikes`, showLookAlikes);
-  pages.post(`${one}/look-alikes`, joinGroups, showLookAlikes);
+  pages.form(`${one}/look-alikes`, joinGroups, showLookAlikes);
   pages.get(`${one}/apps`, showViewChanges);
   pages.post(`${one}/apply`, apply, showImport);
   pages.post(`${one}/cancel`, cancel, showImport);
-  pages.get(`${one}/undo`, showUndo);
-  pages.post(`${one}/undo`, undo, showUndo);
+  pages.form(`${one}/undo`, undo, showUndo);
   pages.get(`${one}/undo-kept`, showUndoKept);
   pages.get(`${one}/undo-changes`, showUndoChanges);
 });

@@ -23,7 +23,7 @@ export async function showImports(request: PageRequest): Promise<PageView> {
   const mayDelete = request.may("deleteColumnMapping");
   const lists = { imports: items, more: more(base), mappings, mayDelete };
   const model = { base, isFirst: query("cursor") === "", ...lists, ...form };
-  return { title: t("imports.title"), view: "list", model };
+  return { title: t("frame.pages.imports"), view: "list", model };
 }
 
 export async function handIn(request: PageRequest): Promise<Redirect> {
@@ -63,5 +63,5 @@ export const deleteMapping = postAndRedirect("mappingDeleted", listAddress, ({ a
 export const handOutTemplate = async ({ t }: PageRequest): Promise<Download> => ({
   file: await rosterTemplate(),
   type: "text/csv; charset=utf-8",
-  name: `${t("template.name")}.csv`,
+  name: `${t("upload.templateName")}.csv`,
 });

@@ -17,7 +17,7 @@ export async function listApps(request: PageRequest): Promise<PageView> {
     typedNote: typed,
     more: apps.more("/admin/apps", { search }),
   };
-  return { title: t("apps.title"), view: "apps", model };
+  return { title: t("frame.pages.operator_apps"), view: "apps", model };
 }
 
 /** Accepts a request that was already decided this way, because the form was sent twice. */

@@ -11,5 +11,5 @@ export async function showFigures(request: PageRequest): Promise<PageView> {
     readPlots(request, { metrics, range }),
   ]);
   const model = { health, held, plots, range, ranges: figureRanges };
-  return { title: t("figures.title"), view: "figures", model, page: "operator_figures" };
+  return { title: t("frame.pages.operator_figures"), view: "figures", model, page: "operator_figures" };
 }

@@ -20,7 +20,7 @@ const states = { ACTIVE: "endpointActive", PAUSED: "endpointPaused", DISABLED: "
 export async function setState(request: PageRequest): Promise<Redirect> {
   await readEndpoint(request);
   const asked = request.field("state");
-  if (!(asked in states)) throw new Refused(400, { code: "invalid_request" });
+  if (!Object.hasOwn(states, asked)) throw new Refused(400, { code: "invalid_request" });
   const body = { state: asked as keyof typeof states };
   await unwrapUnlessDone(request.api.PATCH(endpoint, { params: paramsWithTag(request), body }), body);
   return { to: endpointAddress(request), done: states[body.state] };

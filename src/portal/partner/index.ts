@@ -9,8 +9,6 @@ import { listErasures } from "./erasures.ts";
 import * as ids from "./ids.ts";
 import { createApp, listOwn, showNew } from "./list.ts";
 import { makeGuidePages, type AppGuides } from "./guides.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { listLog } from "./log.ts";
 import { deleteApp, showOverview } from "./overview.ts";
 import { changeRegistration, putLogo, removeLogo, showRegistration } from "./registration.ts";
@@ -32,8 +30,8 @@ const guide = `${app}/docs/:guide`;
 export type { AppGuides };
 
 const texts = {
-  de: { ...german, signatureFault: signatureFaultTexts.de, signOnAdvice: signOnAdviceTexts.de },
-  en: { ...english, signatureFault: signatureFaultTexts.en, signOnAdvice: signOnAdviceTexts.en },
+  de: { signatureFault: signatureFaultTexts.de, signOnAdvice: signOnAdviceTexts.de },
+  en: { signatureFault: signatureFaultTexts.en, signOnAdvice: signOnAdviceTexts.en },
 };
 
 /** `/partner`: partners manage their apps, operators all apps. */
@@ -51,6 +49,7 @@ function forOwnApps(pages: Pages): Pages {
   return {
     get: (path, show) => pages.get(path, own(show)),
     post: (path, act, again) => pages.post(path, own(act), again && own(again)),
+    form: (path, act, show) => pages.form(path, own(act), own(show)),
     upload: (path, act, again) => pages.upload(path, own(act), again && own(again)),
   };
 }
@@ -62,17 +61,14 @@ function addPages(all: Pages, guides: AppGuides): void {
   const pages = forOwnApps(all);
   pages.get(app, showOverview);
   pages.post(`${app}/deletion`, deleteApp, showOverview);
-  pages.get(`${app}/registration`, showRegistration);
-  pages.post(`${app}/registration`, changeRegistration, showRegistration);
+  pages.form(`${app}/registration`, changeRegistration, showRegistration);
   pages.upload(`${app}/logo`, putLogo, showRegistration);
   pages.post(`${app}/logo/deletion`, removeLogo, showRegistration);
-  pages.get(`${app}/secret`, showSecret);
-  pages.post(`${app}/secret`, rotateSecret, showSecret);
+  pages.form(`${app}/secret`, rotateSecret, showSecret);
   pages.post(`${app}/secret/end`, endOldSecret, showSecret);
   pages.get(`${app}/schools`, listSchools);
   pages.get(`${app}/erasures`, listErasures);
-  pages.get(`${app}/scopes`, showScopes);
-  pages.post(`${app}/scopes`, requestScopes, showScopes);
+  pages.form(`${app}/scopes`, requestScopes, showScopes);
   pages.post(`${app}/scopes/set`, setScopes, showScopes);
   pages.post(`${app}/attributes`, setAttributes, showScopes);
   pages.get(`${app}/agreement`, showAgreement);
@@ -82,10 +78,8 @@ function addPages(all: Pages, guides: AppGuides): void {
   pages.post(`${app}/agreement/deletion`, deleteDraft, showAgreement);
   pages.get(`${app}/agreement/:agreementId/pdf`, loadPdf);
   pages.get(`${app}/webhooks`, listEndpoints);
-  pages.get(`${app}/webhooks/new`, showNewEndpoint);
-  pages.post(`${app}/webhooks/new`, createEndpoint, showNewEndpoint);
-  pages.get(`${app}/webhooks/signature`, showSignature);
-  pages.post(`${app}/webhooks/signature`, debugSignature, showSignature);
+  pages.form(`${app}/webhooks/new`, createEndpoint, showNewEndpoint);
+  pages.form(`${app}/webhooks/signature`, debugSignature, showSignature);
   pages.get(endpoint, showEndpoint);
   pages.post(`${endpoint}/change`, endpoints.changeEndpoint, showEndpoint);
   pages.post(`${endpoint}/state`, endpoints.setState, showEndpoint);
@@ -101,8 +95,7 @@ function addPages(all: Pages, guides: AppGuides): void {
   pages.post(`${app}/ids/date`, ids.setCutOver, ids.showIds);
   pages.post(`${app}/ids/cut-over`, ids.cutOver, ids.showIds);
   pages.post(`${app}/ids/calling-off`, ids.callOffMove, ids.showIds);
-  pages.get(`${app}/sandbox`, showSandboxes);
-  pages.post(`${app}/sandbox`, createSandbox, showSandboxes);
+  pages.form(`${app}/sandbox`, createSandbox, showSandboxes);
   pages.post(`${app}/sandbox/:sandboxId/steps`, playSandbox, showSandboxes);
   pages.post(`${app}/sandbox/:sandboxId/deletion`, deleteSandbox, showSandboxes);
   pages.get(`${app}/sign-ons`, listSignOns);
@@ -111,6 +104,5 @@ function addPages(all: Pages, guides: AppGuides): void {
   const { listGuides, showGuide, runCall } = makeGuidePages(guides);
   pages.get(`${app}/docs`, listGuides);
   pages.get(guide, showGuide);
-  pages.get(`${guide}/calls/:number`, showGuide);
-  pages.post(`${guide}/calls/:number`, runCall, showGuide);
+  pages.form(`${guide}/calls/:number`, runCall, showGuide);
 }

@@ -23,7 +23,7 @@ export async function listOwn(request: PageRequest): Promise<PageView> {
     failing: today.failingEndpoints?.first ?? [],
     more: more("/partner", { search }),
   };
-  return { title: t("partner.title"), view: "list", model, page: currentPage(request) };
+  return { title: t("frame.pages.partner"), view: "list", model, page: currentPage(request) };
 }
 
 export async function showNew(request: PageRequest): Promise<PageView> {
@@ -34,7 +34,7 @@ export async function showNew(request: PageRequest): Promise<PageView> {
     chosen: request.typed["scope"] ?? [],
     ids: await listIds(request),
   };
-  return { title: request.t("new.title"), view: "new", model, page: currentPage(request) };
+  return { title: request.t("words.newApp"), view: "new", model, page: currentPage(request) };
 }
 
 /** The ids of people to choose from for a new app: its own, those of each sector, or for operators the shared ones. */

@@ -71,7 +71,7 @@ export async function listLog(request: PageRequest): Promise<PageView> {
   };
   const { items, more } = await unwrapPage(api.GET("/admin/v1/audit", { params: { query: asked } }));
   const model = {
-    actions: actions.map((one) => ({ action: one, words: describeAction(one, t) })),
+    actions: actions.map((id) => ({ id, name: describeAction(id, t) })),
     action: action ?? "",
     lines: items.map((line) => ({
       ...line,
@@ -86,7 +86,7 @@ export async function listLog(request: PageRequest): Promise<PageView> {
 
 function nameActor({ actor, names }: Line, t: PageRequest["t"]): string {
   if (actor.role !== "NONE") return t(`staffRoles.${actor.role}`);
-  return names.actorApp ?? actor.clientId ?? actor.program ?? t("log.somebody");
+  return names.actorApp ?? actor.clientId ?? actor.program ?? t("words.nobodyRecorded");
 }
 
 const longest = 300;

@@ -105,7 +105,7 @@ function describeRecipient(
   return [
     known?.provider ? t("letter.recipients.app", { app: app.name, provider: known.provider }) : `${app.name}.`,
     t("letter.recipients.purpose", { purpose: purpose ?? t("letter.recipients.noPurpose") }),
-    t("letter.recipients.data", { attributes: attributes || t("uses.nothing") }),
+    t("letter.recipients.data", { attributes: attributes || t("frame.disclosures.nothing") }),
     ...(known?.privacyUrl ? [t("letter.recipients.privacy", { url: known.privacyUrl })] : []),
   ].join(" ");
 }

@@ -5,6 +5,7 @@ import { compareLine } from "../frame/differences.ts";
 import { describeDataRequest } from "../frame/data-requests.ts";
 import { describeDisclosures } from "../frame/disclosures.ts";
 import type { Times } from "../frame/zone.ts";
+import german from "./locales/de.json" with { type: "json" };
 
 export type PersonData = AdminSchemas["PersonData"];
 export type Section = { heading: string; lines: string[] };
@@ -34,51 +35,42 @@ export function listSections(data: PersonData, words: Words): Section[] {
 const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => string[] } = {
   person: (person, words) => {
     const { t, times } = words;
-    return facts(
-      [
-        ["firstFull", person.name?.firstFull],
-        ["firstCall", person.name?.firstCall],
-        ["last", person.name?.last],
-        ["role", t(`roles.${person.role}`)],
-        ["status", t(`states.${person.status === "ACTIVE" ? "active" : "left"}`)],
-        ["schools", person.schools.map(({ name }) => name).join(", ")],
-        ["homeSchool", person.homeSchool?.name],
-        ["groups", person.groups.map((group) => nameGroup(group, words)).join(", ")],
-        ["sourceSystemIdentifier", person.sourceSystemIdentifier],
-        ["createdAt", times.time(person.createdAt)],
-        ["firstSignInAt", times.time(person.firstSignInAt)],
-        ["lastSignInAt", times.time(person.lastSignInAt)],
-        ["blockedAt", times.time(person.blockedAt)],
-        ["leftAt", times.time(person.leftAt)],
-        ["softDeletedAt", times.time(person.softDeletedAt)],
-        ["purgeAt", times.time(person.purgeAt)],
-      ],
-      words,
-    );
+    return facts(words, [
+      ["firstFull", person.name?.firstFull],
+      ["firstCall", person.name?.firstCall],
+      ["last", person.name?.last],
+      ["role", t(`role.${person.role}`)],
+      ["status", t(`states.${person.status === "ACTIVE" ? "active" : "left"}`)],
+      ["schools", person.schools.map(({ name }) => name).join(", ")],
+      ["homeSchool", person.homeSchool?.name],
+      ["groups", person.groups.map((group) => nameGroup(group, words)).join(", ")],
+      ["sourceSystemIdentifier", person.sourceSystemIdentifier],
+      ["createdAt", times.time(person.createdAt)],
+      ["firstSignInAt", times.time(person.firstSignInAt)],
+      ["lastSignInAt", times.time(person.lastSignInAt)],
+      ["blockedAt", times.time(person.blockedAt)],
+      ["leftAt", times.time(person.leftAt)],
+      ["softDeletedAt", times.time(person.softDeletedAt)],
+      ["purgeAt", times.time(person.purgeAt)],
+    ]);
   },
   exemption: (exemption, words) =>
     exemption === null
       ? []
-      : facts(
-          [
-            ["keptUntil", words.times.day(exemption.until)],
-            ["reason", exemption.reason],
-            ["givenAt", words.times.time(exemption.givenAt)],
-          ],
-          words,
-        ),
+      : facts(words, [
+          ["keptUntil", words.times.day(exemption.until)],
+          ["reason", exemption.reason],
+          ["givenAt", words.times.time(exemption.givenAt)],
+        ]),
   login: (login, words) =>
     login === null
       ? []
-      : facts(
-          [
-            ["username", login.username],
-            ["hasPassword", words.t(login.hasPassword ? "data.yes" : "data.no")],
-            ["changedAt", words.times.time(login.changedAt)],
-            ["sessions", String(login.sessions)],
-          ],
-          words,
-        ),
+      : facts(words, [
+          ["username", login.username],
+          ["hasPassword", words.t(login.hasPassword ? "frame.difference.yes" : "frame.difference.no")],
+          ["changedAt", words.times.time(login.changedAt)],
+          ["sessions", String(login.sessions)],
+        ]),
   userNames: (count, { t }) => (count === 0 ? [] : [t("data.userNames", { count })]),
   recoveryCodes: (count, { t }) => (count === 0 ? [] : [t("data.recoveryCodes", { count })]),
   apps: (apps, words) => apps.map((app) => describeApp(app, words)),
@@ -138,11 +130,13 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
     entries.map(({ what, ...entry }) => timed(entry, words.t(`data.delivery.${what ?? "PENDING"}`), words)),
 };
 
+const ownLabels: Record<string, string> = german.data.labels;
+
 type Fact = [name: string, value: string | null | undefined];
 
-const facts = (all: readonly Fact[], { t }: Words): string[] =>
+const facts = ({ t }: Words, all: readonly Fact[]): string[] =>
   all.flatMap(([name, value]) => {
-    const label = t(`data.labels.${name}`);
+    const label = t(name in ownLabels ? `data.labels.${name}` : `frame.difference.property.${name}`);
     return value ? [`${label}: ${value}`] : [];
   });
 
@@ -155,7 +149,7 @@ const nameSchool = ({ schoolId }: Pick<Entry, "schoolId">, { t, names }: Words):
   names.get(schoolId ?? "") ?? t("data.otherSchool");
 
 function nameGroup({ name, role, status }: AdminSchemas["AdminPersonGroup"], { t }: Words): string {
-  const notes = [t(`roles.${role}`), ...(status === "DELETED" ? [t("data.deletedGroup")] : [])];
+  const notes = [t(`role.${role}`), ...(status === "DELETED" ? [t("frame.difference.value.DELETED")] : [])];
   return `${name} (${notes.join(", ")})`;
 }
 
@@ -179,30 +173,29 @@ function describeCard(entry: Entry, words: Words): string {
 function describeRole({ role, schoolIds, reason, givenAt, endsAt }: AdminSchemas["StaffRole"], words: Words): string {
   const { t, times } = words;
   const schools = schoolIds.map((schoolId) => nameSchool({ schoolId }, words)).join(", ");
-  const notes = facts(
-    [
-      ["givenAt", times.day(givenAt)],
-      ["endsAt", times.day(endsAt)],
-      ["reason", reason],
-    ],
-    words,
-  );
+  const notes = facts(words, [
+    ["givenAt", times.day(givenAt)],
+    ["endsAt", times.day(endsAt)],
+    ["reason", reason],
+  ]);
   return [`${t(`staffRoles.${role}`)}${schools === "" ? "" : `, ${schools}`}`, ...notes].join("; ");
 }
 
 function describeLine(line: Line, words: Words): string {
   const { t, times } = words;
-  const { actor, actorApp } = line.names;
-  const by = actor === null ? (actorApp ?? roleOf(line, t)) : `${actor.firstCall} ${actor.last}`;
+  const by = nameActor(line, t);
   const app = line.names.app === null ? "" : `, ${line.names.app}`;
   const changes = compareLine(line, words).map(({ name, before, after }) => `${name}: ${before} → ${after}`);
   const what = `${times.time(line.at)}: ${describeAction(line.action, t)}${app}${by === "" ? "" : ` (${by})`}`;
   return [what, ...changes].join("; ");
 }
 
-function roleOf({ actor: { role, program } }: Line, t: Translate): string {
+/** Who caused a line of the audit log; "" for an unknown program. */
+export function nameActor({ actor: { role, program }, names: { actor, actorApp } }: Line, t: Translate): string {
+  const name = actor === null ? actorApp : `${actor.firstCall} ${actor.last}`;
+  if (name !== null) return name;
   if (role !== "NONE") return t(`staffRoles.${role}`);
-  return program === null ? "" : t("actors.program");
+  return program === null ? "" : t("moments.program");
 }
 
 const shorten = (lines: string[], { t }: Words): string[] =>

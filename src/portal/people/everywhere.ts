@@ -1,11 +1,9 @@
-import { nameOf, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { nameOf, redirectToSearch, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
 import { stateOf } from "./presentation.ts";
 
 const address = "/admin/people";
 
-/** Redirects to the search, which the address holds encrypted for the reader. */
-export const searchEverywhere = ({ field, hide }: PageRequest): Promise<Redirect> =>
-  Promise.resolve({ to: `${address}?${new URLSearchParams({ q: hide(field("search")) }).toString()}` });
+export const searchEverywhere = redirectToSearch(() => address);
 
 /** Finds people at all schools of the reader. Only sent searches are asked for, because each is recorded. */
 export async function showEverywhere(request: PageRequest): Promise<PageView> {

@@ -6,8 +6,6 @@ import { searchEverywhere, showEverywhere } from "./everywhere.ts";
 import { addPerson, showNewPerson } from "./new-person.ts";
 import { listPeople, searchPeople } from "./list.ts";
 import { givePassword, setLogin } from "./logins.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { changeSchool, showSchools } from "./other-school.ts";
 import * as actions from "./person-actions.ts";
 import { showPerson } from "./person.ts";
@@ -15,14 +13,12 @@ import { endKeeping, keep, showRetention } from "./retention.ts";
 import { showSignIn } from "./sign-in.ts";
 import { endSession, showUses, unlink, withdrawConsent } from "./uses.ts";
 
-const texts = { de: german, en: english };
-
 const people = "/admin/schools/:schoolId/people";
 const person = `${people}/:personId`;
 const member = "/admin/schools/:schoolId/classes/:groupId/members/:personId";
 
 /** `/admin/schools/:schoolId/people`: the people of a school. */
-export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: "people" }, (pages) => {
+export const peoplePages = makeArea({ folder: import.meta.dirname, page: "people" }, (pages) => {
   pages.get("/admin/people", onlyIf("listPeople", showEverywhere));
   pages.post("/admin/people/search", searchEverywhere);
   pages.get(people, listPeople);
@@ -38,7 +34,7 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.post(`${person}/exemption/end`, endKeeping, showRetention);
   pages.post(`${person}/details`, actions.changeDetails, showPerson);
   pages.post(`${person}/sign-out`, actions.signOut, showPerson);
-  pages.post(`${person}/password-request`, actions.requestPassword, showPerson);
+  pages.post(`${person}/password-request`, actions.askHomeSchool, showPerson);
   pages.post(`${person}/password-request/dismiss`, actions.dismissRequests, showPerson);
   pages.post(`${person}/second-factors`, actions.removeFactors, showPerson);
   pages.post(`${person}/cards/:cardId/revoke`, actions.revokeCard, showPerson);
@@ -65,6 +61,5 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.post(`${person}/sessions/:sessionId/end`, endSession, showUses);
   pages.post(`${person}/logins/:connectionId/end`, unlink, showUses);
   pages.post(`${person}/consents/:clientId/withdraw`, withdrawConsent, showUses);
-  pages.get(`${person}/school`, onlyIf("movePerson", showSchools));
-  pages.post(`${person}/school`, changeSchool, onlyIf("movePerson", showSchools));
+  pages.form(`${person}/school`, changeSchool, onlyIf("movePerson", showSchools));
 });

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { nameOf, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { listGroups, onlyClasses } from "./groups.ts";
+import { listGroups, onlyClasses, nameOf, unwrapPage } from "../frame/index.ts";
+import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { classesOf, stateOf } from "./presentation.ts";
 
 type Status = AdminSchemas["PersonStatus"];
@@ -86,5 +86,5 @@ export async function listPeople(request: PageRequest): Promise<PageView> {
     mayHandOver: request.may("listHandovers"),
     columns: new Map(listColumns(schoolId, filters).map((one) => [one.key, one])),
   };
-  return { title: t("people.title"), view: "people", model };
+  return { title: t("frame.pages.people"), view: "people", model };
 }

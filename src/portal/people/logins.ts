@@ -23,7 +23,7 @@ async function showPassword(request: PageRequest, secret: AdminSchemas["LoginSec
   const back = group === "" ? addressOf(request) : `/admin/schools/${schoolId}/classes/${encodeURIComponent(group)}`;
   const model = { secret, fullName: await findName(request), back };
   return {
-    title: t("password.title"),
+    title: t("words.newPassword"),
     view: "password",
     model,
     page: group === "" ? "people" : "classes",

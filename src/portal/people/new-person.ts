@@ -1,6 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
-import { listGroups, onlyClasses } from "./groups.ts";
+import { listGroups, onlyClasses, unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
 
 type NewPerson = AdminSchemas["PersonInput"];
 
@@ -8,7 +7,7 @@ export async function showNewPerson(request: PageRequest): Promise<PageView> {
   const { t, param } = request;
   const schoolId = param("schoolId");
   const classes = onlyClasses(await listGroups(request));
-  return { title: t("new.title"), view: "new", model: { schoolId, classes } };
+  return { title: t("people.add"), view: "new", model: { schoolId, classes } };
 }
 
 /** All first names default to the preferred first name. */

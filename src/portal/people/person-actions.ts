@@ -1,5 +1,12 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { postAndRedirect, revokeLoginCard, unwrap, type PageRequest, type Redirect } from "../frame/index.ts";
+import {
+  postAndRedirect,
+  requestPassword,
+  revokeLoginCard,
+  unwrap,
+  type PageRequest,
+  type Redirect,
+} from "../frame/index.ts";
 import { readName } from "./new-person.ts";
 import { addressOf } from "./record.ts";
 
@@ -28,10 +35,7 @@ export const dismissRequests = postAndRedirect("requestsDismissed", addressOf, (
   api.DELETE(`${at}/login/password-request`, { params: { path } }),
 );
 
-/** Asks a guest's home school for a new password. */
-export const requestPassword = postAndRedirect("passwordRequested", addressOf, ({ api, path }) =>
-  api.POST(`${at}/login/password-request`, { params: { path }, body: { schoolId: path.schoolId } }),
-);
+export const askHomeSchool = postAndRedirect("passwordRequested", addressOf, requestPassword);
 
 export const removeFactors = postAndRedirect("factorsRemoved", addressOf, ({ api, path }) =>
   api.DELETE(`${at}/second-factors`, { params: { path } }),

@@ -1,7 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listLoginCards, nameOf, unwrapIfFound, unwrapPage } from "../frame/index.ts";
+import { listGroups, listLoginCards, nameOf, unwrapIfFound, unwrapPage } from "../frame/index.ts";
 import type { PageRequest, PageView } from "../frame/index.ts";
-import { listGroups } from "./groups.ts";
 import { addressOf, readPerson } from "./record.ts";
 import { listMoments } from "./timeline.ts";
 import { classesOf, hasOtherSchools, stateOf } from "./presentation.ts";
@@ -76,5 +75,5 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
     /** The value of a refused form, else the current one. */
     fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
   };
-  return { title: t("person.title"), view: "person", model };
+  return { title: t("frame.difference.property.personId"), view: "person", model };
 }

@@ -19,7 +19,7 @@ export async function showRetention(request: PageRequest): Promise<PageView> {
     mayKeep: request.may("putRetentionExemption"),
     fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
   };
-  return { title: t("retention.title"), view: "retention", model };
+  return { title: t("frame.pages.operator_retention"), view: "retention", model };
 }
 
 export const keep = postAndRedirect("personKept", retentionOf, (request) => {

@@ -1,4 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
+import { nameWeekday, type Locale } from "../../platform/pages/index.ts";
 import {
   isMemberPage,
   nameOf,
@@ -73,12 +74,8 @@ function variantOf({ code, outcome, values }: Step): string {
   return outcome === "NOTE" ? (hasPassword ? "_MUST_CHANGE" : "_CARD") : "";
 }
 
-function weekdaysOf(days: readonly number[], locale: string): string {
-  const name = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
-  // 5 January 2026 is a Monday.
-  const names = days.map((day) => name.format(new Date(Date.UTC(2026, 0, 4 + day))));
-  return new Intl.ListFormat(locale, { type: "conjunction" }).format(names);
-}
+const weekdaysOf = (days: readonly number[], locale: Locale): string =>
+  new Intl.ListFormat(locale, { type: "conjunction" }).format(days.map((day) => nameWeekday(day, locale)));
 
 /** What the card is good for, and why it was refused last. */
 function cardWordsOf({ values }: Step, { t, times, locale }: PageRequest): string {
@@ -141,5 +138,5 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
   const fullName = nameOf(person, request);
   const model = { base: addressOf(request), fullName, apps, clientId, steps, isAllowed };
   const page = isMemberPage(request) ? "classes" : "people";
-  return { title: t("signIn.title"), view: "sign-in", model, page };
+  return { title: t("words.whySignIn"), view: "sign-in", model, page };
 }

@@ -1,5 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import type { PageRequest } from "../frame/index.ts";
+import { nameActor } from "./data-sections.ts";
+import german from "./locales/de.json" with { type: "json" };
 import type { Person } from "./presentation.ts";
 
 type Line = AdminSchemas["AuditLine"];
@@ -39,7 +41,7 @@ export function listMoments(about: About, request: PageRequest): Moment[] {
     ...about.imports.map((one) => ({ ...moment(one.at, wordsOfImport(one, request)), by: t("moments.by_import") })),
     ...lines.map((line) => ({
       ...moment(line.at, wordsOf(line, about, request)),
-      by: writeActor(line, request),
+      by: nameActor(line, t),
       undo: request.may("restorePerson") ? undoOf(line, about) : null,
     })),
   ].sort((a, b) => (a.at < b.at ? 1 : -1));
@@ -63,8 +65,12 @@ function facts({ person, login, lines }: About): [at: string, key: string][] {
 const groupIdOf = ({ detail }: Line): string => (detail as { groupId?: string }).groupId ?? "";
 
 function wordsOf(line: Line, { groups }: About, { t }: PageRequest): string {
-  return t(`moments.${line.action}`, { group: groups.get(groupIdOf(line))?.name ?? t("moments.goneGroup") });
+  const group = groups.get(groupIdOf(line))?.name ?? t("moments.goneGroup");
+  return t(keyOf(line.action), { group });
 }
+
+/** The key of an event's text; the audit log describes some in the same words. */
+const keyOf = (event: string): string => (event in german.moments ? `moments.${event}` : `frame.action.${event}`);
 
 const keyOfChange: Record<Import["change"], string | null> = {
   CREATED: "imported",
@@ -85,17 +91,8 @@ function wordsOfImport({ change, classesBefore, classesAfter }: Import, { t }: P
   const keys = [keyOfChange[change]];
   if (before !== "" && after !== "") keys.push("class_changed");
   else if (before !== after) keys.push(after === "" ? "membership_removed" : "membership_added");
-  const words = keys.flatMap((key) =>
-    key === null ? [] : [t(`moments.${key}`, { before, after, group: before + after })],
-  );
+  const words = keys.flatMap((key) => (key === null ? [] : [t(keyOf(key), { before, after, group: before + after })]));
   return words.join(", ");
-}
-
-function writeActor({ actor: { role, program }, names: { actor, actorApp } }: Line, { t }: PageRequest): string {
-  const name = actor === null ? actorApp : `${actor.firstCall} ${actor.last}`;
-  if (name !== null) return name;
-  if (role !== "NONE") return t(`staffRoles.${role}`);
-  return program === null ? "" : t("actors.program");
 }
 
 /** Null if it cannot be undone, or already is. */

@@ -25,7 +25,7 @@ export async function showUses(request: PageRequest): Promise<PageView> {
     mayUnlink: request.may("revokeUpstreamLink"),
     isGuest: record.isGuest,
   };
-  return { title: t("uses.title"), view: "uses", model };
+  return { title: t("words.sessions"), view: "uses", model };
 }
 
 const usesAddress = (request: PageRequest): string => `${addressOf(request)}/apps`;

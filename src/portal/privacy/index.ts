@@ -1,13 +1,9 @@
 import { makeArea } from "../frame/index.ts";
 import { showDataRequests, updateRequest } from "./data-requests.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { handCsv, handJson, showRecord } from "./record.ts";
 
-const texts = { de: german, en: english };
-
 /** `/admin/schools/:schoolId/privacy`: the record of processing of a school, to read, print and download. */
-export const privacyPages = makeArea({ folder: import.meta.dirname, texts, page: "privacy" }, (pages) => {
+export const privacyPages = makeArea({ folder: import.meta.dirname, page: "privacy" }, (pages) => {
   pages.get("/admin/schools/:schoolId/privacy", showRecord);
   pages.get("/admin/schools/:schoolId/privacy/requests", showDataRequests);
   pages.post("/admin/schools/:schoolId/privacy/requests/:dataRequestId", updateRequest, showDataRequests);

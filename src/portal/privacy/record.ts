@@ -24,7 +24,7 @@ function writeActivity(activity: Activity, { t, locale, times }: PageRequest) {
   return {
     kind: t(`record.kind.${kind}`),
     name: read(activity.name),
-    purpose: read(activity.purpose) || t("record.noPurpose"),
+    purpose: read(activity.purpose) || t("words.noPurpose"),
     purposes: activity.purposes.map(({ item, isRequired, purpose }) => {
       const name = /^[A-Z_]+$/.test(item) ? t(`attribute.${item}`) : t(`scope.${item.replace(":", "_")}`);
       return t(isRequired ? "record.required" : "record.optional", { name, purpose: read(purpose) });

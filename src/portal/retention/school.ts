@@ -34,7 +34,7 @@ async function show(request: PageRequest, shown: Preview | null): Promise<PageVi
     hasSuggestion: suggestion !== null,
     mayChange: request.may("putRetention"),
   };
-  return { title: t("retention.title"), view: "school", model };
+  return { title: t("frame.pages.operator_retention"), view: "school", model };
 }
 
 export const showSchool = (request: PageRequest): Promise<PageView> => show(request, null);

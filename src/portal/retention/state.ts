@@ -36,7 +36,7 @@ async function show(request: PageRequest, shown: Counts | null): Promise<PageVie
     days,
     ...(state === "" ? {} : await readState(request, state)),
   };
-  return { title: t("retention.statesTitle"), view: "state", model };
+  return { title: t("frame.pages.operator_retention"), view: "state", model };
 }
 
 /** The defaults and limits of the service and, of one state, its policy. */

@@ -2,18 +2,14 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { listTexts, type TextName } from "../../platform/contract-texts.ts";
 import { makeArea, onlyIf, unwrap, unwrapPage } from "../frame/index.ts";
 import type { Redirect, PageHandler, PageView, PageRequest } from "../frame/index.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 
-const texts = { de: german, en: english };
 type NewSchool = AdminSchemas["SchoolInput"];
 
 /** `/admin`: redirects to the reader's school, or offers a choice. */
-export const schoolPages = makeArea({ folder: import.meta.dirname, texts, page: "operator_schools" }, (pages) => {
+export const schoolPages = makeArea({ folder: import.meta.dirname, page: "operator_schools" }, (pages) => {
   pages.get("/admin", async (request) => findWay(request) ?? listSchools(request));
   pages.get("/admin/schools", listSchools);
-  pages.get("/admin/schools/new", onlyIf("createSchool", showNew));
-  pages.post("/admin/schools/new", create, onlyIf("createSchool", showNew));
+  pages.form("/admin/schools/new", create, onlyIf("createSchool", showNew));
   pages.get("/admin/schools/:schoolId", (request) =>
     Promise.resolve({ to: `/admin/schools/${request.param("schoolId")}/today` }),
   );
@@ -36,17 +32,17 @@ async function listSchools({ api, may, me, query, cursor, t }: PageRequest): Pro
     }),
   );
   return {
-    title: t("schools.title"),
+    title: t("frame.pages.operator_schools"),
     view: "schools",
     model: { schools: items, search, more: more("/admin/schools", { search }), mayAdd: may("createSchool") },
   };
 }
 
 const showNew: PageHandler = ({ t, locale }) => {
-  const named = states.map((state) => ({ state, name: t(`frame.state.${state}`) }));
+  const named = states.map((id) => ({ id, name: t(`frame.state.${id}`) }));
   const sorted = named.sort((a, b) => a.name.localeCompare(b.name, locale));
   return Promise.resolve({
-    title: t("new.title"),
+    title: t("schools.add"),
     view: "new",
     model: { textFields, levels: schoolingLevels, states: sorted },
   });

@@ -1,3 +1,4 @@
+import { nameWeekday } from "../../platform/pages/index.ts";
 import {
   findSchoolLogo,
   schoolLogoAddress,
@@ -31,8 +32,9 @@ export async function showSettings(request: PageRequest): Promise<PageView> {
     signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(request) } : signIn,
     cards: typed === "cards" ? { ...cards, record: readCards(request) } : cards,
     mayChange: request.may("updateSchool"),
+    nameWeekday,
   };
-  return { title: t("settings.title"), view: "settings", model };
+  return { title: t("frame.pages.settings"), view: "settings", model };
 }
 
 export async function changeSchool(request: PageRequest): Promise<Redirect> {

@@ -47,7 +47,7 @@ export async function givePassword(request: PageRequest): Promise<PageView> {
   const { api, path, idempotencyKey } = request;
   const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   const secret = await unwrap(api.POST("/admin/v1/people/{personId}/login/password", { params }));
-  return showSecret(request, "accounts.newPassword", secret);
+  return showSecret(request, "words.newPassword", secret);
 }
 
 export const deleteAccount = postAndRedirect(

@@ -1,5 +1,14 @@
 import { targetOfRole, type AdminSchemas } from "../../admin/index.ts";
-import { makeChoices, mostChoices, nameOf, readChosen, searchOf, unwrap, unwrapPage } from "../frame/index.ts";
+import {
+  makeChoices,
+  mostChoices,
+  nameOf,
+  readChosen,
+  redirectToSearch,
+  searchOf,
+  unwrap,
+  unwrapPage,
+} from "../frame/index.ts";
 import type { Choices, Redirect, PageView, PageRequest } from "../frame/index.ts";
 import { staffOf, type RoleName } from "./staff-page.ts";
 
@@ -8,11 +17,7 @@ type NewStaffRole = AdminSchemas["StaffRoleInput"];
 export const showNewRole = (request: PageRequest): Promise<PageView> =>
   request.query("person") === "" && request.field("person") === "" ? showSearch(request) : showForm(request);
 
-/** Redirects to the search, which the address holds encrypted for the reader. */
-export function findHolder(request: PageRequest): Promise<Redirect> {
-  const search = new URLSearchParams({ q: request.hide(request.field("search")) });
-  return Promise.resolve({ to: `${staffOf(request).address}/new?${search.toString()}` });
-}
+export const findHolder = redirectToSearch((request) => `${staffOf(request).address}/new`);
 
 async function showSearch(request: PageRequest): Promise<PageView> {
   const { api, query, reveal, t } = request;

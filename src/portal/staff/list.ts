@@ -37,7 +37,7 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
     roles: staffRoleNames,
     mayGive: given.length > 0,
   };
-  return { title: t("staff.title"), view: "list", model, page };
+  return { title: t("frame.pages.staff"), view: "list", model, page };
 }
 
 export const withdrawRole = postAndRedirect(

@@ -1,11 +1,7 @@
 import { makeArea, unwrap, viewDataRequest, type PageView, type PageRequest } from "../frame/index.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
-
-const texts = { de: german, en: english };
 
 /** `/admin/schools/:schoolId/today`: what needs attention at this school. */
-export const todayPage = makeArea({ folder: import.meta.dirname, texts, page: "today" }, (pages) => {
+export const todayPage = makeArea({ folder: import.meta.dirname, page: "today" }, (pages) => {
   pages.get("/admin/schools/:schoolId/today", showToday);
 });
 
@@ -25,5 +21,5 @@ async function showToday(request: PageRequest): Promise<PageView> {
   };
   const requests = today?.atSchools?.dataRequests.first.map((one) => viewDataRequest(one, request)) ?? [];
   const model = { today, can, requests, address: `/admin/schools/${path.schoolId}` };
-  return { title: t("today.title"), view: "today", model };
+  return { title: t("frame.pages.today"), view: "today", model };
 }

@@ -12,7 +12,7 @@ import { setSessionCookie } from "./platform-session.ts";
 export const asksToSwitch = ({ prompt }: Interaction): boolean => prompt.reasons.includes("login_hint");
 
 /** Without `isShared` the device is shared if it was at the sign-in before. */
-type AuthenticatedPerson = {
+export type AuthenticatedPerson = {
   personId: PersonId;
   generation: number;
   cardId?: string;

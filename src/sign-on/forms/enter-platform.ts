@@ -1,19 +1,11 @@
 import { hasSecondFactor } from "../../accounts/index.ts";
-import type { PersonId } from "../../directory/index.ts";
 import { findNextStep } from "../protocol/signed-in.ts";
-import { signIn } from "./complete-sign-in.ts";
+import { signIn, type AuthenticatedPerson } from "./complete-sign-in.ts";
 import { type PageRequest, redirect } from "./page-request.ts";
 import { addressWith, confirmPath, setUpPath } from "./platform-page.ts";
 import { keepPending } from "./second-factor/confirm.ts";
 
-type EnteringPerson = {
-  personId: PersonId;
-  generation: number;
-  amr: readonly string[];
-  upstreamSessionId?: string | undefined;
-  mustChange?: boolean | undefined;
-  isShared?: boolean | undefined;
-};
+type EnteringPerson = Omit<AuthenticatedPerson, "cardId"> & { mustChange?: boolean | undefined };
 
 /** Signs a person in to the platform, who continues at `path`; before that comes a second factor that is due. */
 export async function enterPlatform(request: PageRequest, person: EnteringPerson, path: string): Promise<void> {

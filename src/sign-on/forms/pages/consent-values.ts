@@ -11,7 +11,7 @@ export function describeValues(scope: ScopeName, claims: ClaimsForApp, t: Transl
   if (scope === "role") return t(`consent.role.${claims.role}`);
   if (scope === "pseudonym") return claims.pseudonym;
   if (scope === "groups")
-    return claims.groups.length > 0 ? claims.groups.map(({ name }) => name).join(", ") : t("consent.groups.none");
+    return claims.groups.length > 0 ? claims.groups.map(({ name }) => name).join(", ") : t("consent.noGroups");
   const describe = ofSchool[scope];
   if (describe === undefined) return null;
   return claims.school ? describe(claims.school, t) : t("consent.school.none");

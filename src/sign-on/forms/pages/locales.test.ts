@@ -56,7 +56,7 @@ test("every text is used by a page", () => {
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
   const made =
-    /^(consent\.withheld\.[A-Z]|consent\.(scope|role|school\.(level|state))\.|card\.(problem|picture|weekday)\.|upstream-failure\.[A-Z]|refusal\.(no_grant|person_not_active|person_blocked)\.|error\.\w+\.|login\.problem\.(slowed|username|password|check|again)|new-password\.problem\.|second-factor\.problem\.slowed\.|second-factors\.codesLeft_|[a-z-]+\.title(WithError)?$)/;
+    /^(consent\.withheld\.[A-Z]|consent\.(scope|role|school\.(level|state))\.|card\.(problem|picture)\.|upstream-failure\.[A-Z]|refusal\.(no_grant|person_not_active|person_blocked)\.|error\.\w+\.|login\.problem\.(slowed|username|password|check|again)|new-password\.problem\.|second-factor\.problem\.slowed\.|second-factors\.codesLeft_|[a-z-]+\.title(WithError)?$)/;
   const unused = keysOf(german).filter((key) => !made.test(key) && !source.includes(`"${key}"`));
   expect(unused).toEqual([]);
 });

@@ -5,6 +5,7 @@ import {
   emphasise,
   makeTemplates,
   makeTranslator,
+  nameWeekday,
   renderPage,
   type Page,
   type PageContext,
@@ -115,8 +116,7 @@ const cardStatus = new Map([
 ]);
 
 export const renderCardProblemPage = makePage<models.CardProblemModel>("card-problem", ({ reason, hours }, context) => {
-  const t = translator(context.locale);
-  const weekdays = hours?.weekdays.map((day) => t(`card.weekday.${day}`)).join(", ");
+  const weekdays = hours?.weekdays.map((day) => nameWeekday(day, context.locale)).join(", ");
   return { title: "card.title", status: cardStatus.get(reason) ?? 403, values: { values: { ...hours, weekdays } } };
 });
 

@@ -12,6 +12,21 @@ function makeCounting(options = { inParallel: 1, atOnce: 1, largest: 100, patien
   return { ask, sent };
 }
 
+/** Each batch is answered when its function in `answers` is called. */
+function makeHeldBatch(limits: Parameters<typeof makeBatch>[1]) {
+  const sent: number[][] = [];
+  const answers: (() => void)[] = [];
+  const ask = makeBatch(
+    (items: number[]) =>
+      new Promise<number[]>((resolve) => {
+        sent.push(items);
+        answers.push(() => resolve(items));
+      }),
+    limits,
+  );
+  return { sent, answers, ask };
+}
+
 test("questions asked at once are sent together, and each gets its own answer", async () => {
   const { ask, sent } = makeCounting();
   expect(await Promise.all([1, 2, 3].map(ask))).toEqual([2, 4, 6]);
@@ -47,16 +62,7 @@ test("a failure reaches every question of its batch, and the next batch works", 
 });
 
 test("a slow batch does not hold up the next one, up to the limit", async () => {
-  const sent: number[][] = [];
-  const answers: (() => void)[] = [];
-  const ask = makeBatch(
-    (items: number[]) =>
-      new Promise<number[]>((resolve) => {
-        sent.push(items);
-        answers.push(() => resolve(items));
-      }),
-    { inParallel: 1, atOnce: 2, largest: 10, patienceMs: 5 },
-  );
+  const { sent, answers, ask } = makeHeldBatch({ inParallel: 1, atOnce: 2, largest: 10, patienceMs: 5 });
   const asked = [ask(1)];
   await sleep(20);
   asked.push(ask(2));
@@ -72,16 +78,7 @@ test("a slow batch does not hold up the next one, up to the limit", async () => 
 });
 
 test("as many batches as allowed are under way, and what is asked meanwhile goes together into the next", async () => {
-  const sent: number[][] = [];
-  const answers: (() => void)[] = [];
-  const ask = makeBatch(
-    (items: number[]) =>
-      new Promise<number[]>((resolve) => {
-        sent.push(items);
-        answers.push(() => resolve(items));
-      }),
-    { inParallel: 2, atOnce: 4, largest: 10, patienceMs: 60_000 },
-  );
+  const { sent, answers, ask } = makeHeldBatch({ inParallel: 2, atOnce: 4, largest: 10, patienceMs: 60_000 });
   const asked = [ask(1)];
   await expect.poll(() => sent).toEqual([[1]]);
   asked.push(ask(2));
