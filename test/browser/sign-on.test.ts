@@ -17,6 +17,19 @@ beforeEach(async () => {
   await service.db.pool.query("DELETE FROM school_choice");
 });
 
+/** The sign-in page of an app. */
+async function openLogin(): Promise<Page> {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  return page;
+}
+
+async function logInAtApp(person: Parameters<typeof logIn>[1]): Promise<Page> {
+  const page = await openLogin();
+  await logIn(page, person);
+  return page;
+}
+
 test("a pupil signs in, allows the app what it asks for, and arrives there", async () => {
   const page = await newPage({ size: "phone" });
   await page.goto(service.authorizationUrl());
@@ -45,8 +58,7 @@ test("without JavaScript everything works the same", async () => {
 });
 
 test("on a shared device the browser keeps no cookie when it is closed, those of scripts included", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
+  const page = await openLogin();
   await page.locator("#shared").check();
   await logIn(page, people.student);
   await press(page, "Ja, erlauben");
@@ -58,8 +70,7 @@ test("on a shared device the browser keeps no cookie when it is closed, those of
 });
 
 test("the keyboard alone is enough", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
+  const page = await openLogin();
   await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("username");
   await page.keyboard.type(people.student.username);
   await page.keyboard.press("Tab");
@@ -103,8 +114,7 @@ test("nothing entered is told field by field", async () => {
 });
 
 test("who guesses is told when to try again, and then may", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
+  const page = await openLogin();
   for (let guess = 0; guess < 5; guess += 1) await logIn(page, { ...people.student, password: `guess ${guess}` });
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),
@@ -120,13 +130,10 @@ test("who guesses is told when to try again, and then may", async () => {
 });
 
 test("a stranger guessing does not keep the pupil out who uses their own browser", async () => {
-  const own = await newPage();
-  await own.goto(service.authorizationUrl());
-  await logIn(own, people.student);
+  const own = await logInAtApp(people.student);
   await own.goto(`${service.url}/oauth2/sessions/logout`);
   await press(own, "Ja, abmelden");
-  const stranger = await newPage();
-  await stranger.goto(service.authorizationUrl());
+  const stranger = await openLogin();
   for (let guess = 0; guess < 6; guess += 1) await logIn(stranger, { ...people.student, password: `guess ${guess}` });
   await expect.poll(() => stranger.getByRole("alert").textContent()).toContain("zu viele Versuche");
   await own.goto(service.authorizationUrl());
@@ -135,9 +142,7 @@ test("a stranger guessing does not keep the pupil out who uses their own browser
 });
 
 test("a yes is remembered, a no is not", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
-  await logIn(page, people.student);
+  const page = await logInAtApp(people.student);
   await press(page, "Nein, nicht erlauben");
   expect(await answerToApp(page)).toMatchObject({ error: "access_denied", state: "state-of-the-app" });
   await page.goto(service.authorizationUrl());
@@ -148,8 +153,7 @@ test("a yes is remembered, a no is not", async () => {
 });
 
 test("who cancels at the login is back at the app", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
+  const page = await openLogin();
   await press(page, "Abbrechen und zurück zu Lernapp");
   expect(await answerToApp(page)).toMatchObject({ error: "access_denied", state: "state-of-the-app" });
 });
@@ -171,9 +175,7 @@ test("a teacher of two schools is asked once with which to go on", async () => {
 });
 
 test("a pupil whose school does not open the app is told why, and the app gets access_denied", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
-  await logIn(page, people.nord);
+  const page = await logInAtApp(people.nord);
   await expect
     .poll(() => page.locator("main").textContent())
     .toContain("Deine Schule hat Lernapp für dich nicht freigegeben.");
@@ -193,9 +195,7 @@ test("a person who left is told so, at every app", async () => {
 });
 
 test("from the refusal another person can sign in instead", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
-  await logIn(page, people.nord);
+  const page = await logInAtApp(people.nord);
   await press(page, "Mit einem anderen Konto anmelden");
   await logIn(page, people.student);
   await expect.poll(() => page.locator(".scopes").textContent()).toContain("Bo Emil Muster");
@@ -204,9 +204,7 @@ test("from the refusal another person can sign in instead", async () => {
 });
 
 test("a hint of another person asks to switch, and never signs in the one who is there", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
-  await logIn(page, people.student);
+  const page = await logInAtApp(people.student);
   await page.goto(service.authorizationUrl({ login_hint: people.teacher.username }));
   await expectHeading(page, "Möchtest du das Konto wechseln?");
   await expect.poll(() => page.locator("main").textContent()).not.toContain("Ada");
@@ -218,18 +216,14 @@ test("a hint of another person asks to switch, and never signs in the one who is
 });
 
 test("who does not want to switch is back at the app without being signed in there", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
-  await logIn(page, people.student);
+  const page = await logInAtApp(people.student);
   await page.goto(service.authorizationUrl({ login_hint: people.teacher.username }));
   await press(page, "Nicht wechseln, zurück zu Lernapp");
   expect(await answerToApp(page)).toMatchObject({ error: "access_denied" });
 });
 
 test("logging out asks first, and then the next app asks who it is", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
-  await logIn(page, people.student);
+  const page = await logInAtApp(people.student);
   await press(page, "Ja, erlauben");
   await page.goto(
     `${service.url}/oauth2/sessions/logout?client_id=demo-lernapp&post_logout_redirect_uri=${service.appUrl}/bye`,
@@ -243,9 +237,7 @@ test("logging out asks first, and then the next app asks who it is", async () =>
 });
 
 test("logging out without an app ends on a page that says so", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
-  await logIn(page, people.student);
+  const page = await logInAtApp(people.student);
   await page.goto(`${service.url}/oauth2/sessions/logout`);
   await press(page, "Ja, abmelden");
   await expectHeading(page, "Du bist abgemeldet");
@@ -276,8 +268,7 @@ test("a page that is long over says so", async () => {
 });
 
 test("a form that another site sends in is not taken", async () => {
-  const page = await newPage();
-  await page.goto(service.authorizationUrl());
+  const page = await openLogin();
   await page.evaluate("document.querySelectorAll('[name=csrf]').forEach((field) => { field.value = 'forged'; })");
   await logIn(page, people.student);
   await expect.poll(() => page.getByRole("alert").textContent()).toContain("noch einmal an");
