@@ -1,16 +1,26 @@
-import { join, literal, sql, table, type Sql, type Value } from "../platform/database/sql.ts";
-import type { StaffRoleName } from "./role.ts";
+import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 
 const held = table("staffRole", "v_held");
+const heldAt = table("staffRoleSchool", "v_held_at");
 
-const holdsOneOf =
-  (...roles: readonly StaffRoleName[]) =>
-  (personId: Sql, now: Value): Sql => sql`EXISTS (SELECT FROM ${held}
-    WHERE ${held.personId} = ${personId} AND (${held.endsAt} IS NULL OR ${held.endsAt} > ${now})
-      AND ${held.role} IN (${join(roles.map(literal), ", ")}))`;
+type Of = { readonly id: Sql; readonly homeSchoolId: Sql };
 
-/** SQL condition: a role that is nobody's at a school, so that no school's own login opens it. */
-export const holdsServiceWideRole = holdsOneOf("OPERATOR", "DISTRICT", "PARTNER", "SUPPORT");
+const holds = ({ id }: Of, now: Value, which: Sql): Sql => sql`EXISTS (SELECT FROM ${held}
+  WHERE ${held.personId} = ${id} AND (${held.endsAt} IS NULL OR ${held.endsAt} > ${now}) AND ${which})`;
+
+const reachesBeyond = ({ homeSchoolId }: Of): Sql => sql`(
+  ${held.role} IN ('OPERATOR', 'DISTRICT', 'PARTNER', 'SUPPORT') OR EXISTS (SELECT FROM ${heldAt}
+    WHERE ${heldAt.roleId} = ${held.id} AND ${heldAt.schoolId} IS DISTINCT FROM ${homeSchoolId}))`;
+
+/**
+ * SQL condition: a role that reaches beyond the home school, so that no login of that school opens it: its admins
+ * choose the provider, and would come into other schools as a colleague.
+ */
+export const holdsRoleBeyondHome = (of: Of, now: Value): Sql => holds(of, now, reachesBeyond(of));
 
 /** SQL condition: those who repair the sign-in of a school, and those whom no school's own login lets in. */
-export const holdsAdminRole = holdsOneOf("SCHOOL_ADMIN", "OPERATOR", "DISTRICT", "PARTNER", "SUPPORT");
+export const mayAlwaysUsePassword = (of: Of, now: Value): Sql =>
+  holds(of, now, sql`(${held.role} = 'SCHOOL_ADMIN' OR ${reachesBeyond(of)})`);
+
+/** SQL condition: any role of staff. */
+export const holdsAnyRole = (of: Of, now: Value): Sql => holds(of, now, sql`true`);

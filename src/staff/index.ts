@@ -18,7 +18,7 @@ export {
   withdrawRole,
   type NewRole,
 } from "./give-role.ts";
-export { holdsAdminRole, holdsServiceWideRole } from "./held-roles-sql.ts";
+export { holdsAnyRole, holdsRoleBeyondHome, mayAlwaysUsePassword } from "./held-roles-sql.ts";
 export { listHigherHolders, refuseHigherHolder } from "./higher-holder.ts";
 export { findRoles, getRole, listRoles, listRolesOf } from "./find-roles.ts";
 export { everything, groupsInReach, isGroupReached, isReached, joinReach, type Reach } from "./reach.ts";

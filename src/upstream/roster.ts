@@ -9,13 +9,13 @@ import {
   type Sql,
   type Value,
 } from "../platform/database/sql.ts";
+import { holdsAnyRole, holdsRoleBeyondHome } from "../staff/index.ts";
 import type { Normalisation, Rule, RuleField } from "./connection.ts";
 
 const person = table("person", "person");
 const credential = table("credential", "credential");
 const member = table("membership", "member");
 const group = table("group", "class");
-const role = table("staffRole", "role");
 
 /** What `normalised` and `keyOf` need of a rule. */
 export type RuleParameters = { field: RuleField; isLower: boolean; spaces: string; domain: string; zeros: string };
@@ -77,9 +77,6 @@ export async function findMatches(
   return values.map((_value, index) => rows.find(({ place }) => place === index + 1) ?? nobody);
 }
 
-/** Roles that reach beyond one school's people: those who hold one are never signed in by a school's login. */
-const wideRoles = sql`'OPERATOR', 'SUPPORT', 'DISTRICT', 'PARTNER'`;
-
 export type PersonFacts = {
   personId: PersonId;
   isHere: boolean;
@@ -108,14 +105,11 @@ export const isInGroups = (groupIds: Value): Sql =>
     WHERE ${member.personId} = ${person.id} AND ${member.groupId} = ANY (${groupIds}::uuid[])))`;
 
 /** SQL: whether a role keeps the person from signing in with a school's login. */
-export const isWide = (now: Value): Sql => holdsRole(now, sql`${role.role} IN (${wideRoles})`);
-
-const holdsRole = (now: Value, which: Sql): Sql =>
-  sql`EXISTS (SELECT FROM ${role} WHERE ${role.personId} = ${person.id} AND ${which}
-    AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}::timestamptz))`;
+export const isWide = (now: Value): Sql => holdsRoleBeyondHome(person, sql`${now}::timestamptz`);
 
 /** SQL: whether the person is more than a pupil, whom a connection does not let in before staff have confirmed it. */
-export const isStaff = (now: Value): Sql => sql`(${person.role} <> 'STUDENT' OR ${holdsRole(now, sql`true`)})`;
+export const isStaff = (now: Value): Sql =>
+  sql`(${person.role} <> 'STUDENT' OR ${holdsAnyRole(person, sql`${now}::timestamptz`)})`;
 
 export const factsTables = (personId: Sql): Sql =>
   sql`${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id} WHERE ${person.id} = ${personId}`;

@@ -15,12 +15,20 @@ const pathOf = ({ connectionId }: AttackedSchool) => `/upstream-connections/${co
 const patch = async (call: AdminClient, school: AttackedSchool, body: object) =>
   (await call("PATCH", pathOf(school), { body })).status;
 
-test("the school's login opens no role that reaches beyond schools, at sign-in or afterwards", async () => {
+test("the school's login opens no role that reaches beyond the school, at sign-in or afterwards", async () => {
   const school = await world.connect();
   const person = await world.makePerson(school, "1");
   const { browser } = await world.arrive(school, { import_id: "1" }, "account");
-  for (const role of ["OPERATOR", "DISTRICT", "PARTNER"] as const) {
-    const scope = role === "DISTRICT" ? [school.school] : [];
+  const other = await world.make.school();
+  const scopes = {
+    OPERATOR: [],
+    DISTRICT: [school.school],
+    PARTNER: [],
+    SCHOOL_ADMIN: [school.school, other],
+    SECRETARY: [other],
+    CLASS_TEACHER: [other],
+  };
+  for (const [role, scope] of Object.entries(scopes)) {
     const clientIds = role === "PARTNER" ? [(await world.make.app()).clientId] : [];
     const id = crypto.randomUUID();
     const row = { id, role, personId: person, givenAt: world.service.clock() };
@@ -88,10 +96,15 @@ test("a broken connection locks no admin out: they sign in here, renew the secre
     return { browser, shown: await browser.submit(page, "/sign-in", login) };
   };
   expect((await signIn(ofPupil)).shown.status).not.toBe(200);
-  // People of the school who work for the district or the service, whom its login never lets in.
-  for (const role of ["OPERATOR", "DISTRICT"] as const) {
+  // People of the school who work for the district, the service or another school, whom its login never lets in.
+  const other = await world.make.school();
+  for (const [role, at] of [
+    ["OPERATOR", []],
+    ["DISTRICT", [school.school]],
+    ["SECRETARY", [other]],
+  ] as const) {
     const person = await world.makePerson(school, null);
-    await world.giveStaffRole(person, role, role === "DISTRICT" ? [school.school] : []);
+    await world.giveStaffRole(person, role, [...at]);
     expect(placeOf((await signIn(await giveLogin(service.db, person), "/admin")).shown), role).toMatch(/^\/admin/);
   }
   const { browser, shown } = await signIn(ofAdmin, "/admin");

@@ -1,20 +1,16 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
 import * as connections from "./connection.ts";
 import { showLinks, unlink } from "./links.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import * as overview from "./overview.ts";
 import * as refusals from "./refusals.ts";
 
 export { makeSetUpPages, type SetUpDeps } from "./set-up/index.ts";
 
-const texts = { de: german, en: english };
-
 const base = "/admin/schools/:schoolId/own-login";
 const one = `${base}/:connectionId`;
 
 /** `/admin/schools/:schoolId/own-login`: the logins that a school has elsewhere, and the way in. */
-export const upstreamPages = makeArea({ folder: import.meta.dirname, texts, page: "settings" }, (pages) => {
+export const upstreamPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
   const show = onlyIf("listUpstreamConnections", overview.showOverview);
   pages.get(base, show);
   pages.post(base, overview.createConnection, show);
@@ -44,6 +40,6 @@ export const upstreamPages = makeArea({ folder: import.meta.dirname, texts, page
 });
 
 /** `/admin/logins`: the connections of all schools in reach. */
-export const upstreamServicePages = makeArea({ folder: import.meta.dirname, texts, page: "operator_logins" }, (pages) =>
+export const upstreamServicePages = makeArea({ folder: import.meta.dirname, page: "operator_logins" }, (pages) =>
   pages.get("/admin/logins", onlyIf("listUpstreamConnections", overview.showService)),
 );

@@ -4,7 +4,7 @@ import { fields, findRows, type Queryable, sql, statement, table } from "../../p
 import type { InteractionDeps, StaffSecondFactor } from "./deps.ts";
 import { sharedDevice } from "./shared-device.ts";
 import { hasPassword, hasSecondFactor, hasStaffFactor, isUpstream } from "../../accounts/index.ts";
-import { holdsServiceWideRole } from "../../staff/index.ts";
+import { holdsAnyRole, holdsRoleBeyondHome } from "../../staff/index.ts";
 
 /** `hasSecondFactor`: the session was made with one. `needsSecondFactor`: staff roles need one first. */
 export type SignedIn = {
@@ -31,9 +31,9 @@ export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Re
   const { amr } = session;
   const has = hasSecondFactor(amr);
   const isOfStaff = hasStaffFactor(amr);
-  // A card alone gives no access to staff pages; the login of a school none to roles beyond schools.
+  // A card alone gives no access to staff pages; the login of a school none to roles beyond it.
   if (status.isStaff && !isOfStaff) return null;
-  if (status.isServiceWide && !hasPassword(amr)) return null;
+  if (status.worksBeyondHome && !hasPassword(amr)) return null;
   return {
     personId: session.accountId as PersonId,
     sessionUid: session.uid,
@@ -47,10 +47,9 @@ export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Re
 
 const freshSeconds = 600;
 
-type Status = { isActive: boolean; isBlocked: boolean; isStaff: boolean; isServiceWide: boolean; hasFactor: boolean };
+type Status = { isActive: boolean; isBlocked: boolean; isStaff: boolean; worksBeyondHome: boolean; hasFactor: boolean };
 
 const person = table("person");
-const role = table("staffRole", "role");
 const factor = table("secondFactor", "factor");
 
 const selectStatus = statement<{ personId: string; now: Date }>(
@@ -58,9 +57,8 @@ const selectStatus = statement<{ personId: string; now: Date }>(
     SELECT ${fields<Status>({
       isActive: sql`${person.status} = 'ACTIVE'`,
       isBlocked: sql`${person.blockedAt} IS NOT NULL`,
-      isStaff: sql`EXISTS (SELECT FROM ${role}
-        WHERE ${role.personId} = ${person.id} AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}))`,
-      isServiceWide: holdsServiceWideRole(person.id, now),
+      isStaff: holdsAnyRole(person, now),
+      worksBeyondHome: holdsRoleBeyondHome(person, now),
       hasFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${person.id})`,
     })}
     FROM ${person} WHERE ${person.id} = ${personId}`,

@@ -11,7 +11,7 @@ import type {
 } from "../../../access/index.ts";
 import { idKindOf, namesReadBy, personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import { holdsServiceWideRole } from "../../../staff/index.ts";
+import { holdsRoleBeyondHome } from "../../../staff/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
 import { fields, findRows, sql, statement, table } from "../../../platform/database/sql.ts";
@@ -36,7 +36,7 @@ const app = table("app");
 const person = table("person");
 
 // A token is valid while its app exists and its person may sign in to the app; it loses the scopes that the app loses.
-// One by the login of a school opens no role beyond schools that the person got since.
+// One by the login of a school opens no role beyond it that the person got since.
 const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
   ({ idHashes, now }) => sql`
     SELECT ${fields<TokenRow>({
@@ -52,7 +52,7 @@ const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
       expiresAt: token.expiresAt,
       isAllowed: sql`coalesce(${isCurrent(token)} AND (${token.personId} IS NULL
         OR ${person.blockedAt} IS NULL
-          AND (${token.upstreamSessionId} IS NULL OR NOT ${holdsServiceWideRole(person.id, now)})
+          AND (${token.upstreamSessionId} IS NULL OR NOT ${holdsRoleBeyondHome(person, now)})
           AND (${personMaySignIn(token.clientId, person)}
           OR ${personWorksAsStaff(token.clientId, person, now)})), false)`,
     })}
