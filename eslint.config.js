@@ -32,7 +32,7 @@ const machineTime = {
 const ownTimeout = {
   selector: [
     "CallExpression[callee.name=/^(test|(before|after)(All|Each))$/] > Literal[raw=/^[0-9]/]",
-    "CallExpression[callee.name='test'] > ObjectExpression > Property[key.name='timeout']",
+    "CallExpression[callee.name='test'] > ObjectExpression > Property[key.name='timeout'] > Literal",
   ].join(", "),
   message: "The timeouts of vitest.config.ts only end what hangs: a shorter one fails on a busy machine.",
 };
