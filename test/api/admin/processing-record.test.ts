@@ -350,7 +350,7 @@ test("the periods are those of the school, with their reasons", async () => {
     ["auditDays", "Audit log kept: 200 days", "Half a year is enough."],
   ]);
   const kept = (code: string) => activities.flatMap(({ data }) => data).find((one) => one.code === code)!.kept.en;
-  expect(kept("name")).toContain("12 months after the person left their last school, and then 30 days");
+  expect(kept("name")).toContain("12 months after the person left their last school and then 30 days");
   expect(kept("name")).toContain("the same after 18 months without a sign-in");
   expect(kept("audit")).toContain("200 days");
 });
