@@ -12,7 +12,7 @@ const tenants: Readonly<Partial<Record<Profile, { shape: RegExp; like: string }>
   GOOGLE: { shape: /^([a-z0-9-]+\.)+[a-z]{2,}$/, like: "a domain such as goethe.example" },
 };
 
-const refuse = (field: string, message: string, code = "text_malformed"): AppError =>
+const refuse = (code: string, field: string, message: string): AppError =>
   new AppError("invalid", code, `${field} ${message}.`);
 
 type Checked = Omit<ConnectionSettings, "groupIds">;
@@ -27,42 +27,46 @@ export function checkSettings<Settings extends Checked>(
   const tenant = tenantClaim === null ? null : given.tenant;
   const form = tenants[profile];
   if (tenant !== null && form !== undefined && !form.shape.test(tenant))
-    throw refuse("tenant", `must look like ${form.like}`);
+    throw refuse("upstream_tenant_malformed", "tenant", `must look like ${form.like}`);
   // In development, a profile with a fixed issuer can be tried with a provider on this machine.
   const issuer = given.issuer ?? (tenant === null || issuerOf === null ? null : issuerOf(tenant));
   if (issuer !== null) checkIssuer(issuer, allowHttp);
   if (issuerOf !== null && tenant !== null && !allowHttp && issuer !== issuerOf(tenant))
-    throw refuse("issuer", `must be ${issuerOf(tenant)}`);
+    throw refuse("upstream_issuer_malformed", "issuer", `must be ${issuerOf(tenant)}`);
   checkSchool(given);
   checkClaims(given.subjectClaim, given.ruleClaim, given.ruleField);
   if (!given.scopes.includes("openid") || given.scopes.length > 20 || !given.scopes.every((one) => scopeName.test(one)))
-    throw refuse("scopes", "must name at most 20 scopes, among them openid");
+    throw refuse("upstream_scopes_malformed", "scopes", "must name at most 20 scopes, among them openid");
   return { ...given, name: checkText("name", given.name, 60), tenant, issuer, scopes: [...new Set(given.scopes)] };
 }
 
 /** An issuer is compared exactly: it is stored as it was typed. */
 function checkIssuer(issuer: string, allowHttp: boolean): void {
   if (!isEndpoint(issuer, allowHttp) || issuer.length > 500 || new URL(issuer).search !== "" || issuer.includes("?"))
-    throw refuse("issuer", "must be an https address without a query");
+    throw refuse("upstream_issuer_malformed", "issuer", "must be an https address without a query");
 }
 
 function checkSchool({ schoolClaim, schoolValue }: Pick<Checked, "schoolClaim" | "schoolValue">): void {
   if ((schoolClaim === null) !== (schoolValue === null))
-    throw refuse("schoolValue", "must be given with schoolClaim, and only with it", "upstream_school_value_missing");
+    throw refuse("upstream_school_value_missing", "schoolValue", "must be given with schoolClaim, and only with it");
   if (schoolClaim === null || schoolValue === null) return;
   if (!claimName.test(schoolClaim) || isAddress(schoolClaim) || mutableNames.has(schoolClaim))
-    throw refuse("schoolClaim", "must be a claim that the provider sets, such as the id of the school");
+    throw refuse(
+      "upstream_claim_malformed",
+      "schoolClaim",
+      "must be a claim that the provider sets, such as the id of the school",
+    );
   if (schoolValue.trim() !== schoolValue || !isUsable(schoolValue))
-    throw refuse("schoolValue", "must be a text without spaces around it");
+    throw refuse("upstream_claim_malformed", "schoolValue", "must be a text without spaces around it");
 }
 
 function checkClaims(subjectClaim: string, ruleClaim: string | null, ruleField: RuleField): void {
   if (!claimName.test(subjectClaim) || isAddress(subjectClaim) || mutableNames.has(subjectClaim))
-    throw refuse("subjectClaim", "must be a claim that never changes, such as sub");
+    throw refuse("upstream_claim_malformed", "subjectClaim", "must be a claim that never changes, such as sub");
   if (ruleClaim === null) return;
-  if (!claimName.test(ruleClaim)) throw refuse("ruleClaim", "must be the name of a claim");
+  if (!claimName.test(ruleClaim)) throw refuse("upstream_claim_malformed", "ruleClaim", "must be the name of a claim");
   if (isAddress(ruleClaim) || (mutableNames.has(ruleClaim) && ruleField !== "USERNAME"))
-    throw refuse("ruleClaim", "can change its owner, so that it names nobody safely", "upstream_claim_mutable");
+    throw refuse("upstream_claim_mutable", "ruleClaim", "can change its owner, so that it names nobody safely");
 }
 
 const printable = /^[!-~]{1,1000}$/;
@@ -76,7 +80,7 @@ export function checkCredentials({
   clientSecret?: string | undefined;
 }): void {
   if (clientId !== undefined && clientId !== null && !printable.test(clientId))
-    throw refuse("clientId", "must be the client id without spaces");
+    throw refuse("upstream_credentials_malformed", "clientId", "must be the client id without spaces");
   if (clientSecret !== undefined && !printable.test(clientSecret))
-    throw refuse("clientSecret", "must be the secret without spaces");
+    throw refuse("upstream_credentials_malformed", "clientSecret", "must be the secret without spaces");
 }

@@ -219,6 +219,7 @@ describe("a set-up link", () => {
     });
     expect(refused.status).toBe(400);
     expect(refused.html).toContain('value="typed-id"');
+    expect(refused.html).toContain("Die Adresse des Anbieters (Issuer) muss mit https:// beginnen");
     const early = await browser.submit(await browser.open(`${address}/switch-on`), "/off").catch(() => null);
     expect(early).toBeNull();
   });

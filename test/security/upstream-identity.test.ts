@@ -30,7 +30,9 @@ test("nOAuth: an e-mail address or user name that an attacker gives themselves c
   for (const ruleClaim of spellings)
     await expect(change(school, { ruleClaim }), ruleClaim).rejects.toMatchObject({ code: "upstream_claim_mutable" });
   for (const subjectClaim of spellings)
-    await expect(change(school, { subjectClaim }), subjectClaim).rejects.toMatchObject({ code: "text_malformed" });
+    await expect(change(school, { subjectClaim }), subjectClaim).rejects.toMatchObject({
+      code: "upstream_claim_malformed",
+    });
   await expect(change(school, { ruleClaim: "mail", ruleField: "USERNAME" })).rejects.toMatchObject({
     code: "upstream_claim_mutable",
   });
@@ -87,7 +89,9 @@ test("one provider of several schools: an account of another school is nobody he
   for (const update of halves)
     await expect(change(school, update)).rejects.toMatchObject({ code: "upstream_school_value_missing" });
   for (const update of [{ schoolValue: " DE-1" }, { schoolClaim: "email" }, { schoolClaim: "preferred_username" }])
-    await expect(change(school, update), JSON.stringify(update)).rejects.toMatchObject({ code: "text_malformed" });
+    await expect(change(school, update), JSON.stringify(update)).rejects.toMatchObject({
+      code: "upstream_claim_malformed",
+    });
   await change(school, { schoolClaim: null, schoolValue: null });
   expect(await world.outcome(school, { ...claims, school_ids: "DE-2" }, "moves")).toBe("signed in");
 });

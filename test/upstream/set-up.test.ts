@@ -175,7 +175,7 @@ test("the preview of a rule counts the roster, the latest sign-ins and the refus
   expect(await preview({})).toMatchObject({ signIns: { same: 1, refused: [{ code: "BLOCKED", count: 1 }] } });
 });
 
-test("what cannot be a connection is refused with the field", async () => {
+test("what cannot be a connection is refused with a code that names the field", async () => {
   const school = await make.school();
   const tid = "11111111-2222-4333-8444-555555555555";
   const create = (wishes: Partial<NewConnection>, allowHttp = false) =>
@@ -186,22 +186,25 @@ test("what cannot be a connection is refused with the field", async () => {
         { ...party.context(), allowHttp },
       ),
     );
-  const refused: Partial<NewConnection>[] = [
-    { issuer: "http://login.example" },
-    { issuer: "https://login.example?x=1" },
-    { issuer: "not an address" },
-    { name: " " },
-    { scopes: ["profile"] },
-    { scopes: ["openid", "with space"] },
-    { subjectClaim: "email" },
-    { clientId: "a b" },
-    { clientSecret: "" },
-    { profile: "ENTRA", tenant: "common" },
-    { profile: "GOOGLE", tenant: "no domain" },
-    { profile: "ENTRA", tenant: tid, issuer: "https://login.microsoftonline.com/common/v2.0" },
+  const refused: [code: string, wishes: Partial<NewConnection>][] = [
+    ["upstream_issuer_malformed", { issuer: "http://login.example" }],
+    ["upstream_issuer_malformed", { issuer: "https://login.example?x=1" }],
+    ["upstream_issuer_malformed", { issuer: "not an address" }],
+    ["text_empty", { name: " " }],
+    ["upstream_scopes_malformed", { scopes: ["profile"] }],
+    ["upstream_scopes_malformed", { scopes: ["openid", "with space"] }],
+    ["upstream_claim_malformed", { subjectClaim: "email" }],
+    ["upstream_credentials_malformed", { clientId: "a b" }],
+    ["upstream_credentials_malformed", { clientSecret: "" }],
+    ["upstream_tenant_malformed", { profile: "ENTRA", tenant: "common" }],
+    ["upstream_tenant_malformed", { profile: "GOOGLE", tenant: "no domain" }],
+    [
+      "upstream_issuer_malformed",
+      { profile: "ENTRA", tenant: tid, issuer: "https://login.microsoftonline.com/common/v2.0" },
+    ],
   ];
-  for (const wishes of refused)
-    await expect(create(wishes), JSON.stringify(wishes)).rejects.toMatchObject({ kind: "invalid" });
+  for (const [code, wishes] of refused)
+    await expect(create(wishes), JSON.stringify(wishes)).rejects.toMatchObject({ kind: "invalid", code });
   await expect(create({ groupIds: [await make.group({ school: await make.school() })] })).rejects.toMatchObject({
     code: "group_not_found",
   });

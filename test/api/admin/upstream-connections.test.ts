@@ -134,9 +134,9 @@ test("settings that name nobody safely are refused, and groups of another school
   const refuse = async (body: object) => refusalOf(await patch(connection, body));
   const rule = { ruleClaim: "email", ruleField: "USERNAME" };
   expect(await refuse(rule)).toEqual([400, "upstream_claim_mutable"]);
-  expect(await refuse({ issuer: "ftp://provider.example" })).toEqual([400, "text_malformed"]);
+  expect(await refuse({ issuer: "ftp://provider.example" })).toEqual([400, "upstream_issuer_malformed"]);
   expect(await refuse({ name: "  " })).toEqual([400, "text_empty"]);
-  expect(await refuse({ subjectClaim: "email" })).toEqual([400, "text_malformed"]);
+  expect(await refuse({ subjectClaim: "email" })).toEqual([400, "upstream_claim_malformed"]);
   expect(await refuse({ groupIds: [await make.group({ school: other })] })).toEqual([404, "group_not_found"]);
   expect(await refuse({})).toEqual([400, "invalid_request"]);
   expect(await read(connection)).toEqual(connection);
