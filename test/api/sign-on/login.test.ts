@@ -152,6 +152,8 @@ test("a hundred wrong passwords spread over accounts at one address lock nobody 
   expect(await attempt()).toMatchObject({ kind: "ok" });
 });
 
+const kindsOf = (answers: readonly PasswordCheck[]) => [...new Set(answers.map(({ kind }) => kind))];
+
 test("a whole school signs in behind one address: 2,000 accounts in ten minutes, with typing mistakes", async () => {
   const make = makeMakers(db);
   const pupils = await make.people({ school: await make.school(), count: 2_000 });
@@ -161,22 +163,21 @@ test("a whole school signs in behind one address: 2,000 accounts in ten minutes,
     [pupils, quickHash, now],
   );
   const usernames = pupils.map((_, index) => `school.${index + 1}`);
-  for (let minute = 0; minute < 10; minute += 1) {
-    const minds = usernames.slice(minute * 200, minute * 200 + 200);
-    const mistyped = await Promise.all(
-      minds.slice(0, 20).map((name) => attempt({ username: name, password: "wrong" })),
-    );
-    const signedIn = await Promise.all(minds.map((name) => attempt({ username: name, password: "password" })));
-    expect([...new Set(mistyped.map((answer) => answer.kind))]).toEqual(["refused"]);
-    expect([...new Set(signedIn.map((answer) => answer.kind))]).toEqual(["ok"]);
-    later(60);
+  for (let first = 0; first < usernames.length; first += 20) {
+    // 20 at once: on a busy machine, more would be asked to come back.
+    const together = usernames.slice(first, first + 20);
+    const mistyped = together.slice(0, 2).map((username) => attempt({ username, password: "wrong" }));
+    expect(kindsOf(await Promise.all(mistyped))).toEqual(["refused"]);
+    const signedIn = together.map((username) => attempt({ username, password: "password" }));
+    expect(kindsOf(await Promise.all(signedIn))).toEqual(["ok"]);
+    later(6);
   }
 });
 
 test("one account signing in many times at once is not taken for guessing, in whatever order the tries get their turn", async () => {
   const times = Array.from({ length: 40 }, (_, index) => new Date(now.getTime() + ((index * 17) % 40) * 100));
   const answers = await Promise.all(times.map((time) => attempt({ now: time })));
-  expect([...new Set(answers.map((answer) => answer.kind))]).toEqual(["ok"]);
+  expect(kindsOf(answers)).toEqual(["ok"]);
 });
 
 test("another process, or the same one after a restart, knows of the failed tries", async () => {
