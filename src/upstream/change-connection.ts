@@ -95,7 +95,7 @@ export const lockConnection = makeRowLock("upstreamConnection", "id", "upstream.
 
 /**
  * Another issuer, tenant or subject claim means other accounts: links end with their sessions, and the connection is a
- * draft until it has been tested again. A contact's change of whom accounts sign in waits for staff to confirm it.
+ * draft until it has been tested again. If a set-up link changes whom accounts sign in, staff must confirm it.
  * Errors: as `createConnectionIn`; conflict upstream_incomplete, upstream_not_tested.
  */
 export async function updateConnectionIn(
@@ -111,8 +111,8 @@ export async function updateConnectionIn(
   const settings = checkSettings(before.profile, { ...settingsOf(before), ...withIssuer(before, given) }, allowHttp);
   if (given.groupIds !== undefined) await checkGroups(tx, before.schoolId, given.groupIds);
   const isOther = differ(["issuer", "tenant", "subjectClaim"], settings, before);
-  const isDoubtful = byContact && (isOther || differ(saysWhoIsWho, settings, before));
-  const confirmedForStaff = settings.confirmedForStaff && !isDoubtful;
+  const needsConfirmation = byContact && (isOther || differ(decidesWhoSignsIn, settings, before));
+  const confirmedForStaff = settings.confirmedForStaff && !needsConfirmation;
   if (isOther) await forgetAccounts(tx, id, origin.at);
   const testedAt = isOther ? null : before.testedAt;
   // The operator trusted the provider before. Only they can give it again, which is a change of their own.
@@ -137,7 +137,7 @@ export async function updateConnectionIn(
   await recordAudit(tx, { ...origin, action: "upstream_connection_updated", schoolId: before.schoolId, detail });
 }
 
-const saysWhoIsWho = ["schoolClaim", "schoolValue", "ruleClaim", "ruleField", "normalisations"] as const;
+const decidesWhoSignsIn = ["schoolClaim", "schoolValue", "ruleClaim", "ruleField", "normalisations"] as const;
 
 const differ = (names: readonly (keyof ConnectionSettings)[], a: ConnectionSettings, b: ConnectionSettings): boolean =>
   names.some((name) => !isDeepStrictEqual(a[name], b[name]));

@@ -81,8 +81,8 @@ export async function findPersonOf(
     : { kind: "new", facts };
 }
 
-export function refusalOf({ isHere, isWide, isBlocked, isInGroups }: PersonFacts): AccountRefusal | null {
-  if (!isHere || isWide) return "NOBODY_MATCHES";
+export function refusalOf({ isHere, worksBeyondHome, isBlocked, isInGroups }: PersonFacts): AccountRefusal | null {
+  if (!isHere || worksBeyondHome) return "NOBODY_MATCHES";
   if (isBlocked) return "BLOCKED";
   return isInGroups ? null : "NOT_IN_CLASSES";
 }

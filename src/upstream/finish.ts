@@ -147,7 +147,7 @@ async function signIn(
   return { kind: "signed_in", personId, generation: generation!, upstreamSessionId: session.id, amr, homeSchoolId, to };
 }
 
-/** Whoever holds a set-up link may have typed in a provider of their own, at which they are anybody. */
+/** The holder of a set-up link may have entered a provider of their own, where they can sign in as anybody. */
 const refuseUnconfirmed = (connection: Known, found: Found, claims: Claims): Found =>
   found.kind === "refused" || connection.confirmedForStaff || !found.facts.isStaff
     ? found

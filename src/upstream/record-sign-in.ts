@@ -126,7 +126,7 @@ export async function linkByRule(
     const { issuer, subject } = account;
     const row = { connectionId, issuer, subject, personId, linkedAt: now, linkedBy: "RULE" as const };
     const { count } = await tx.prisma.upstreamLink.createMany({ data: [row], skipDuplicates: true });
-    // Looked at after the link, which waits for a change that makes other accounts of those of the connection.
+    // Checked after the link is inserted, because the insert waits for a change of these values that is under way.
     const same = { id: connectionId, issuer, tenant: connection.tenant, subjectClaim: connection.subjectClaim };
     if ((await tx.prisma.upstreamConnection.count({ where: same })) === 0)
       throw new UpstreamError("EXPIRED", "the connection has changed");

@@ -75,7 +75,7 @@ export async function recordRefusal(db: Queryable, refused: Recorded, keys: Encr
   const subjectHash = hashOf(keys, connection.id, issuer, subject);
   const details: Details = {
     issuer,
-    // Without its claim, the account has only the `sub`, by which nobody is linked.
+    // Null without the subject claim: a link by `sub` in its place would never be found.
     subject: readText(claims, connection.subjectClaim),
     claims: keepClaims(claims),
     displayName: readDisplayName(claims),

@@ -81,7 +81,7 @@ export type PersonFacts = {
   personId: PersonId;
   isHere: boolean;
   isBlocked: boolean;
-  isWide: boolean;
+  worksBeyondHome: boolean;
   /** Whether the person is more than a pupil. */
   isStaff: boolean;
   isInGroups: boolean;
@@ -105,7 +105,7 @@ export const isInGroups = (groupIds: Value): Sql =>
     WHERE ${member.personId} = ${person.id} AND ${member.groupId} = ANY (${groupIds}::uuid[])))`;
 
 /** SQL: whether a role keeps the person from signing in with a school's login. */
-export const isWide = (now: Value): Sql => holdsRoleBeyondHome(person, sql`${now}::timestamptz`);
+export const worksBeyondHome = (now: Value): Sql => holdsRoleBeyondHome(person, sql`${now}::timestamptz`);
 
 /** SQL: whether the person is more than a pupil, whom a connection does not let in before staff have confirmed it. */
 export const isStaff = (now: Value): Sql =>
@@ -118,7 +118,7 @@ export const personFacts = (given: { readonly [Name in keyof FactsParameters]: V
   personId: person.id,
   isHere: sql`(${person.status} = 'ACTIVE' AND ${person.homeSchoolId} IS NOT DISTINCT FROM ${given.schoolId}::uuid)`,
   isBlocked: sql`${person.blockedAt} IS NOT NULL`,
-  isWide: isWide(given.now),
+  worksBeyondHome: worksBeyondHome(given.now),
   isStaff: isStaff(given.now),
   isInGroups: isInGroups(given.groupIds),
   generation: credential.generation,

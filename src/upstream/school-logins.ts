@@ -1,6 +1,6 @@
 import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 import type { ConnectionId } from "./ids.ts";
-import { isInGroups, isStaff, isWide } from "./roster.ts";
+import { isInGroups, isStaff, worksBeyondHome } from "./roster.ts";
 
 /** A login of the school's own. Times are ISO texts. */
 export type SchoolLogin = {
@@ -30,4 +30,4 @@ export const schoolLoginsOf = (personId: Value, now: Value): Sql => sql`(
   FROM ${person} JOIN ${connection} ON ${connection.schoolId} = ${person.homeSchoolId} AND ${connection.state} = 'ON'
   LEFT JOIN ${link} ON ${link.connectionId} = ${connection.id} AND ${link.personId} = ${person.id}
     AND ${link.issuer} = ${connection.issuer}
-  WHERE ${person.id} = ${personId} AND NOT ${isWide(now)})`;
+  WHERE ${person.id} = ${personId} AND NOT ${worksBeyondHome(now)})`;

@@ -36,7 +36,7 @@ test("a change stands there with who did it, in which role, to whom, before and 
   expect(html).toContain("<dt>Sichtbare Gruppen</dt><dd>5a</dd>");
 });
 
-test("a value that is the name of something in JavaScript is shown as any other", async () => {
+test("a value such as constructor, which every object has as a property, is shown as any other", async () => {
   const { school, browser, address } = await makeWorld();
   const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   const body = { schoolId: school, profile: "OIDC", name: "constructor", clientId: "toString" };
