@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 const prepare = () =>
-  service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(AbortSignal.timeout(60_000));
+  service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(new AbortController().signal);
 
 async function look(page: Page, name: string): Promise<void> {
   if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });

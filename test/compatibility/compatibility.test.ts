@@ -4,14 +4,14 @@ import { chromium, type Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startWorld } from "../api/sign-on/world.ts";
 import { chromiumOptions } from "../browser/support/browser.ts";
-import { makeTestClock } from "../support/service.ts";
+import { makeRunningClock } from "../support/service.ts";
 import { startBrowserClient } from "./browser-client.ts";
 import { clients, steps, type Client, type Step } from "./clients.ts";
 import { pageFile, printPage, readResults, resultsFile, type Result, type Results } from "./page.ts";
 import { startServerClient } from "./server-client.ts";
 import settings from "./package.json" with { type: "json" };
 
-const world = startWorld({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" }, makeTestClock(new Date()));
+const world = startWorld({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" }, makeRunningClock());
 const isRecorded = process.env["COMPATIBILITY"] === "record";
 const results: Results = readResults();
 let browser: Browser;

@@ -4,7 +4,7 @@ import { contents } from "../../src/publish/contents.ts";
 import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
 import { makeHeaders, readSecret } from "../../src/webhooks/signature.ts";
 import { makeBrowser } from "../support/browser.ts";
-import { makeTestClock, type TestService } from "../support/service.ts";
+import { makeRunningClock, type TestService } from "../support/service.ts";
 import { getAppToken, getUserTokens, passPages } from "../support/token.ts";
 import { isRunnable, runSnippet, startSnippet, type Surroundings } from "./run-snippet.ts";
 import { fits, listPages, readSnippets, type Snippet } from "./snippets.ts";
@@ -20,7 +20,7 @@ let surroundings: Surroundings;
 
 beforeAll(async () => {
   // Programs judge tokens by the real time.
-  service = await startDemo({ clock: makeTestClock(new Date()), env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
+  service = await startDemo({ clock: makeRunningClock(), env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
   surroundings = {
     env: {
       CLIENT_ID: app.clientId,

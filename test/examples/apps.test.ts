@@ -7,7 +7,7 @@ import { makeOperator, runHere } from "../cli/program.ts";
 import { demoApp, demoLogin, startDemo } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { atFileEnd } from "../support/file-end.ts";
-import { makeTestClock, type TestService } from "../support/service.ts";
+import { makeRunningClock, type TestService } from "../support/service.ts";
 import { passPages } from "../support/token.ts";
 import { findPort } from "../support/find-port.ts";
 import { examples, expectCopy, makeAppClient, startExample } from "./example.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   atFileEnd(() => rmSync(folder, { recursive: true }));
   // The examples judge tokens and signatures by the real time.
   const env = { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" };
-  service = await startDemo({ clock: makeTestClock(new Date()), env });
+  service = await startDemo({ clock: makeRunningClock(), env });
   ask = makeOperator(runHere({ NODE_ENV: "test", DATABASE_URL: service.db.url, ...env })).ask;
   // What the demo world emits is for nobody.
   await runJob("webhooks.fanOut");

@@ -7,7 +7,7 @@ import { fits, readSnippets } from "../docs/snippets.ts";
 import { startDemo } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { atFileEnd } from "../support/file-end.ts";
-import { makeTestClock, type TestService } from "../support/service.ts";
+import { makeRunningClock, type TestService } from "../support/service.ts";
 import { passPages } from "../support/token.ts";
 import { openTerminal, readFinished } from "./terminal.ts";
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   atFileEnd(() => rmSync(folder, { recursive: true }));
   await prepareGenerator();
   // The app judges tokens and signatures by the real time.
-  service = await startDemo({ clock: makeTestClock(new Date()) });
+  service = await startDemo({ clock: makeRunningClock() });
 });
 
 /** What the page installs from the registry, of the same version. */

@@ -7,7 +7,7 @@ import { fits, readSnippets } from "../docs/snippets.ts";
 import { startDemo } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { atFileEnd } from "../support/file-end.ts";
-import { makeTestClock, type TestService } from "../support/service.ts";
+import { makeRunningClock, type TestService } from "../support/service.ts";
 import { passPages } from "../support/token.ts";
 import { examples, expectCopy } from "./example.ts";
 import { notifyApps, openTerminal, readFinished } from "./terminal.ts";
@@ -29,7 +29,7 @@ const fileOf = (name: string): string =>
 beforeAll(async () => {
   atFileEnd(() => rmSync(folder, { recursive: true }));
   // The app judges tokens and signatures by the real time.
-  service = await startDemo({ clock: makeTestClock(new Date()) });
+  service = await startDemo({ clock: makeRunningClock() });
 });
 
 test.each(files)("the tutorial shows the whole of %s of the example", (name) => {

@@ -8,7 +8,7 @@ import { fits, readSnippets } from "../docs/snippets.ts";
 import { startDemo } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { atFileEnd } from "../support/file-end.ts";
-import { makeTestClock, type TestService } from "../support/service.ts";
+import { makeRunningClock, type TestService } from "../support/service.ts";
 import { passPages } from "../support/token.ts";
 import { runIn } from "../support/typescript-client.ts";
 import { present } from "./example.ts";
@@ -26,7 +26,7 @@ let service: TestService;
 beforeAll(async () => {
   atFileEnd(() => rmSync(folder, { recursive: true }));
   // The app judges tokens and signatures by the real time.
-  service = await startDemo({ clock: makeTestClock(new Date()) });
+  service = await startDemo({ clock: makeRunningClock() });
 });
 
 test("the tutorial and the example with Express are one program, which is valid strict TypeScript", async () => {

@@ -44,6 +44,15 @@ export function makeTestClock(start: Date | string = "2026-02-03T08:00:00Z"): Te
   });
 }
 
+/** Goes on as the machine's does, for tests in which programs of others judge tokens and signatures by the real time. */
+export function makeRunningClock(): TestClock {
+  let aheadMs = 0;
+  return Object.assign(() => new Date(Date.now() + aheadMs), {
+    set: (to: Date | string) => void (aheadMs = new Date(to).getTime() - Date.now()),
+    forwardSeconds: (seconds: number) => void (aheadMs += seconds * 1000),
+  });
+}
+
 /**
  * The whole service on a free port of the loopback address, with a database of its own; ends with the test file. Jobs
  * run when a test runs them. Where tests are callers of the APIs, a proxy holds each exchange against the contract.
