@@ -12,8 +12,17 @@ test("a short drill: nothing that was acknowledged is lost when a process is kil
 
 /** The processes that a process started, and those that these started. */
 function listBelow(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
-  return children.flatMap((child) => [child, ...listBelow(child)]);
+  let children = "";
+  try {
+    children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+  } catch {
+    // It ended meanwhile.
+  }
+  return children
+    .split(" ")
+    .filter(Boolean)
+    .map(Number)
+    .flatMap((child) => [child, ...listBelow(child)]);
 }
 
 test("a drill that is told to stop ends everything that it started", async () => {
@@ -27,6 +36,6 @@ test("a drill that is told to stop ends everything that it started", async () =>
   expect(started.length).toBeGreaterThanOrEqual(3);
   program.child.kill("SIGTERM");
   expect((await program.ended).code, program.output()).toBe(143);
-  expect(started.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+  await expect.poll(() => started.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   expect(readFileSync("/proc/mounts", "utf8")).not.toContain("schultor-drill-disk-");
 });

@@ -8,20 +8,12 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";
 import { fingerprint, makeImporter, origin } from "../imports/rosters.ts";
-import { countWaitingImports } from "../support/waiting.ts";
+import { countAround, countWaitingImports } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
 const { preview, run, apply } = makeImporter(db);
 const header = "id;role;first_name;last_name;classes\n";
-
-// The server may take a moment to notice that nobody is there any more.
-const countAround = async () =>
-  (
-    await db.pool.query(
-      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (state LIKE 'idle in%' OR state = 'active')",
-    )
-  ).rowCount;
 
 test("an import killed in the middle has changed nothing and told nobody; applying it again does all of it", async () => {
   const school = await make.school();
@@ -44,7 +36,7 @@ test("an import killed in the middle has changed nothing and told nobody; applyi
   await blocker.query("ROLLBACK");
   blocker.release();
 
-  await expect.poll(countAround).toBe(0);
+  await expect.poll(() => countAround(db)).toBe(0);
   expect(await fingerprint(db)).toBe(before);
   expect((await getImport(db, id)).schools[0]!.state).toBe("READY");
 
@@ -75,7 +67,7 @@ test("undoing that is killed in the middle has changed nothing and told nobody; 
   expect((await ended).signal).toBe("SIGKILL");
   await blocker.query("ROLLBACK");
   blocker.release();
-  await expect.poll(countAround).toBe(0);
+  await expect.poll(() => countAround(db)).toBe(0);
   expect(await fingerprint(db)).toBe(before);
   expect(await getImport(db, id)).toMatchObject({ state: "APPLIED", schools: [{ state: "APPLIED" }] });
 

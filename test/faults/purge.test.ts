@@ -7,6 +7,7 @@ import { makeMakers } from "../support/make.ts";
 import { fillTablesOfPeople, fillTablesOfDeleted } from "../support/people-everywhere.ts";
 import { startProgram } from "../support/program.ts";
 import { findTraces, listTablesOfPeople } from "../support/traces.ts";
+import { countAround, whileHeld } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -66,12 +67,17 @@ test(`kill -9 ${kills} times in the middle of the purge: whoever is due is gone 
   const run = () => startProgram(["test/faults/purge-subject.ts"], { SUBJECT: JSON.stringify({ url: db.url, now }) });
   for (let kill = 0; kill < kills; kill++) {
     const before = await readProgress(due);
-    const { child, ended } = run();
-    while ((await readProgress(due)).left > before.left - 5) await sleep(2);
-    // Each time a little further into the next transaction.
-    await sleep(kill);
-    child.kill("SIGKILL");
-    expect((await ended).signal).toBe("SIGKILL");
+    await whileHeld(db, { people: due, status: "SOFT_DELETED" }, async () => {
+      const { child, ended } = run();
+      await expect
+        .poll(async () => (await readProgress(due)).left, { interval: 2 })
+        .toBeLessThanOrEqual(before.left - 5);
+      // Each time a little further into the next transaction.
+      await sleep(kill);
+      child.kill("SIGKILL");
+      expect((await ended).signal).toBe("SIGKILL");
+    });
+    await expect.poll(() => countAround(db)).toBe(0);
     const { left, ...progress } = await readProgress(due);
     const gone = due.length - left;
     expect(progress).toEqual({ credentials: left, tombstones: gone, told: gone, asked: gone });

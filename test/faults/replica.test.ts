@@ -71,7 +71,7 @@ test("a replica that is too old is not read until it is young again, and its age
   );
   // Nothing but the primary can answer this.
   await expect.poll(readName).toBe("Renamed");
-  expect(await readMetric("database_replica_age_seconds")).toBeGreaterThan(3);
+  await expect.poll(() => readMetric("database_replica_age_seconds")).toBeGreaterThan(3);
   expect(await servedBy("primary")).toBeGreaterThan(0);
 
   await servers.onReplica("SELECT pg_wal_replay_resume()");

@@ -7,6 +7,7 @@ import { retentionRules } from "../retention/rules.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";
+import { countAround, whileHeld } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -46,12 +47,15 @@ test(`kill -9 ${kills} times in the middle of the retention, on a machine whose 
     });
   for (let kill = 0; kill < kills; kill++) {
     const before = await count(due);
-    const { child, ended } = run();
-    while ((await count(due)) < before + 5) await sleep(2);
-    // Each time a little further into the next transaction.
-    await sleep(kill);
-    child.kill("SIGKILL");
-    expect((await ended).signal).toBe("SIGKILL");
+    await whileHeld(db, { people: due, status: "ACTIVE" }, async () => {
+      const { child, ended } = run();
+      await expect.poll(() => count(due), { interval: 2 }).toBeGreaterThanOrEqual(before + 5);
+      // Each time a little further into the next transaction.
+      await sleep(kill);
+      child.kill("SIGKILL");
+      expect((await ended).signal).toBe("SIGKILL");
+    });
+    await expect.poll(() => countAround(db)).toBe(0);
     const deleted = await count(due);
     expect([await db.prisma.audit.count({ where: lines }), await db.prisma.appEvent.count({ where: told })]).toEqual([
       deleted,

@@ -9,11 +9,14 @@ import { answer, startReceiver, type Receiver } from "../support/receiver.ts";
 import { keys, startWebhooks, type WebhookWorld } from "../support/webhooks.ts";
 
 let world: WebhookWorld;
+/** Waits for a receiver so long only. */
+let impatient: WebhookWorld;
 let receiver: Receiver;
 let clientId: string;
 
 beforeAll(async () => {
-  world = await startWebhooks({ settings: { timeoutMs: 400 } });
+  world = await startWebhooks();
+  impatient = await startWebhooks({ settings: { timeoutMs: 400 } });
   receiver = await startReceiver();
 });
 beforeEach(async () => {
@@ -36,7 +39,7 @@ async function logOf(endpointId: string, of: WebhookWorld): Promise<Attempt[]> {
 test("a receiver that does not answer in time is a failure after the timeout, and is hung up on", async () => {
   let isHungUp = false;
   receiver.script((_call, response) => response.on("close", () => (isHungUp = true)));
-  const [attempt] = await deliver();
+  const [attempt] = await deliver(receiver.url, impatient, await impatient.app());
   expect(attempt).toMatchObject({ status: null, error: expect.stringContaining("ETIMEDOUT") as string });
   expect(attempt!.durationMs).toBeGreaterThanOrEqual(390);
   expect(attempt!.durationMs).toBeLessThan(60_000);
@@ -49,7 +52,7 @@ test("one that sends its answer drop by drop is held to the same time", async ()
     const drops = setInterval(() => response.write("."), 50);
     response.on("close", () => clearInterval(drops));
   });
-  const [attempt] = await deliver();
+  const [attempt] = await deliver(receiver.url, impatient, await impatient.app());
   expect(attempt).toMatchObject({ status: null, error: expect.stringContaining("ETIMEDOUT") as string });
 });
 
@@ -157,7 +160,11 @@ test("a name is resolved anew for each connection: one that later leads inside i
 });
 
 test("an endpoint that hangs does not keep the others waiting", async () => {
-  receiver.script((call, response) => (call.path === "/hang" ? null : response.writeHead(204).end()));
+  const { promise: isOver, resolve: giveUp } = Promise.withResolvers<null>();
+  receiver.script(async (call, response) => {
+    if (call.path === "/hang") await isOver;
+    response.writeHead(call.path === "/hang" ? 500 : 204).end();
+  });
   await world.endpoint({ clientId, url: `${receiver.url}/hang` });
   const healthy = await Promise.all(Array.from({ length: 5 }, () => world.app()));
   for (const app of healthy) await world.endpoint({ clientId: app, url: `${receiver.url}/well` });
@@ -171,6 +178,7 @@ test("an endpoint that hangs does not keep the others waiting", async () => {
   await expect.poll(() => receiver.received.filter(({ path }) => path === "/well").length, { interval: 5 }).toBe(100);
   // The others have theirs while the one that hangs still does.
   expect(hasEnded).toBe(false);
+  giveUp(null);
   await running;
   expect(receiver.received.filter(({ path }) => path === "/hang").length).toBeLessThanOrEqual(30);
 });

@@ -32,7 +32,7 @@ function startWebhookWorker(db: Pick<TestDatabase, "pool" | "prisma">) {
   });
   const worker = startWorker(webhooks.jobs, { log: silentLog, metrics: makeMetrics() });
   return async () => {
-    await worker.stop(5);
+    await worker.stop(60);
     await webhooks.close();
   };
 }
@@ -100,7 +100,12 @@ test("PostgreSQL is stopped for 10 s in the middle of deliveries and comes back:
   let server = await startEmbeddedPostgres({ dataDir, say });
   await applyMigrations(server.url, { say });
   const db = openDatabase({ url: server.url });
-  const receiver = await startReceiver((_call, response) => setTimeout(() => response.writeHead(204).end(), 20));
+  // What comes after the first 40 is answered when the server is gone.
+  const { promise: isGone, resolve: gone } = Promise.withResolvers<null>();
+  const receiver = await startReceiver(async (_call, response, nth) => {
+    if (nth > 40) await isGone;
+    response.writeHead(204).end();
+  });
   const { clientId } = await makeMakers(db).app();
   await registerEndpoint(
     db,
@@ -116,6 +121,7 @@ test("PostgreSQL is stopped for 10 s in the middle of deliveries and comes back:
   await expect.poll(() => receiver.received.length, { interval: 5 }).toBeGreaterThan(40);
 
   await server.stop();
+  gone(null);
   await sleep(10_000);
   const without = firstArrivals(receiver).length;
   expect(without).toBeLessThan(told.length);

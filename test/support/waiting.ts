@@ -1,3 +1,4 @@
+import type { PersonId } from "../../src/directory/index.ts";
 import type { Db } from "../../src/platform/database/db.ts";
 
 /**
@@ -21,3 +22,37 @@ export async function countWaiting(
 /** Counts the imports that wait with everything written, before their last statement. */
 export const countWaitingImports = (db: { pool: Pick<Db["pool"], "query"> }): Promise<number> =>
   countWaiting(db, { starting: "UPDATE .*import_school" });
+
+/**
+ * Counts the sessions of others in this database that work or are in a transaction. The server may take a moment to
+ * notice that a process is gone.
+ */
+export async function countAround({ pool }: { pool: Pick<Db["pool"], "query"> }): Promise<number | null> {
+  const { rowCount } = await pool.query(
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (state LIKE 'idle in%' OR state = 'active')",
+  );
+  return rowCount;
+}
+
+/**
+ * Does the work while no process that takes people by their ids gets past the twelfth of those who have this status
+ * now.
+ */
+export async function whileHeld(
+  { pool }: Pick<Db, "pool">,
+  { people, status }: { people: readonly PersonId[]; status: "ACTIVE" | "SOFT_DELETED" },
+  work: () => Promise<void>,
+): Promise<void> {
+  const holder = await pool.connect();
+  await holder.query("BEGIN");
+  await holder.query(
+    "SELECT FROM person WHERE id = (SELECT id FROM person WHERE id = ANY ($1) AND status = $2 ORDER BY id OFFSET 11 LIMIT 1) FOR UPDATE",
+    [people, status],
+  );
+  try {
+    await work();
+  } finally {
+    await holder.query("ROLLBACK");
+    holder.release();
+  }
+}
