@@ -1,10 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { compileCache } from "../support/compile-cache.ts";
 import { atFileEnd } from "../support/file-end.ts";
+import { findPort } from "../support/find-port.ts";
 import type { Language, Snippet } from "./snippets.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -124,11 +124,3 @@ const listens = (url: string): Promise<boolean> =>
     async (response) => (await response.arrayBuffer()).byteLength >= 0,
     () => false,
   );
-
-const findPort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "localhost", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });

@@ -1,10 +1,21 @@
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 
-/** A port that no program has. */
+/** The system gives ports from 16,000 on to those who ask for any, so that nobody else gets one below by chance. */
+const [least, most] = [10_000, 15_999];
+const given = new Set<number>();
+
+/** A port that no program has; no other worker gets it before the program that it is for listens. */
 export async function findPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = least + Math.floor(Math.random() * (most - least));
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false)).listen(port, () => server.close(() => resolve(true)));
+  });
