@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { limits } from "./test/support/limits.ts";
 import { installedServers } from "./test/support/servers.ts";
 import { SlowestFirst } from "./test/support/slowest-first.ts";
 
@@ -31,11 +32,7 @@ const sameEverywhere = [
 const shared = {
   include: everything,
   globalSetup: ["test/support/test-server.ts"],
-  // Long, because they only end what hangs: a test waits for what it wants, also on a machine that is busy with other
-  // work.
-  testTimeout: 600_000,
-  hookTimeout: 600_000,
-  expect: { poll: { timeout: 120_000, interval: 20 } },
+  ...limits,
   setupFiles: ["test/support/compile-cache.ts", "test/support/each-file.ts"],
   // The files that one process runs share what they import, which takes longer to load than most files of tests to run.
   isolate: false,

@@ -38,6 +38,7 @@ afterAll(() => browser.close());
 /** Opens a page of the origin with the cookies of a person who is signed in. */
 async function openPage(origin: string): Promise<Page> {
   const page = await browser.newPage();
+  page.setDefaultTimeout(120_000);
   await page.goto(`${world.service.url}/sign-in`);
   await page.locator("#username").fill(world.login.username);
   await page.locator("#password").fill(world.login.password);

@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { limits } from "../support/limits.ts";
 
 // What a person sees, in a real Chromium: Debian's chromium-headless-shell or chromium, or what CHROMIUM names.
 export default defineConfig({
@@ -12,9 +13,6 @@ export default defineConfig({
     // As in vitest.config.ts: files share what they import, and Node reads the TypeScript itself.
     isolate: false,
     experimental: { viteModuleRunner: false },
-    // Long, because they only end what hangs, also on a machine that is busy with other work.
-    expect: { poll: { timeout: 120_000 } },
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    ...limits,
   },
 });

@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { limits } from "../support/limits.ts";
 
 // Clients of the published contract in other languages; languages.ts names the packages of Debian that they need.
 export default defineConfig({
@@ -9,7 +10,6 @@ export default defineConfig({
     globalSetup: ["test/support/test-server.ts"],
     setupFiles: ["test/support/each-file.ts"],
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 300_000,
+    ...limits,
   },
 });

@@ -34,7 +34,7 @@ export async function startBrowserClient(client: Client, world: World, chromium:
   );
 
   const context = await chromium.newContext({ locale: "de" });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const printed: string[] = [];
   page.on("console", (message) => printed.push(message.text()));

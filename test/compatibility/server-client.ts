@@ -47,7 +47,7 @@ export async function startServerClient(client: Client, world: World): Promise<A
     FOLDER: makeTempFolder(),
   };
   const program = startProgram([...options, join(programs, fileOf(client))], settings, command);
-  await until(() => fetch(baseUrl, { redirect: "manual" }).catch(() => undefined), 90);
+  await until(() => fetch(baseUrl, { redirect: "manual" }).catch(() => undefined));
 
   const [here, there] = [makeBrowser(baseUrl), makeBrowser(service.url)];
   const read = async <T>(path: string): Promise<T | null> => {
@@ -120,8 +120,10 @@ function makeTempFolder(): string {
   return made;
 }
 
+const seconds = 120;
+
 /** The first result that is not falsy. Errors: none in this time throws. */
-async function until<T>(look: () => Promise<T | false | undefined>, seconds = 20): Promise<T> {
+async function until<T>(look: () => Promise<T | false | undefined>): Promise<T> {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(200)) {
     const found = await look();
     if (found) return found;

@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { limits } from "../support/limits.ts";
 
 // Relying parties of other makers, as their documentation sets them up; prepare.ts installs them before.
 export default defineConfig({
@@ -8,7 +9,6 @@ export default defineConfig({
     include: ["test/compatibility/*.test.ts"],
     globalSetup: ["test/support/test-server.ts"],
     setupFiles: ["test/support/each-file.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 300_000,
+    ...limits,
   },
 });

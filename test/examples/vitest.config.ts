@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { limits } from "../support/limits.ts";
 
 // The examples, and the package for partners in Deno. What npm has for them the set-up installs; besides they need
 // Debian's python3-authlib, python3-flask, python3-requests, php-cli, php-curl, php-mbstring, php-guzzlehttp-guzzle,
@@ -10,11 +11,8 @@ export default defineConfig({
     include: ["test/examples/**/*.test.ts"],
     globalSetup: ["test/examples/install.ts", "test/support/test-server.ts"],
     setupFiles: ["test/support/each-file.ts"],
-    // One file at a time, because packing the package for partners builds anew what the examples import.
+    // One file at a time, because the apps of the tutorials listen on the ports that the pages name.
     maxWorkers: 1,
-    expect: { poll: { timeout: 60_000 } },
-    // Long, because they only end what hangs, also on a machine that is busy with other work.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    ...limits,
   },
 });

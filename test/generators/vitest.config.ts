@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { limits } from "../support/limits.ts";
 
 // Clients and schemas of the published contract, made by generators from outside; prepare.ts makes them before.
 export default defineConfig({
@@ -8,7 +9,6 @@ export default defineConfig({
     include: ["test/generators/*.test.ts"],
     globalSetup: ["test/support/test-server.ts"],
     setupFiles: ["test/support/each-file.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 300_000,
+    ...limits,
   },
 });

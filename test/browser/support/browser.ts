@@ -31,6 +31,8 @@ export const chromiumOptions = {
     "--disable-component-update",
     "--disable-sync",
   ],
+  // As everywhere, this only ends what hangs.
+  timeout: 120_000,
 };
 
 /**
