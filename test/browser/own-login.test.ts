@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { GroupId, SchoolId } from "../../src/directory/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
-import { makeTestClock, startService } from "../support/service.ts";
+import { makeRunningClock, startService } from "../support/service.ts";
 import { signInThere } from "../support/upstream-browser.ts";
 import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { expectAccessible, expectReadable, useBrowser } from "./support/browser.ts";
@@ -16,7 +16,7 @@ import { expectAccessible, expectReadable, useBrowser } from "./support/browser.
 const locale = process.env["PICTURES_LOCALE"] === "de" ? "de" : "en";
 const { newPage } = useBrowser();
 const service = await startService({
-  clock: makeTestClock(new Date()),
+  clock: makeRunningClock(),
   env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
 });
 const provider = await startUpstreamProvider({ authMethod: "client_secret_post" });

@@ -4,7 +4,7 @@ import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { putWayInIn } from "../../src/upstream/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { answer, startReceiver } from "../support/receiver.ts";
-import { makeTestClock, startService } from "../support/service.ts";
+import { makeRunningClock, startService } from "../support/service.ts";
 import { askFor } from "../support/token.ts";
 import { connectSchool, refuseAll, signInThere, spoil } from "../support/upstream-browser.ts";
 import { startUpstreamProvider } from "../support/upstream-provider.ts";
@@ -13,7 +13,7 @@ import { answerToApp, expectHeading, press } from "./support/steps.ts";
 
 const { newPage } = useBrowser();
 const env = { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" };
-const service = await startService({ env, clock: makeTestClock(new Date()) });
+const service = await startService({ env, clock: makeRunningClock() });
 const provider = await startUpstreamProvider();
 const make = makeMakers(service.db);
 const school = await make.school({ name: "Goethe-Gymnasium" });

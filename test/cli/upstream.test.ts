@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ConnectionId } from "../../src/upstream/index.ts";
 import { giveLogin } from "../support/token.ts";
-import { makeTestClock } from "../support/service.ts";
+import { makeRunningClock } from "../support/service.ts";
 import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { encryptionKeys, makeRelyingParty } from "../support/upstream.ts";
 import { makeConfigFolder, makeRemoteWorld } from "./remote-world.ts";
 
 // The provider and the command line beside the database have the present time.
-const clock = makeTestClock(new Date());
+const clock = makeRunningClock();
 const keys = { ENCRYPTION_KEYS: encryptionKeys[0]!.toString("base64") };
 const world = await makeRemoteWorld({ clock, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", ...keys } });
 const { service, remote, here, there, make, expectSameReading, expectSameDoing } = world;
