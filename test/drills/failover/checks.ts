@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../../deploy/postgres/processes.ts";
 import { openDatabase } from "../../../src/platform/database/db.ts";
 import { makeBrowser } from "../../support/browser.ts";
-import { askFor, type Login } from "../../support/token.ts";
+import { askFor, passPages, type Login } from "../../support/token.ts";
+import { countPending } from "../faults/compare.ts";
 import { countAnswered, useSession, type Ledger } from "./load.ts";
 import type { World } from "./world.ts";
 
@@ -58,7 +59,7 @@ async function findLostChanges({ url, ledger }: Given): Promise<Finding> {
 async function findLostDeliveries({ url, world, arrived }: Given): Promise<Finding> {
   const db = openDatabase({ url });
   try {
-    const isSettled = async () => (await db.prisma.webhookDelivery.count({ where: { state: "PENDING" } })) === 0;
+    const isSettled = async () => (await countPending(url)) === 0;
     await until("webhooks are delivered", 90, isSettled).catch(() => undefined);
     const events = await db.prisma.appEvent.findMany({
       where: { clientId: world.app.clientId, at: { gte: world.startedAt } },
@@ -121,11 +122,11 @@ async function findRevivedSessions({ service, world, ledger }: Given): Promise<F
   return { claim: "every session that was logged out is still ended", faults, of: tried.length };
 }
 
-/** Whether a password is taken; the page that asks for a new one comes behind it. */
+/** Whether a password is taken, also by a busy service; the page that asks for a new one comes behind it. */
 async function isTaken(service: string, { app }: World, login: Login): Promise<boolean> {
   const browser = makeBrowser(service);
   const shown = await browser.open(askFor({ url: service }, app, { scopes: ["openid"] }).address);
-  return !(await browser.submit(shown, "/login", login)).html.includes("/login");
+  return !(await passPages(browser, shown, login)).html.includes("/login");
 }
 
 async function findLostPasswords({ service, world, ledger }: Given): Promise<Finding> {
