@@ -36,7 +36,7 @@ test("roles for schools, for apps and for a time are given and found", async () 
   const support = await give(
     ...["SUPPORT", "--person", person!, "--school", school!, "--reason", "Ticket 17", "--ends", inDays(13)],
   );
-  const tooLong = ["--school", school!, "--reason", "Ticket 18", "--ends", inDays(15)];
+  const tooLong = ["--school", school!, "--reason", "Ticket 18", "--ends", inDays(16)];
   expect(await refusal("staff", "give", "SUPPORT", "--person", person!, ...tooLong)).toMatchObject({
     code: "role_too_long",
   });

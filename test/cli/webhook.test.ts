@@ -3,7 +3,7 @@ import { openDatabase } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { insertEvents } from "../support/app-events.ts";
-import { startService } from "../support/service.ts";
+import { makeRunningClock, startService } from "../support/service.ts";
 import { verify } from "../support/webhooks.ts";
 import { makeOperator, runHere } from "./program.ts";
 
@@ -19,10 +19,11 @@ test("an operator drives webhooks from the command line: register, test, look in
     WEBHOOK_RETRY_SECONDS: "1",
   };
   const { ask, refusal } = makeOperator(runHere(env));
-  const service = await startService({ db: { ...openDatabase({ url: db.url }), url: db.url }, env });
-  service.clock.set(new Date());
+  // The commands go by the machine's clock.
+  const clock = makeRunningClock();
+  const service = await startService({ db: { ...openDatabase({ url: db.url }), url: db.url }, clock, env });
   const settle = async () => {
-    service.clock.forwardSeconds(60);
+    clock.forwardSeconds(60);
     for (const name of ["webhooks.fanOut", "webhooks.deliver"])
       await service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
   };

@@ -44,7 +44,7 @@ export function makeTestClock(start: Date | string = "2026-02-03T08:00:00Z"): Te
   });
 }
 
-/** Goes on as the machine's does, for tests in which programs of others judge tokens and signatures by the real time. */
+/** Goes on as the machine's does: for tests in which others judge tokens and signatures by the real time. */
 export function makeRunningClock(): TestClock {
   let aheadMs = 0;
   return Object.assign(() => new Date(Date.now() + aheadMs), {
