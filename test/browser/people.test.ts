@@ -130,6 +130,7 @@ test.each(["desk", "phone"] as const)("a principal answers a parent: %s", async 
   };
   const { id } = await service.db.prisma.person.findFirstOrThrow({
     where: { homeSchoolId: school, dataRequests: { none: {} } },
+    orderBy: { id: "asc" },
   });
   await page.goto(`${base}/people/${id}`);
   await page.getByRole("link", { name: "Auskunft über gespeicherte Daten" }).click();

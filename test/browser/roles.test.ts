@@ -9,7 +9,7 @@ import { readPdf } from "../support/read-cards.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
 import { giveLogin, type Login } from "../support/token.ts";
 import { expectAccessible, useBrowser } from "./support/browser.ts";
-import { expectHeading, logIn, press } from "./support/steps.ts";
+import { expectHeading, logIn, press, search } from "./support/steps.ts";
 
 const { newPage } = useBrowser();
 
@@ -83,7 +83,7 @@ test("a secretary finds a person, gives them a password and prints their card", 
   await expectAccessible(page, "today");
 
   await page.getByRole("link", { name: "Personen" }).click();
-  await page.locator("#search").fill("zimmer");
+  await search(page, "zimmer");
   await expect.poll(() => page.locator("#results tbody th").allTextContents()).toEqual(["Bo Zimmermann"]);
   await expectAccessible(page, "people");
   await page.getByRole("link", { name: "Bo Zimmermann" }).click();
@@ -177,9 +177,9 @@ test("district staff see their schools and no other, and go from one to the next
   const listed = () => page.locator("#results tbody th").allTextContents();
   await expect.poll(listed).toEqual(["Gesamtschule Nord am Ring", "Goethe-Gymnasium am Ring"]);
   await expectAccessible(page, "schools");
-  await page.locator("#search").fill("goethe");
+  await search(page, "goethe");
   await expect.poll(listed).toEqual(["Goethe-Gymnasium am Ring"]);
-  await page.locator("#search").fill("Park");
+  await search(page, "Park");
   await page.getByText("Keine Schule gefunden.").waitFor();
   for (const { base, name } of [
     { ...goethe, name: "Goethe-Gymnasium am Ring" },

@@ -17,6 +17,13 @@ export async function press(page: Page, name: string | RegExp): Promise<void> {
   await page.getByRole("button", { name }).click();
 }
 
+/** Types into the search of a list; nothing is sent for what is typed before the scripts of the page ran. */
+export async function search(page: Page, words: string): Promise<void> {
+  await page.locator("#search").waitFor();
+  await page.waitForLoadState();
+  await page.locator("#search").fill(words);
+}
+
 /** What the app got back, once the browser has arrived there. */
 export async function answerToApp(page: Page): Promise<Record<string, string>> {
   await page.waitForURL(/\/callback\?/);
