@@ -61,6 +61,10 @@ for (const { commands } of parts)
 const listTyped = (wanted: (heading: string) => boolean) =>
   parts.filter(({ heading }) => wanted(heading)).flatMap(({ commands }) => commands.filter(isTyped));
 
+/** The service sends what is pending at a time of its own. */
+const awaitDelivery = (text: string): string[] =>
+  text.startsWith("schultor webhook delivery") ? [`until { ${text}\n} | grep 204; do sleep 1; done`, text] : [text];
+
 /** They change the keys under which the service of the test runs, so they come when it has ended. */
 const withoutService = ["An encryption key leaked", "An encryption key is lost"];
 
@@ -132,6 +136,7 @@ test("every other command of the runbook runs as it is typed", async () => {
   const type = async (wanted: (heading: string) => boolean) => {
     const texts = listTyped(wanted)
       .filter((text) => !needsMissing(text))
+      .flatMap(awaitDelivery)
       .map((text) =>
         text
           .replaceAll(/https:\/\/login\.example\.org|http:\/\/127\.0\.0\.1:9464/g, service.url)

@@ -55,7 +55,7 @@ export function openTerminal(service: TestService, home: string, login: Login): 
   shell.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
   shell.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));
   atFileEnd(
-    () => new Promise((resolve) => void shell.once("close", resolve).stdin.end("kill $(jobs -p) 2>/dev/null\n")),
+    () => new Promise((resolve) => void shell.once("close", resolve).stdin.end("kill $(jobs -p) 2>/dev/null; wait\n")),
   );
 
   const opened = join(home, openedFile);
@@ -71,10 +71,11 @@ export function openTerminal(service: TestService, home: string, login: Login): 
 
   let blocks = 0;
   const run = async (code: string): Promise<string> => {
-    const end = `end of block ${++blocks}`;
+    const end = `end of block ${++blocks}:`;
+    const isOver = new RegExp(`${end} \\d+\\n`);
     printed = "";
     shell.stdin.write(`{ ${code.replaceAll("http://localhost:3000", service.url)}\n} </dev/null\necho "${end} $?"\n`);
-    while (!printed.includes(end)) {
+    while (!isOver.test(printed)) {
       await notifyApps(service);
       await useBrowser();
       if (shell.exitCode !== null) throw new Error(`the terminal ended: ${complaints}`);
