@@ -36,14 +36,15 @@ async function makeWorld() {
     const replay = (body: Schemas["Replay"]) => call("POST", `${path}/replays`, { body });
     return { id, secret, path, take, report, replay };
   };
-  /** Makes events of different people for the app, and the deliveries of them. */
+  /** Makes events of different people for the app, and the deliveries of them; answers their webhook-ids. */
   const tell = async (...subjectIds: string[]) => {
-    await insertEvents(
+    const told = await insertEvents(
       service.db,
       service.clock(),
       subjectIds.map((subjectId) => ({ clientId, type: "person" as const, subjectId })),
     );
     await runJob("webhooks.fanOut");
+    return told;
   };
   const log = async (deliveryId: string) =>
     (await call("GET", `/webhook-deliveries/${deliveryId}`)).body as Schemas["DeliveryWithLog"];
@@ -122,7 +123,13 @@ test("many wait at once with the few connections that there are", async () => {
   const waiting = await Promise.all(
     worlds.map(async ({ listener, tell }) => {
       const { take } = await listener();
-      return { found: take({ waitSeconds: 25 }), tell };
+      const wait = async () => {
+        for (;;) {
+          const found = await take({ waitSeconds: 25 });
+          if (found.length > 0) return found;
+        }
+      };
+      return { found: wait(), tell };
     }),
   );
   expect((await operator.call("GET", "/webhook-endpoints?limit=1")).status).toBe(200);
@@ -170,18 +177,18 @@ test("what the app got before is sent once more: one delivery, or the last ones 
   const { listener, tell, clientId, log } = await makeWorld();
   const body = { clientId, url: receiver.url, eventTypes: ["person"] };
   await operator.call("POST", "/webhook-endpoints", { body });
-  for (let n = 0; n < 3; n++) await tell(crypto.randomUUID());
+  const sent: string[] = [];
+  for (let n = 0; n < 3; n++) sent.push(...(await tell(crypto.randomUUID())));
   await runJob("webhooks.deliver");
-  const sent = receiver.received.map(({ headers }) => headers["webhook-id"]);
-  expect(sent.length).toBe(3);
+  expect(receiver.received.length).toBe(3);
   service.clock.forwardSeconds(60);
   const { take, replay, report, id } = await listener();
   const replayed = await replay({ last: 2 });
   expect([replayed.status, replayed.body]).toEqual([202, { deliveries: 2 }]);
   const found = await take();
-  expect(found.map(({ headers }) => headers["webhook-id"])).toEqual(sent.slice(1));
+  expect(found.map(({ headers }) => headers["webhook-id"]).sort()).toEqual(sent.slice(1).sort());
   await report(...found.map(({ deliveryId }) => attemptOf(deliveryId, 200)));
-  const [original] = await service.db.prisma.webhookDelivery.findMany({ where: { messageId: sent[0] as string } });
+  const [original] = await service.db.prisma.webhookDelivery.findMany({ where: { messageId: sent[0]! } });
   expect((await replay({ deliveryId: String(original!.id) })).body).toEqual({ deliveries: 1 });
   const [again] = await take();
   expect(again).toMatchObject({ body: original!.body });

@@ -64,15 +64,14 @@ test("a failure reaches every question of its batch, and the next batch works", 
 test("a slow batch does not hold up the next one, up to the limit", async () => {
   const { sent, answers, ask } = makeHeldBatch({ inParallel: 1, atOnce: 2, largest: 10, patienceMs: 5 });
   const asked = [ask(1)];
-  await sleep(20);
+  await expect.poll(() => sent).toEqual([[1]]);
   asked.push(ask(2));
-  await sleep(20);
+  await expect.poll(() => sent).toEqual([[1], [2]]);
   asked.push(ask(3), ask(4));
   await sleep(20);
   expect(sent).toEqual([[1], [2]]);
   answers[1]!();
-  await sleep(5);
-  expect(sent).toEqual([[1], [2], [3, 4]]);
+  await expect.poll(() => sent).toEqual([[1], [2], [3, 4]]);
   for (const answer of answers) answer();
   expect(await Promise.all(asked)).toEqual([1, 2, 3, 4]);
 });
