@@ -6695,7 +6695,7 @@ export interface components {
             upstreamAccounts: components["schemas"]["StoredEntry"][];
             /** @description Which schools asked for a new password, and when. */
             passwordRequests: components["schemas"]["StoredEntry"][];
-            /** @description Who asked for the data about them, and when it was answered, newest first. */
+            /** @description Who asked for the data about them, and when and in which role it was answered, newest first. */
             dataRequests: components["schemas"]["DataRequest"][];
             /** @description Apps that have not yet been notified of a logout. */
             logoutNotices: components["schemas"]["StoredEntry"][];
@@ -6703,7 +6703,7 @@ export interface components {
             staffRoles: components["schemas"]["StaffRole"][];
             /** @description What imports changed about them and their classes, newest first. */
             imports: components["schemas"]["PersonImport"][];
-            /** @description Actions on their record, newest first. */
+            /** @description Actions on their record, newest first. Staff are given by their role; only the person themselves is named as the actor. */
             audit: components["schemas"]["AuditLine"][];
             /** @description Their own actions as staff, newest first, without the people affected. */
             actions: components["schemas"]["AuditLine"][];

@@ -170,15 +170,14 @@ const makeIdsOf = statement<Known>(
 
 type Known = { clientId: ClientId; personId: PersonId };
 
-/** The id by which the app knows the person; made if there is none yet. */
-export async function findAppPersonId(db: Queryable, known: Known): Promise<string> {
+/** The id by which the app knows the person; made if there is none yet. Null for a person who does not exist. */
+export async function findAppPersonId(db: Queryable, known: Known): Promise<string | null> {
   const find = () => listAppIds(db, { clientId: known.clientId, personIds: [known.personId] });
   const [found] = await find();
   if (found !== undefined) return found;
   await run(db, makeIdsOf, known);
   const [made] = await find();
-  if (made === undefined) throw new Error("The person was deleted during the request.");
-  return made;
+  return made ?? null;
 }
 
 const findPerson = statement<{ clientId: ClientId; id: string }>(

@@ -58,7 +58,7 @@ const pauseMs = { first: 20, longest: 400 };
 
 /**
  * Emits an event if the app saw nothing of the person before, and records that it now reads them as a user. Waits
- * without a connection. Errors: unavailable school_busy.
+ * without a connection. Does nothing for a person who does not exist. Errors: unavailable school_busy.
  */
 export async function recordFirstSignIn(db: Db, event: SignIn): Promise<void> {
   const end = performance.now() + patienceMs;
@@ -72,9 +72,9 @@ export async function recordFirstSignIn(db: Db, event: SignIn): Promise<void> {
 async function tryFirstSignIn(db: Db, event: SignIn): Promise<boolean> {
   try {
     return await withTransaction(db, async (tx) => {
-      const isHeld = await tryHoldForSignIn(tx, event.personId);
-      if (isHeld) await writeFirstSignIn(tx, event);
-      return isHeld;
+      const outcome = await tryHoldForSignIn(tx, event.personId);
+      if (outcome === "held") await writeFirstSignIn(tx, event);
+      return outcome !== "busy";
     });
   } catch (error) {
     if (retriable.some((code) => hasCode(error, code))) return false;

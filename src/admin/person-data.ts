@@ -45,6 +45,13 @@ const presentEntry = (entry: StoredEntry) => present<Schemas["StoredEntry"]>(ent
 const presentTime = (entry: { clientId: string | null; at: Date; what: string; until: Date | null }) =>
   present<Schemas["StoredEntry"]>({ ...entry, schoolId: null });
 
+// Who of the staff did something is not the person's data (European Court of Justice, C-579/21); in which role is.
+function withoutStaff(line: Schemas["AuditLine"], self: PersonId): Schemas["AuditLine"] {
+  const { actor, names } = line;
+  if (actor.personId === self) return line;
+  return { ...line, actor: { ...actor, personId: null }, names: { ...names, actor: null } };
+}
+
 const seenBy = (reach: Reach, schoolId: string | null): boolean =>
   schoolId === null || isReached(reach, { schools: [schoolId as SchoolId] });
 
@@ -91,11 +98,13 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     upstreamAccounts: entries(lists.upstreamAccounts),
     // The home school is who is asked, also by schools that it does not reach.
     passwordRequests: lists.passwordRequests.map(presentEntry),
-    dataRequests: requests.map((one) => presentDataRequest(one, reach)),
+    dataRequests: requests
+      .map((one) => presentDataRequest(one, reach))
+      .map((one) => ({ ...one, closedBy: one.closedBy && { ...one.closedBy, name: null } })),
     logoutNotices: entries(lists.logoutNotices),
     staffRoles: (await listRoles(db, roles)).map(presentRole),
     imports: (await inTurn(() => listPersonImports(db, { personId, schoolIds, limit: most }))).map(presentPersonImport),
-    audit: await mapInSlices(lines, (line) => presentLine(line, true, names), inTurn),
+    audit: await mapInSlices(lines, (line) => withoutStaff(presentLine(line, true, names), personId), inTurn),
     actions: await mapInSlices(actions, (line) => presentLine(line, false, names), inTurn),
     events: (await inTurn(() => listEventsOf(db, { subjectId: personId, limit: most }))).map(
       ({ at, clientId, action: what }) => presentTime({ clientId, at, what, until: null }),

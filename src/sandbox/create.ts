@@ -165,7 +165,7 @@ async function makeAccounts(change: Change, { clientId, ids, made, secrets, rest
     if (kind === "SOFT_DELETED") await softDeletePerson(change, { personId, restoreWindowDays });
     const { expectation } = account;
     const appId = await findAppPersonId(change.tx, { clientId, personId });
-    logins.push({ kind, personId: appId, role, name, schoolIds, username, password, expectation });
+    logins.push({ kind, personId: appId!, role, name, schoolIds, username, password, expectation });
   }
   return logins;
 }

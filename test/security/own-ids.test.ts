@@ -1,6 +1,6 @@
 import { decodeJwt } from "jose";
 import { beforeAll, expect, test } from "vitest";
-import { changeDirectory, findAppPersonId } from "../../src/access/index.ts";
+import { changeDirectory } from "../../src/access/index.ts";
 import { deletePerson, softDeletePerson, updatePerson, type PersonId } from "../../src/directory/index.ts";
 import { registerEndpoint } from "../support/webhook-changes.ts";
 import { makeStaff } from "../support/admin.ts";
@@ -10,7 +10,6 @@ import { makeMakers } from "../support/make.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
 import { readConfig } from "../../src/config/index.ts";
-import { countWaiting } from "../support/waiting.ts";
 import { inside } from "../support/webhooks.ts";
 import { basic, getUserTokens, giveLogin, postToken, type Login, type TestApp } from "../support/token.ts";
 
@@ -326,26 +325,6 @@ test("an app in a move and after it is answered the ids of others, and its own t
   const { body } = await app.read(`${idm}/schools/${school}/users`);
   const known = new Set([...(others as Listed[]).map(({ id }) => id), ...people, newcomer]);
   expect((body as Listed[]).filter(({ id }) => known.has(id))).toEqual([]);
-});
-
-test("a request that goes on while its person is deleted makes no id of them", async () => {
-  const [app] = apps as [App];
-  const personId = await make.person({ school: await make.school() });
-  const deletion = await service.db.pool.connect();
-  let outcome: Promise<string> | null = null;
-  try {
-    await deletion.query("BEGIN");
-    await deletion.query("DELETE FROM person WHERE id = $1", [personId]);
-    outcome = findAppPersonId(service.db.pool, { clientId: app.clientId, personId }).then(
-      () => "made",
-      (error: unknown) => (error as Error).message,
-    );
-    await expect.poll(() => countWaiting(service.db, { starting: "WITH held" })).toBe(1);
-    await deletion.query("COMMIT");
-  } finally {
-    deletion.release(true);
-  }
-  expect(await outcome).toBe("The person was deleted during the request.");
 });
 
 test("a person who is deleted for good leaves no id behind", async () => {

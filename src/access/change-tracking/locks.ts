@@ -99,11 +99,11 @@ export function makeSchoolLocks(tx: Queryable) {
   };
 }
 
-/** Returns false if a change is about to commit or to delete the person; roll back and try again. */
-export async function tryHoldForSignIn(tx: Queryable, personId: PersonId): Promise<boolean> {
+/** "busy" if a change is about to commit or to delete the person: roll back and try again. */
+export async function tryHoldForSignIn(tx: Queryable, personId: PersonId): Promise<"held" | "busy" | "nobody"> {
   type Locked = { isThere: boolean; isFree: boolean | null; held: SchoolId[] };
   const [locked] = await findRows<Locked, { personId: PersonId }>(tx, tryLockForSignIn, { personId });
   const { isThere, isFree, held } = locked!;
-  if (isThere && isFree === null) return false;
-  return (await holdsAllSchools(tx, { personId, held })).holds;
+  if (!isThere) return "nobody";
+  return isFree === true && (await holdsAllSchools(tx, { personId, held })).holds ? "held" : "busy";
 }

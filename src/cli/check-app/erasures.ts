@@ -5,11 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { components } from "../../../generated/openapi/idm.ts";
 import { valuesOf } from "../../platform/contract-types.ts";
 import { erasureChecks, failed, skipped, verdictOf, type Verdict } from "./checks.ts";
-import { sendEvent, type WebhookSettings } from "./webhook.ts";
+import { findRefusal, sendEvent, type WebhookSettings } from "./webhook.ts";
 
 type Schemas = components["schemas"];
 type Erasure = Schemas["Erasure"];
-type Asked = Erasure & { busyAnswers: number; fault: string | null };
+type Asked = Erasure & { busyAnswers: number };
 
 const path = "/idm/ep/v1/erasures";
 const outcomes = valuesOf<Schemas["ErasureOutcome"]["outcome"]>({ erased: true, kept: true });
@@ -20,24 +20,33 @@ export type ErasureApi = {
   ask(busyAnswers?: number): Asked;
   /** False for another address. */
   answer(req: IncomingMessage, res: ServerResponse): Promise<boolean>;
+  /** What was wrong with the last request since `ask`; null if nothing was, or none came. */
+  findFault(): string | null;
 };
 
 const send = (res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void =>
   void res.writeHead(status, { "Content-Type": "application/json", ...headers }).end(JSON.stringify(body));
 
-const problem = (status: number, code: string) => ({ status, code, message: code, requestId: randomUUID() });
-
 /** The part of the IDM API by which an app learns whom it must erase, and confirms it. */
 export function makeErasureApi(): ErasureApi {
   const all: Asked[] = [];
-  const present = ({ busyAnswers: _busy, fault: _fault, ...erasure }: Asked): Erasure => erasure;
+  let fault: string | null = null;
+  const present = ({ busyAnswers: _busy, ...erasure }: Asked): Erasure => erasure;
+  const refuse = (res: ServerResponse, status: number, code: string, message: string, headers = {}): void => {
+    fault = message;
+    send(res, status, { status, code, message, requestId: randomUUID() }, headers);
+  };
 
-  async function acknowledge(erasure: Asked | undefined, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function acknowledge(id: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const body = await text(req);
-    if (erasure === undefined) return send(res, 404, problem(404, "erasure_not_found"));
-    if (erasure.busyAnswers-- > 0) return send(res, 503, problem(503, "unavailable"), { "Retry-After": "1" });
-    erasure.fault = findOutcomeFault(body);
-    if (erasure.fault !== null) return send(res, 400, problem(400, "invalid_request"));
+    const erasure = all.find((one) => one.id === id);
+    if (erasure === undefined) return refuse(res, 404, "erasure_not_found", describeUnknown(all, id));
+    if (erasure.busyAnswers-- > 0)
+      return refuse(res, 503, "unavailable", "The confirmation got 503 with Retry-After, and was not repeated.", {
+        "Retry-After": "1",
+      });
+    fault = findOutcomeFault(body);
+    if (fault !== null) return refuse(res, 400, "invalid_request", fault);
     const { outcome, reason } = JSON.parse(body) as Schemas["ErasureOutcome"];
     Object.assign(erasure, { state: outcome, acknowledgedAt: new Date().toISOString(), ...(reason && { reason }) });
     send(res, 200, present(erasure));
@@ -54,28 +63,33 @@ export function makeErasureApi(): ErasureApi {
         askedAt,
         acknowledgedAt: null,
         busyAnswers,
-        fault: null,
       };
       all.push(erasure);
+      fault = null;
       return erasure;
     },
     async answer(req, res) {
       const { pathname } = new URL(req.url ?? "/", "http://localhost");
       if (pathname !== path && !pathname.startsWith(`${path}/`)) return false;
-      if (!/^bearer ./i.test(req.headers.authorization ?? "")) send(res, 401, problem(401, "missing_token"));
-      else if (req.method === "GET" && pathname === path)
-        send(res, 200, all.filter(({ state }) => state === "open").map(present));
-      else if (req.method === "POST")
-        await acknowledge(
-          all.find(({ id }) => pathname === `${path}/${id}`),
-          req,
-          res,
-        );
-      else send(res, 405, problem(405, "method_not_allowed"), { Allow: pathname === path ? "GET" : "POST" });
+      const [request, allowed] = [`${req.method} ${pathname}`, pathname === path ? "GET" : "POST"];
+      if (!/^bearer ./i.test(req.headers.authorization ?? ""))
+        refuse(res, 401, "missing_token", `${request} was sent without a token of the app (Authorization: Bearer …).`);
+      else if (req.method !== allowed)
+        refuse(res, 405, "method_not_allowed", `${request} is not in the contract: send ${allowed}.`, {
+          Allow: allowed,
+        });
+      else if (pathname === path) send(res, 200, all.filter(({ state }) => state === "open").map(present));
+      else await acknowledge(pathname.slice(path.length + 1), req, res);
       return true;
     },
+    findFault: () => fault,
   };
 }
+
+const describeUnknown = (all: readonly Erasure[], id: string): string =>
+  all.some(({ personId }) => personId === id)
+    ? `POST ${path}/${id} has the personId of an erasure in place of its id, which the event calls erasureId.`
+    : `POST ${path}/${id} was sent. There is no such erasure: its id is erasureId of the event, and id in the list.`;
 
 function findOutcomeFault(body: string): string | null {
   let given: { outcome?: unknown; reason?: unknown } | null;
@@ -96,25 +110,29 @@ type Settings = { api: ErasureApi; webhook: WebhookSettings; patienceMs?: number
 
 /** Asks the app by event to erase somebody whom it does not know, and waits for the confirmation. */
 export async function checkErasures({ api, webhook, patienceMs = confirmPatienceMs }: Settings): Promise<Verdict[]> {
-  const first = await findConfirmFault(api.ask(), { webhook, patienceMs, events: 1 });
+  const first = await findConfirmFault(api, { webhook, patienceMs, busyAnswers: 0 });
   if (first !== null)
     return [failed("erasure-confirmed", first), skipped("erasure-repeated", "No erasure was confirmed.")];
-  const repeated = await findConfirmFault(api.ask(1), { webhook, patienceMs, events: 2 });
+  const repeated = await findConfirmFault(api, { webhook, patienceMs, busyAnswers: 1 });
   return [verdictOf("erasure-confirmed", null), verdictOf("erasure-repeated", repeated)];
 }
 
-/** Sends up to `events` events of the deletion until the app confirms; null once it has. */
+/** Sends the event of a deletion, and once more for each busy answer, until the app confirms; null once it has. */
 async function findConfirmFault(
-  erasure: Asked,
-  { webhook, patienceMs, events }: Omit<Required<Settings>, "api"> & { events: number },
+  api: ErasureApi,
+  { webhook, patienceMs, busyAnswers }: Omit<Required<Settings>, "api"> & { busyAnswers: number },
 ): Promise<string | null> {
+  const erasure = api.ask(busyAnswers);
   const { id: erasureId, personId } = erasure;
-  for (let sent = 0; sent < events; sent++) {
-    await sendEvent(webhook, { event: { event: "person", action: "delete", personId, erasureId } });
+  let refusal: string | null = null;
+  for (let sent = 0; sent <= busyAnswers; sent++) {
+    const event = { event: "person", action: "delete", personId, erasureId };
+    refusal = findRefusal(await sendEvent(webhook, { event }));
     for (const end = Date.now() + patienceMs; Date.now() < end && erasure.state === "open";) await sleep(50);
     if (erasure.state !== "open") return null;
   }
-  return erasure.fault ?? `Nothing came to POST ${path}/${erasureId} within ${patienceMs / 1000} s of the event.`;
+  const nothing = `Nothing came to POST ${path}/${erasureId} within ${patienceMs / 1000} s of the event.`;
+  return api.findFault() ?? (refusal === null ? nothing : `${nothing} ${refusal.replace("It was", "The event was")}`);
 }
 
 export const skipErasures = (why: string): Verdict[] =>

@@ -131,7 +131,7 @@ export async function sendEvent(
   }
 }
 
-const findRefusal = ({ status, error }: Answered): string | null =>
+export const findRefusal = ({ status, error }: Answered): string | null =>
   status === null ? `No answer: ${error}.` : status >= 200 && status < 300 ? null : `It was answered with ${status}.`;
 
 /** A failure of the app is no refusal: it may come from something else than the check. */

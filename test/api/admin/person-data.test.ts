@@ -157,6 +157,26 @@ test("what is of a school that the caller does not reach is left out, and the an
   expect(whole.audit.map(({ action }) => action)).toContain("person_seen_there");
 });
 
+test("the answer says in which role staff acted, and not who they are; who acted themselves is named", async () => {
+  const name = { firstFull: "Zacharias", firstCall: "Zacharias", last: "Zöllner" };
+  const [personId, staffId] = [await make.person({ school }), await make.person({ school, name })];
+  const role = { actorRole: "SECRETARY", schoolId: school, personId, at };
+  const lines = [
+    { ...role, id: makeUuid(at), action: "person_updated", actorId: `person:${staffId}` },
+    { ...role, id: makeUuid(at), action: "consent_given", actorId: `person:${personId}`, actorRole: null },
+  ];
+  await prisma.audit.createMany({ data: lines });
+  const closed = { closedAt: at, closedById: staffId, closedRole: "SECRETARY" as const, outcome: "ANSWERED" as const };
+  const asked = { personId, schoolId: school, askedBy: "PERSON", receivedOn: at, dueOn: at } as const;
+  await prisma.dataRequest.create({ data: { id: makeUuid(at), ...asked, ...closed } });
+  const { audit, ...data } = (await admin.call("GET", `/people/${personId}/data`)).body as PersonData;
+  for (const value of [staffId, "Zacharias", "Zöllner"]) expect(JSON.stringify({ audit, data })).not.toContain(value);
+  expect(data.dataRequests[0]!.closedBy).toEqual({ role: "SECRETARY", name: null });
+  const actors = audit.map(({ action, actor, names }) => [action, actor.role, names.actor?.last ?? null]);
+  expect(actors).toContainEqual(["person_updated", "SECRETARY", null]);
+  expect(actors).toContainEqual(["consent_given", "NONE", data.person.name!.last]);
+});
+
 test("only who runs the school gives the answer", async () => {
   const personId = await make.person({ school });
   for (const role of ["SECRETARY", "SUPPORT", "CLASS_TEACHER"] as const) {

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { expect, test } from "vitest";
-import { exchange, getUserTokens, signOn } from "../../support/token.ts";
+import { exchange, getUserTokens, giveLogin, signOn } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
@@ -44,4 +44,18 @@ test("a second sign-on in the same browser needs no page", async () => {
   const { browser } = await getUserTokens(service, app, login);
   const again = await signOn(service, app, login, { browser });
   expect((await exchange(service, app, again)).status).toBe(200);
+});
+
+test("an app that only signs people in names a person by its own id, from the first sign-in on", async () => {
+  const { service, make } = world;
+  const school = await make.school();
+  const app = await make.app({ subjectType: "APP" });
+  await make.grant({ app: app.clientId, school, sync: false });
+  const personId = await make.person({ school });
+  const login = await giveLogin(service.db, personId);
+  const first = await getUserTokens(service, app, login);
+  const again = await exchange(service, app, await signOn(service, app, login, { browser: first.browser }));
+  const own = await service.db.prisma.pairwiseId.findFirst({ where: { personId, recordId: personId } });
+  expect(own!.id).not.toBe(personId);
+  for (const token of [first.id_token, again.body.id_token]) expect(decodeJwt(token!).sub).toBe(own!.id);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { renderVisit, type Visit } from "../../../src/sign-on/forms/interaction/show.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { askFor, giveLogin } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
@@ -73,4 +74,21 @@ test("the consent says what the app does not get, and shows none of it", async (
   // Who is signed in is said by the service, not by the app.
   expect(german).toContain("Du bist angemeldet als <strong>Ada Beispiel</strong>");
   expect(await ask("en")).toContain("Stille App does not get: the address of the school, the state");
+});
+
+test("a person who is deleted for good while the page is made is refused", async () => {
+  const { db, clock } = world.service;
+  const { clientId } = await world.app();
+  const params = { redirect_uri: "http://127.0.0.1:4999/callback" };
+  const visit = {
+    deps: { db, clock, findPersonName: async () => null, secrets: { csrf: Buffer.alloc(32) } },
+    req: { headers: {}, query: {} },
+    interaction: { uid: "uid", params, prompt: { name: "consent", reasons: [] } },
+    app: { name: "App" },
+    clientId,
+    personId: crypto.randomUUID(),
+    scopes: [],
+    browser: "browser",
+  } as unknown as Visit;
+  expect((await renderVisit(visit)).html).toContain("Dein Konto ist nicht mehr aktiv.");
 });

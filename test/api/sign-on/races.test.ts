@@ -1,5 +1,17 @@
 import { expect, test } from "vitest";
-import { exchange, getUserTokens, postToken, signOn, type TestApp, type TokenBody } from "../../support/token.ts";
+import { findAppPersonId, recordFirstSignIn } from "../../../src/access/index.ts";
+import type { PersonId } from "../../../src/directory/index.ts";
+import {
+  basic,
+  exchange,
+  getUserTokens,
+  giveLogin,
+  postToken,
+  signOn,
+  type TestApp,
+  type TokenBody,
+} from "../../support/token.ts";
+import { countWaiting } from "../../support/waiting.ts";
 import { startWorld, type World } from "./world.ts";
 
 const world = startWorld();
@@ -94,4 +106,51 @@ test("many tiles opened at once in one browser all work", async () => {
     `SELECT max((SELECT count(*)::int FROM jsonb_object_keys(payload->'authorizations'))) AS count FROM oidc_artifact WHERE kind = 'Session'`,
   );
   expect(rows[0]?.count).toBeGreaterThanOrEqual(8);
+});
+
+test("a person who is deleted for good during a request is nobody to it, and gets no id", async () => {
+  const { service, make, school } = world;
+  const { pool } = service.db;
+  const app = await world.app({ subjectType: "APP" });
+  const personId = await make.person({ school });
+  const login = await giveLogin(service.db, personId);
+  const scopes = ["openid", "offline_access"] as const;
+  const { browser, ...tokens } = await getUserTokens(service, app, login, { scopes });
+  const signedOn = await signOn(service, app, login, { browser });
+  const body = new URLSearchParams({ token: tokens.access_token });
+  const send = async (path: string, init: RequestInit) => {
+    const response = await fetch(`${service.url}/oauth2/${path}`, init);
+    return [response.status, (await response.json()) as object];
+  };
+  const exchanged = async (answer: ReturnType<typeof postToken>) => [(await answer).status, (await answer).body.error];
+  const requests = () => [
+    findAppPersonId(pool, { clientId: app.clientId, personId }),
+    exchanged(refresh(world, app, tokens.refresh_token!)),
+    exchanged(exchange(service, app, signedOn)),
+    send("userinfo", { headers: { authorization: `Bearer ${tokens.access_token}` } }),
+    send("introspect", { method: "POST", headers: basic(app), body }),
+  ];
+  await pool.query("DELETE FROM pairwise_id WHERE person_id = $1", [personId]);
+  const deletion = await pool.connect();
+  let answers: Promise<unknown[]> | null = null;
+  try {
+    await deletion.query("BEGIN");
+    await deletion.query("DELETE FROM person WHERE id = $1", [personId]);
+    answers = Promise.all(requests());
+    await expect.poll(() => countWaiting(service.db, { starting: "WITH held" })).toBe(5);
+    await deletion.query("COMMIT");
+  } finally {
+    deletion.release(true);
+  }
+  const refused = [400, "invalid_grant"];
+  const invalidToken = [401, expect.objectContaining({ error: "invalid_token" })];
+  expect(await answers).toEqual([null, refused, refused, invalidToken, [200, { active: false }]]);
+});
+
+test("the first sign-in of a person who was deleted for good meanwhile is not recorded", async () => {
+  const { clientId } = await world.app();
+  const { db, clock } = world.service;
+  const personId = crypto.randomUUID() as PersonId;
+  await recordFirstSignIn(db, { clientId, personId, at: clock() });
+  expect(await db.prisma.signIn.count({ where: { personId } })).toBe(0);
 });

@@ -101,10 +101,13 @@ export async function renderVisit(visit: Visit): Promise<Page> {
     return renderSwitchUserPage({ ...model("switch"), stay }, context);
   }
   if (prompt.name === secondFactorPrompt) return renderSecondFactor(visit, { problem: null });
-  const right = await findSignOnRight(deps.db.pool, { clientId, personId }, deps.clock());
-  if (prompt.name === "consent") {
-    const { claims, withheld: bySchools } = await findClaims(deps, { clientId, personId, right });
-    const isWithheld = (name: WithheldItem) => bySchools?.includes(name) === true;
+  const pair = { clientId, personId };
+  const subject = prompt.name === "consent" ? await findSubject(deps.db.pool, pair) : null;
+  // Read after the subject: a person who was deleted meanwhile is refused.
+  const right = await findSignOnRight(deps.db.pool, pair, deps.clock());
+  if (subject !== null) {
+    const claims = await makeClaims(deps, { ...pair, right, subject });
+    const isWithheld = (name: WithheldItem) => subject.withheld?.includes(name) === true;
     const offered = withoutRefused(right, scopes).filter((name) => !isWithheld(name));
     const withheld = appAttributes.filter((name) => !app.attributes.includes(name) || isWithheld(name));
     const switchUser = stepsOf(visit, "switch").action;
@@ -115,16 +118,15 @@ export async function renderVisit(visit: Visit): Promise<Page> {
 }
 
 /** The claims that the app would get: of the chosen school, or of the only one. */
-async function findClaims(
+async function makeClaims(
   { db: { pool }, secrets }: InteractionDeps,
-  { right, ...pair }: { clientId: ClientId; personId: PersonId; right: SignOnRight },
-): Promise<{ claims: ClaimsForApp } & Pick<Subject, "withheld">> {
-  const [subject, [past]] = await Promise.all([findSubject(pool, pair), listDecisions(pool, [pair])]);
-  if (subject === null) throw new Error("the person vanished during the request");
+  { right, subject, ...pair }: { clientId: ClientId; personId: PersonId; right: SignOnRight; subject: Subject },
+): Promise<ClaimsForApp> {
+  const [past] = await listDecisions(pool, [pair]);
   const schools = right.kind === "allowed" ? right.schools : [];
   const school = schools.length === 1 ? schools[0] : schools.find(({ id }) => id === past?.schoolId);
   const pseudonym = makePseudonym(secrets.pseudonyms, pair);
-  return { claims: { ...claimsAt(subject, school?.id ?? null), pseudonym }, withheld: subject.withheld };
+  return { ...claimsAt(subject, school?.id ?? null), pseudonym };
 }
 
 /**

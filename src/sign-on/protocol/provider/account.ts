@@ -17,6 +17,7 @@ import { lacksSecondFactor, lacksStaffFactor } from "../admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { whileConsuming, getRequest } from "../storage/request.ts";
 import { recordSignIn } from "../storage/unit-of-work.ts";
+import type { SignIn } from "../storage/use-token.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { presentClaims, withoutWithheld } from "./claims.ts";
 
@@ -41,10 +42,12 @@ export async function findSchool(deps: ProviderDeps, pair: Pair): Promise<School
 const readSubject = ({ db }: ProviderDeps, pair: Pair) =>
   once(getRequest().memory, questions.subject(pair), () => findSubject(db.pool, pair));
 
-/** The id that the app has in place of the service's. */
-export async function findOwnId(deps: ProviderDeps, pair: Pair): Promise<string> {
-  return (await readSubject(deps, pair))?.id ?? (await findAppPersonId(deps.db.pool, pair));
-}
+/** The id that the app has in place of the service's; null if the person was deleted during the request. */
+export const findOwnId = (deps: ProviderDeps, pair: Pair): Promise<string | null> =>
+  once(getRequest().memory, questions.ownId(pair), async () => {
+    const subject = await readSubject(deps, pair);
+    return subject && (subject.id ?? (await findAppPersonId(deps.db.pool, pair)));
+  });
 
 type Token = { kind?: string; scopes?: Set<string>; amr?: string[] | undefined };
 
@@ -55,14 +58,19 @@ export function makeFindAccount(deps: ProviderDeps) {
     const right = await findRight(deps, pair);
     if (token && right.kind === "refused") return undefined;
     if (await isTooWeak(deps, pair.personId, token)) return undefined;
-    if (token?.kind === "AuthorizationCode") await noteSignIn(deps, ctx, pair, right);
+    const signIn = { ...pair, at: deps.clock() };
+    const isSignIn = token?.kind === "AuthorizationCode";
+    // It makes the app's own id of the person, if it is the first.
+    if (isSignIn && right.kind === "allowed" && !right.isUser) await recordFirstSignIn(deps.firstSignIns, signIn);
+    if (token && (await findOwnId(deps, pair)) === null) return undefined;
+    if (isSignIn) noteSignIn({ ...signIn, requestId: requestIdOf(ctx) });
     return {
       accountId: sub,
       async claims(use, scope, requested) {
         const schoolId = await findSchool(deps, pair);
         noteSchool(ctx, schoolId);
-        const subject = await readSubject(deps, pair);
-        if (!subject) throw new Error("the person vanished during the request");
+        // Claims are for tokens, whose person was found above.
+        const subject = (await readSubject(deps, pair))!;
         const pseudonym = makePseudonym(deps.secrets.pseudonyms, pair);
         const claims = presentClaims({ ...claimsAt(subject, schoolId), pseudonym });
         return {
@@ -89,16 +97,9 @@ function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, reque
   return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti as string, rat: rat?.value as number };
 }
 
-async function noteSignIn(
-  { firstSignIns, clock }: ProviderDeps,
-  ctx: KoaContextWithOIDC,
-  pair: Pair,
-  right: SignOnRight,
-): Promise<void> {
-  const at = clock();
-  if (right.kind === "allowed" && !right.isUser) await recordFirstSignIn(firstSignIns, { ...pair, at });
+function noteSignIn(signIn: SignIn): void {
   const request = getRequest();
-  request.work = recordSignIn(whileConsuming(request), { ...pair, at, requestId: requestIdOf(ctx) });
+  request.work = recordSignIn(whileConsuming(request), signIn);
 }
 
 function noteSchool(ctx: { res: object }, schoolId: SchoolId | null): void {

@@ -2,6 +2,7 @@ import { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provid
 import { assertionAlgorithms, type ClientId, scopeNames, scopeToWire } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
+import type { Pair } from "../consent.ts";
 import { responseTypes } from "../contract.ts";
 import { secondsOfSession } from "../shared-device.ts";
 import { acrValues } from "./acr.ts";
@@ -11,7 +12,7 @@ import { appMetadata, isOriginOf } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
 import { interactionSeconds } from "./open-interactions.ts";
-import { makeCookieSignatures, setParameters } from "./library.ts";
+import { hasOwnIds, makeCookieSignatures, setParameters } from "./library.ts";
 import { makePolicy } from "./policy.ts";
 import type { ShowPages } from "./show-pages.ts";
 import { makeRequirePkce } from "./without-pkce.ts";
@@ -68,8 +69,8 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     extraParams: makeExtraParams(deps),
     findAccount: makeFindAccount(deps),
     subjectTypes: ["public", "pairwise"],
-    pairwiseIdentifier: (_ctx, personId, { clientId }) =>
-      findOwnId(deps, { clientId: clientId as ClientId, personId: personId as PersonId }),
+    // Not the library's third argument: for an ID token, its client id is an array (library.ts).
+    pairwiseIdentifier: async (ctx, personId) => (await findOwnId(deps, pairOf(ctx, personId))) ?? "",
     loadExistingGrant: makeLoadGrant(deps),
     interactions: { policy: makePolicy(deps), url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
     renderError: pages.showError,
@@ -123,6 +124,11 @@ async function isOwner(
   return token.clientId === client.clientId;
 }
 
+const pairOf = ({ oidc }: KoaContextWithOIDC, personId: string): Pair => ({
+  clientId: oidc.client?.clientId as ClientId,
+  personId: personId as PersonId,
+});
+
 function makeIntrospectionPolicy(deps: ProviderDeps) {
   return async (
     ctx: KoaContextWithOIDC,
@@ -131,8 +137,9 @@ function makeIntrospectionPolicy(deps: ProviderDeps) {
   ): Promise<boolean> => {
     if (!(await isOwner(ctx, client, token))) return false;
     if (token.accountId === undefined) return true;
-    const pair = { clientId: client.clientId as ClientId, personId: token.accountId as PersonId };
-    return (await findRight(deps, pair)).kind === "allowed";
+    const pair = pairOf(ctx, token.accountId);
+    if ((await findRight(deps, pair)).kind !== "allowed") return false;
+    return !hasOwnIds(ctx.oidc.client) || (await findOwnId(deps, pair)) !== null;
   };
 }
 

@@ -249,7 +249,7 @@ type Available = { acr?: string; amr?: readonly string[] | undefined; auth_time?
 type RequestedClaims = Readonly<Record<string, { value?: number } | null>>;
 
 /** Whether people are to be named to the app by ids that no other app knows. */
-const hasOwnIds = (client: Client | undefined): boolean => client?.["has_own_ids"] === true;
+export const hasOwnIds = (client: Client | undefined): boolean => client?.["has_own_ids"] === true;
 
 /** Whether the app's sessions, and their times, must not be recognizable in another app. */
 export const hasOwnSids = (client: Client | undefined): boolean => client?.["has_own_sids"] === true;

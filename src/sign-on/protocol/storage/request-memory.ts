@@ -15,6 +15,7 @@ export const questions = {
   right: ({ clientId, personId }: Pair) => `right ${clientId} ${personId}` as Question<SignOnRight>,
   decisions: ({ clientId, personId }: Pair) => `decisions ${clientId} ${personId}` as Question<Decisions>,
   subject: ({ clientId, personId }: Pair) => `subject ${clientId} ${personId}` as Question<Subject | null>,
+  ownId: ({ clientId, personId }: Pair) => `own id ${clientId} ${personId}` as Question<string | null>,
   refusal: ({ clientId, personId }: Pair) => `refusal ${clientId} ${personId}` as Question<void>,
 };
 
