@@ -7,7 +7,10 @@ export default defineConfig({
     name: "clients",
     include: ["test/clients/**/*.test.ts"],
     globalSetup: ["test/support/test-server.ts"],
-    setupFiles: ["test/support/each-file.ts"],
+    setupFiles: ["test/support/compile-cache.ts", "test/support/each-file.ts"],
+    // As in vitest.config.ts: files share what they import, and Node reads the TypeScript itself.
+    isolate: false,
+    experimental: { viteModuleRunner: false },
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 300_000,
