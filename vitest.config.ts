@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { limits } from "./test/support/limits.ts";
+import { runSettings } from "./test/support/run-settings.ts";
 import { installedServers } from "./test/support/servers.ts";
 import { SlowestFirst } from "./test/support/slowest-first.ts";
 
@@ -28,17 +28,18 @@ const sameEverywhere = [
   "test/flows/{demo-app,demo-table,id-move-client,log-secrets,oauth4webapi,openid-client,sandbox-year}.test.ts",
   "test/flows/upstream-two-services.test.ts",
   "test/platform/!(db|migrate).test.ts",
+  // Each of their statements runs in one of the files that stay, or is the test's own.
+  "test/access/{disclosures,events}-model.test.ts",
+  "test/api/admin/{app-answers,explanations,groups,import-columns,import-undo,imports,logins,people}.test.ts",
+  "test/api/admin/{person-imports,school-logo,token-faults}.test.ts",
+  "test/api/idm/{requests,times}.test.ts",
+  "test/api/sign-on/{access-ends,fine-scopes,new-password,published-keys,response-modes,scope-platform}.test.ts",
+  "test/api/sign-on/{staff-people,waiting}.test.ts",
+  "test/flows/{school-year,stream}.test.ts",
+  "test/imports/{properties,real-files,repeated}.test.ts",
+  "test/security/{card-sessions,guest-school,imports-at-once,passkeys}.test.ts",
 ];
-const shared = {
-  include: everything,
-  globalSetup: ["test/support/test-server.ts"],
-  ...limits,
-  setupFiles: ["test/support/compile-cache.ts", "test/support/each-file.ts"],
-  // The files that one process runs share what they import, which takes longer to load than most files of tests to run.
-  isolate: false,
-  // Node reads the TypeScript itself, so that a file of tests starts quickly.
-  experimental: { viteModuleRunner: false },
-};
+const shared = { ...runSettings, include: everything, globalSetup: ["test/support/test-server.ts"] };
 
 // TEST_DATABASE_URL: a role that may make databases, on a server of yours, instead of the embedded one.
 // TEST_SERVERS=installed: the PostgreSQL servers that Debian's packages put on the machine, instead of the embedded

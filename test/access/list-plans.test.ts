@@ -16,7 +16,7 @@ import { makeMakers } from "../support/make.ts";
 const asked = process.env["LIST_PEOPLE"] === undefined ? null : Number(process.env["LIST_PEOPLE"]);
 const sizes = asked === null ? [10, 10_000] : [asked];
 const patienceMs = asked === null ? 600_000 : 6 * 3_600_000;
-const perSchool = 1000;
+const perSchool = 250;
 const pageSize = 10;
 
 const knowledge = {

@@ -14,7 +14,7 @@ const large = new Set([
   ...["person", "affiliation", "group", "membership", "synced_group", "grant_sign_on_group", "sign_in"],
   ...["credential", "consent", "school_choice", "sign_in_place", "oidc_artifact", "audit"],
 ]);
-const size = { schools: 300, people: 60_000 };
+const size = { schools: 100, people: 20_000 };
 
 type Statement = { name?: string | undefined; text: string; values: unknown[] };
 const service = await startService();

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { generatorJar } from "../../openapi/tools/generator.ts";
+import { briefly, generatorJar } from "../../openapi/tools/generator.ts";
 import type { Spelling } from "./fields.ts";
 
 const run = promisify(execFile);
@@ -24,6 +24,8 @@ export type Language = Spelling & {
   build(clients: string): Promise<Program>;
 };
 
+/** The clients that `npm run clients` made, a folder for each language. */
+export const made = join(cache, "clients");
 export const driver = (language: string, file: string) => join(here, language, file);
 /** A folder for what is compiled, empty. */
 export async function freshFolder(language: string): Promise<string> {
@@ -152,7 +154,8 @@ const java: Language = {
     const list = join(built, "files");
     const sources = files.filter((file) => file.endsWith(".java"));
     await writeFile(list, [...sources, driver("java", "Driver.java")].join("\n"));
-    await run("javac", ["-parameters", "-nowarn", "-proc:none", "-cp", path, "-d", built, `@${list}`]);
+    const flags = [...briefly.map((flag) => `-J${flag}`), "-parameters", "-nowarn", "-proc:none"];
+    await run("javac", [...flags, "-cp", path, "-d", built, `@${list}`]);
     return { program: "java", args: ["-cp", `${built}:${path}`, "Driver", clients] };
   },
 };
@@ -180,7 +183,7 @@ export async function needPackages(name: string, { program, args, env }: Program
 }
 
 /** Compiles a language's clients and says how its driver is started. */
-export async function buildDriver(language: Language, clients = join(cache, "clients", language.name)) {
+export async function buildDriver(language: Language, clients = join(made, language.name)) {
   await needPackages(language.name, language.check, language.packages);
   return language.build(clients).catch((cause: unknown) => {
     const { stdout = "", stderr = "" } = cause as { stdout?: string; stderr?: string };

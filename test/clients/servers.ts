@@ -2,10 +2,9 @@ import { execFile } from "node:child_process";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { driver, freshFolder, goEnv, needPackages, type Program } from "./languages.ts";
+import { driver, freshFolder, goEnv, made, needPackages, type Program } from "./languages.ts";
 
 const run = promisify(execFile);
-const made = join(import.meta.dirname, "../../.cache/clients");
 
 export type Server = {
   /** As the generator calls it. */

@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
-import { bundleFolder, type Document } from "../../openapi/tools/document.ts";
+import type { Document } from "../../openapi/tools/document.ts";
 import { generateCode } from "../../openapi/tools/generator.ts";
 import { fieldsOf, findLosses, type Models } from "./fields.ts";
-import { ask, buildDriver, languages } from "./languages.ts";
+import { ask, buildDriver, languages, made } from "./languages.ts";
 import { bundles, documentOf } from "./scenario.ts";
 
 /** The contract of the IDM API with a loss of every kind in it. */
@@ -40,15 +40,9 @@ test("finds each type that is lost on the way to a client", async () => {
     const file = join(folder, "spoilt.yaml");
     await writeFile(file, stringify(spoil(documentOf("idm"))));
     const clients = join(folder, "clients");
-    const fileOf = (bundle: string) => (bundle === "idm" ? file : join(bundleFolder, `${bundle}.yaml`));
-    await generateCode(
-      bundles.map((bundle) => ({
-        generator: language.name,
-        bundle,
-        file: fileOf(bundle),
-        folder: join(clients, bundle),
-      })),
-    );
+    // The other bundles are as they were made.
+    await cp(join(made, language.name), clients, { recursive: true });
+    await generateCode([{ generator: language.name, bundle: "idm", file, folder: join(clients, "idm") }]);
     const program = await buildDriver(language, clients);
     const models = await ask<Record<string, Models>>(program, "types", { bundles: ["idm"] });
     expect(findLosses(fieldsOf(documentOf("idm")), models["idm"]!, language)).toEqual([

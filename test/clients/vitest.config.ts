@@ -1,15 +1,13 @@
 import { defineConfig } from "vitest/config";
-import { limits } from "../support/limits.ts";
+import { runSettings } from "../support/run-settings.ts";
 
 // Clients of the published contract in other languages; languages.ts names the packages of Debian that they need.
 export default defineConfig({
   test: {
-    root: new URL("../..", import.meta.url).pathname,
+    ...runSettings,
     name: "clients",
     include: ["test/clients/**/*.test.ts"],
     globalSetup: ["test/support/test-server.ts"],
-    setupFiles: ["test/support/each-file.ts"],
     maxWorkers: 2,
-    ...limits,
   },
 });

@@ -1,14 +1,12 @@
 import { defineConfig } from "vitest/config";
-import { limits } from "../support/limits.ts";
+import { runSettings } from "../support/run-settings.ts";
 
 // Relying parties of other makers, as their documentation sets them up; prepare.ts installs them before.
 export default defineConfig({
   test: {
-    root: new URL("../..", import.meta.url).pathname,
+    ...runSettings,
     name: "compatibility",
     include: ["test/compatibility/*.test.ts"],
     globalSetup: ["test/support/test-server.ts"],
-    setupFiles: ["test/support/each-file.ts"],
-    ...limits,
   },
 });

@@ -38,9 +38,7 @@ const madeValidators = new WeakMap<OpenApiDocument, (place: Place) => ValidateRe
 
 export function makeRequestValidator(document: OpenApiDocument): (place: Place) => ValidateRequest {
   checkLibrary();
-  const made =
-    madeValidators.get(document) ??
-    bindValidator(new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options));
+  const made = madeValidators.get(document) ?? bindValidator(new RequestValidator(referredTo(document), options));
   madeValidators.set(document, made);
   return made;
 }
@@ -58,10 +56,8 @@ export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
 
 function compileChecks(document: OpenApiDocument): SchemaChecks {
   checkLibrary();
-  const { ajv, ajvBody } = insidesOf(
-    new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), { ...options, allErrors: true }),
-  );
-  const components = copyOf(document.components);
+  const { ajv, ajvBody } = insidesOf(new RequestValidator(referredTo(document), { ...options, allErrors: true }));
+  const { components } = referredTo(document);
   const compile = (library: Insides["ajv"]) => {
     const compiled = new WeakMap<object, Compiled>();
     const compileOnce = (schema: object): Compiled => {
@@ -164,6 +160,12 @@ export function checkLibrary(given: typeof RequestValidator = RequestValidator):
     });
   });
   isChecked = true;
+}
+
+/** What an operation refers to. The validator goes through all of it at the first request of every operation. */
+function referredTo(document: OpenApiDocument): OpenAPIV3.DocumentV3 {
+  const { schemas, parameters, securitySchemes } = document.components;
+  return copyOf({ ...document, paths: {}, components: { schemas, parameters, securitySchemes } });
 }
 
 /** Without examples, because the validator takes an `id` in them for a schema id. */

@@ -1,0 +1,13 @@
+/** Of every run of tests. */
+export const runSettings = {
+  root: new URL("../..", import.meta.url).pathname,
+  setupFiles: ["test/support/compile-cache.ts", "test/support/each-file.ts"],
+  // The files that one process runs share what they import, which takes longer to load than most files of tests to run.
+  isolate: false,
+  // Node reads the TypeScript itself, so that a file of tests starts quickly.
+  experimental: { viteModuleRunner: false },
+  // They only end what hangs, also on a machine that is busy with other work.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 120_000, interval: 20 } },
+};
