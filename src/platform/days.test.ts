@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addMonths, dayOf, daysBetween } from "./days.ts";
+import { addMonths, dayOf, daysBetween, isDay } from "./days.ts";
 
 test.each([
   ["2026-02-03", 1, "2026-03-03"],
@@ -15,4 +15,9 @@ test("days are those of the schools, whatever daylight saving does", () => {
   expect(dayOf(new Date("2026-02-03T23:30:00Z"))).toBe("2026-02-04");
   expect(daysBetween("2026-03-28", "2026-03-30")).toBe(2);
   expect(daysBetween("2026-03-03", "2026-02-03")).toBe(-28);
+});
+
+test("a day is one of the calendar", () => {
+  const days = ["2026-02-28", "2028-02-29", "2026-02-29", "2026-11-31", "2026-13-01", "2026-1-1", "2026-02-28Z", ""];
+  expect(days.filter(isDay)).toEqual(["2026-02-28", "2028-02-29"]);
 });

@@ -3,6 +3,12 @@ const format = new Intl.DateTimeFormat("sv", { timeZone: "Europe/Berlin", dateSt
 
 export const dayOf = (at: Date): string => format.format(at);
 
+/** Whether it is a day of the calendar, such as 2026-02-03. */
+export function isDay(text: string): boolean {
+  const at = new Date(`${text}T00:00:00Z`);
+  return text.length === 10 && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
 const dayMs = 86_400_000;
 
 /** Negative if `to` is before `from`. */

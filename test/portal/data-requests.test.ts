@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
+import writeDocument, { type DataDocument } from "../../src/portal/people/data-document.ts";
+import { makeStaff } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
+import { readPdfText } from "../support/read-cards.ts";
 import { startService } from "../support/service.ts";
 
 const service = await startService();
@@ -46,6 +49,29 @@ test("a parent asks: the office records it, an administrator exports the data an
   expect(textOf((await admin.open(`${base}/privacy/requests`)).html)).toMatch(/Keine Anfrage ist offen.*Bo Müller/);
 });
 
+test("the pages of the letter are numbered, however long the name of the school is", async () => {
+  const school = await make.school({ name: "Käthe-Kollwitz-Schule ".repeat(8).trim() });
+  const personId = await make.person({ school });
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const { body: data } = await call("GET", `/people/${personId}/data`);
+  const letter = {
+    data: new TextEncoder().encode(JSON.stringify(data)).buffer,
+    as: "pdf" as const,
+    school: (await call("GET", `/schools/${school}`)).body as DataDocument["school"],
+    recipients: [],
+    fullName: "Bo Müller",
+    locale: "en" as const,
+    zone: "Europe/Berlin",
+    now: service.clock(),
+  };
+  const pages = readPdfText(await writeDocument(letter))
+    .split("\f")
+    .slice(0, -1);
+  expect(pages.length).toBeGreaterThan(1);
+  for (const [index, page] of pages.entries())
+    expect(page.trim().split("\n").at(-1)).toMatch(new RegExp(`Käthe-.* ${index + 1} ?/ ?${pages.length}$`));
+});
+
 test("an overdue request is marked, and a day that cannot be is refused with what was typed", async () => {
   const { school, personId, office } = await makeSchool();
   const base = `/admin/schools/${school}`;
@@ -79,7 +105,9 @@ async function grantTo(school: SchoolId, group: Awaited<ReturnType<typeof make.g
 test("staff read what apps could learn; in the letter it is a part of its own", async () => {
   const { school, group, personId, office } = await makeSchool();
   const page = `/admin/schools/${school}/people/${personId}/disclosures`;
-  expect(textOf((await office.open(page)).html)).toContain("Keine App konnte etwas über diese Person erfahren");
+  expect(textOf((await office.open(page)).html)).toContain(
+    "Seit dies aufgezeichnet wird, konnte keine App etwas über diese Person erfahren",
+  );
   await grantTo(school, group, "Lernapp");
   const { html } = await office.open(page);
   expect(textOf(html)).toMatch(
@@ -93,12 +121,14 @@ test("the sentence on what an app can get at a sign-in ends like its neighbours"
   const signedIn = { firstSignInAt: service.clock(), lastSignInAt: service.clock() };
   await prisma.signIn.create({ data: { clientId, personId, ...signedIn } });
   const { html } = await office.open(`/admin/schools/${school}/people/${personId}/disclosures`);
-  expect(textOf(html)).toMatch(/Bei der Anmeldung kann die App erhalten: [\p{L}, ]+\./u);
+  expect(textOf(html)).toMatch(/Bei der Anmeldung konnte die App erhalten: [\p{L}, ]+\./u);
 });
 
 test("people read under My account what apps could learn about them", async () => {
   const { browser, personId } = await makePortalUser(service, null);
-  expect(textOf((await browser.open("/account")).html)).toContain("Keine App konnte etwas lesen");
+  expect(textOf((await browser.open("/account")).html)).toContain(
+    "Seit diese Liste geführt wird, konnte keine App etwas lesen",
+  );
   const { homeSchoolId } = await prisma.person.findUniqueOrThrow({ where: { id: personId } });
   const school = homeSchoolId as SchoolId;
   const group = await make.group({ school });

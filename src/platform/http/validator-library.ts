@@ -3,6 +3,7 @@ import type { OpenApiRequest, OpenAPIV3 } from "express-openapi-validator/dist/f
 import type { Request, Response } from "express";
 import type { OpenApiDocument, Operation } from "./document.ts";
 import { uuidPattern } from "../crypto/ids.ts";
+import { isDay } from "../days.ts";
 
 // All that depends on internals of express-openapi-validator. Its own middleware compiles every path's pattern at each
 // request, answers HEAD with 405 and adds path parameters to the whole app; test/bench/README.md has the cost.
@@ -10,7 +11,8 @@ const options = {
   strict: false,
   validateSchema: false,
   validateFormats: true,
-  formats: { uuid: { type: "string", validate: uuidPattern } },
+  // The library's own format takes the 31st day of every month.
+  formats: { uuid: { type: "string", validate: uuidPattern }, date: { type: "string", validate: isDay } },
   ajvFormats: { mode: "fast" },
   serDesMap: {},
   coerceTypes: false,

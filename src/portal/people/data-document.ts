@@ -65,16 +65,17 @@ function drawSection(document: Drawing, { heading, lines }: Section): void {
   for (const line of lines) document.text(line, { paragraphGap: 3, lineGap: 1.2 });
 }
 
+const numberWidth = 50;
+
 /** Writes the foot of every page, below its margin. */
 function numberPages(document: Drawing, text: string): void {
   const { count } = document.bufferedPageRange();
   for (let index = 0; index < count; index += 1) {
     document.switchToPage(index);
     document.page.margins.bottom = 0;
-    const foot = `${text} · ${String(index + 1)} / ${String(count)}`;
-    document
-      .font("plain")
-      .fontSize(8)
-      .text(foot, margin, document.page.height - 40, { lineBreak: false });
+    const [width, y] = [document.page.width - 2 * margin, document.page.height - 40];
+    document.font("plain").fontSize(8);
+    document.text(text, margin, y, { width: width - numberWidth, height: 10, ellipsis: true });
+    document.text(`${index + 1} / ${count}`, margin, y, { width, align: "right" });
   }
 }

@@ -99,6 +99,12 @@ test.each(["2026-02-04", "2025-01-01"])("a request received on %s is refused", a
   expect(refusalOf(sent)).toEqual([400, "received_on_refused"]);
 });
 
+test("a day that the calendar does not have is refused", async () => {
+  const body = { askedBy: "PERSON", receivedOn: "2025-11-31" };
+  const sent = await secretary.call("POST", `/people/${await make.person({ school })}/data-requests`, { body });
+  expect(refusalOf(sent)).toEqual([400, "invalid_request"]);
+});
+
 test("an update says one thing", async () => {
   const made = await record(await make.person({ school }));
   for (const body of [{}, { extension: "MANY", outcome: "ANSWERED" }])
