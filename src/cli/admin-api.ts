@@ -118,6 +118,7 @@ function listDifferences(before: object, after: object): string[] {
   return flatten(after)
     .filter(differs)
     .map(([name]) => name)
+    .filter((name) => name !== "updatedAt")
     .sort();
 }
 
@@ -127,7 +128,7 @@ type Update<Body> = {
   change: (before: Body, ifMatch: IfMatch) => Promise<unknown> | null;
 };
 
-/** Changes the latest state of a record; returns the names of the properties that differ afterwards. */
+/** Changes the latest state of a record; returns the names of the properties that differ afterwards, not its time. */
 export const updateRecord = <Body extends object>({ read, change }: Update<Body>): Promise<string[]> =>
   retryStale(async () => {
     const { record: before, ifMatch } = await readTagged(read());

@@ -1,10 +1,10 @@
 import { createServer } from "node:net";
 
-/** The system gives ports from 16,000 on to those who ask for any, so that nobody else gets one below by chance. */
+/** Below the ports that systems give to programs that ask for any: from 16,000 or 32,768 on. */
 const [least, most] = [10_000, 15_999];
 const given = new Set<number>();
 
-/** A port that no program has; no other worker gets it before the program that it is for listens. */
+/** A port that no program has, nor gets by chance before the one that it is for listens. */
 export async function findPort(): Promise<number> {
   for (;;) {
     const port = least + Math.floor(Math.random() * (most - least));

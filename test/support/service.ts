@@ -67,7 +67,10 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const { databasePoolSize: poolSize, role } = config;
   const shares = openShares({ url: db.url, replicaUrl, replicaMaxAgeSeconds, poolSize, role });
   Object.values(poolsOf(shares)).forEach(refuseSecondConnections);
-  const app = await makeApp(config, { clock, log: wishes.log ?? failureLog, shares, isStopping: server.isStopping });
+  const { isStopping } = server;
+  // Also a busy machine is done with the small rosters of tests by then.
+  const importWaitMs = 30_000;
+  const app = await makeApp(config, { clock, log: wishes.log ?? failureLog, shares, isStopping, importWaitMs });
   const behind = isWatched() ? await openServer({ host: "localhost", port: 0 }) : null;
   const proxy = behind && makeProxy(behind.port, watchExchanges());
   behind?.serve(app.handler);
