@@ -68,6 +68,8 @@ type Surroundings = {
   /** The metrics of all processes, where there are several. */
   readMetrics?: (() => Promise<string>) | undefined;
   isStopping?: () => boolean;
+  /** How long a call waits for an import before it goes on in the background. */
+  importWaitMs?: number;
 };
 
 export type App = {
@@ -83,7 +85,7 @@ export type App = {
 
 export async function makeApp(
   config: Config,
-  { clock, log, shares, metrics = makeMetrics(), readMetrics, isStopping = () => false }: Surroundings,
+  { clock, log, shares, metrics = makeMetrics(), readMetrics, isStopping = () => false, importWaitMs }: Surroundings,
 ): Promise<App> {
   watchPools(metrics, poolsOf(shares));
   if (shares.reads.replica !== undefined) watchReplica(metrics, shares.reads.replica);
@@ -147,6 +149,7 @@ export async function makeApp(
     rules: importRules,
     // Each import holds a connection; one stays free for previews.
     atOnce: Math.min(config.importsAtOnce, shares.imports.pool.options.max - 1),
+    waitMs: importWaitMs,
   });
   watchImports(metrics, imports.count);
   const healthChecks = listHealthChecks(shares.checks);

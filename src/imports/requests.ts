@@ -27,7 +27,7 @@ type Deps = {
   clock: Clock;
   log: Log;
   rules: ApplyRules & { giveUserNames: GiveUserNames };
-  waitMs?: number;
+  waitMs?: number | undefined;
 };
 
 type CallOptions = { inBackground: boolean };

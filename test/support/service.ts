@@ -22,6 +22,8 @@ export type TestService = {
   shares: DatabaseShares;
   clock: TestClock;
   jobs: App["jobs"];
+  /** Runs a job to its end. */
+  runJob(name: string): Promise<unknown>;
   endWaits: App["endWaits"];
   close(): Promise<void>;
 };
@@ -58,7 +60,14 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const { databasePoolSize: poolSize, role } = config;
   const shares = openShares({ url: db.url, replicaUrl, replicaMaxAgeSeconds, poolSize, role });
   Object.values(poolsOf(shares)).forEach(refuseSecondConnections);
-  const app = await makeApp(config, { clock, log: wishes.log ?? failureLog, shares, isStopping: server.isStopping });
+  const app = await makeApp(config, {
+    clock,
+    log: wishes.log ?? failureLog,
+    shares,
+    isStopping: server.isStopping,
+    // Also on a busy machine, an answer has what was asked for.
+    importWaitMs: 600_000,
+  });
   const behind = isWatched() ? await openServer({ host: "localhost", port: 0 }) : null;
   const proxy = behind && makeProxy(behind.port, watchExchanges());
   behind?.serve(app.handler);
@@ -75,7 +84,9 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
     await shares.close();
   };
   const url = `http://localhost:${server.port}`;
-  const service: TestService = { url, db, shares, clock, jobs: app.jobs, endWaits: app.endWaits, close };
+  const { jobs, endWaits } = app;
+  const runJob = (name: string) => jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+  const service: TestService = { url, db, shares, clock, jobs, runJob, endWaits, close };
   atFileEnd(async () => {
     await close();
     empty(service);
