@@ -155,7 +155,7 @@ test("an app that asks for more lists at once than it may gets 429 for what is t
     "5",
     { code: "429", subcode: "00" },
   ]);
-  expect(await countRunning()).toBe(1);
+  await eventually(countRunning).toBe(1);
   const other = read(paths.short, tokens.other);
   await eventually(countRunning).toBe(2);
   await release();

@@ -102,8 +102,8 @@ describe.each([2 * hour, -2 * hour, 400 * day])("beside a web process that is %i
     await wrong.says(/WARN[^\n]*the clock of this machine/);
     const aheadIn = async (of: { url: string }) =>
       Number(/\nmachine_clock_ahead_seconds (\S+)/.exec(await readMetrics(of))![1]);
-    expect(Math.abs((await aheadIn(wrong)) - ahead)).toBeLessThan(2);
-    expect(Math.abs(await aheadIn(right))).toBeLessThan(2);
+    expect(Math.abs((await aheadIn(wrong)) - ahead)).toBeLessThan(30);
+    expect(Math.abs(await aheadIn(right))).toBeLessThan(30);
   });
 });
 
