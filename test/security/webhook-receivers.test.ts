@@ -86,7 +86,10 @@ async function listen(says: Hostile["says"]) {
 }
 
 test.each(hostile)("a receiver that sends $name is hung up on, and others are called meanwhile", async (given) => {
-  const sender = makeGuardedSender({ allowPrivateAddresses: true, timeoutMs: given.comesTo === overflow ? 60_000 : 500 });
+  const sender = makeGuardedSender({
+    allowPrivateAddresses: true,
+    timeoutMs: given.comesTo === overflow ? 60_000 : 500,
+  });
   atFileEnd(sender.close);
   const [receiver, well] = [await listen(given.says), await startReceiver(answer(204))];
   const outcome = sender.post(new URL(receiver.url), { headers: {}, body: "{}" }).then(
