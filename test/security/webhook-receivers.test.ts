@@ -155,11 +155,11 @@ test("a resolver that names a public address first and this machine ever after i
 test("an app gets 20 endpoints and no more, also when it asks for many at once", async () => {
   const hooks = await startWebhooks();
   const clientId = await hooks.app();
-  const asked = await Promise.allSettled(
-    Array.from({ length: 30 }, () => hooks.endpoint({ clientId, url: "http://127.0.0.1:9/" })),
-  );
+  const endpoint = () => hooks.endpoint({ clientId, url: "http://127.0.0.1:9/" });
+  for (let made = 0; made < 17; made++) await endpoint();
+  const asked = await Promise.allSettled(Array.from({ length: 6 }, endpoint));
   const refused = asked.filter((outcome) => outcome.status === "rejected");
-  expect(refused.length).toBe(10);
+  expect(refused.length).toBe(3);
   for (const { reason } of refused) expect(reason).toMatchObject({ code: "webhook_endpoint_limit" });
   await hooks.endpoint({ clientId: await hooks.app(), url: "http://127.0.0.1:9/" });
 });
