@@ -13,7 +13,11 @@ import { listPlaces, type Place } from "./requests/operations.ts";
 
 // What a caller sends to keep the service from others, each beside a client that behaves and must be answered.
 // test/security/README.md lists what other files try.
-const service = await startDemo({ env: { DATABASE_POOL_SIZE: String(leastPoolSize) } });
+const service = await startDemo({
+  env: { DATABASE_POOL_SIZE: String(leastPoolSize) },
+  // A busy machine may take longer for what is asked beside connections that are held.
+  limits: { headersTimeout: 600_000, requestTimeout: 600_000 },
+});
 const port = Number(new URL(service.url).port);
 const app = demoApp("demo-lernapp");
 const operator = await makeStaff(service, "OPERATOR");

@@ -1,3 +1,4 @@
+import type { ServerOptions } from "node:http";
 import { makeApp } from "../../src/app.ts";
 import type { App } from "../../src/app.ts";
 import { readConfig, settlePort } from "../../src/config/index.ts";
@@ -35,6 +36,8 @@ type Wishes = {
   db?: TestDatabase;
   clock?: TestClock;
   log?: Log;
+  /** Of the HTTP server, where its own would end what a test holds open. */
+  limits?: ServerOptions;
 };
 
 /** Stands still until it is told to move. */
@@ -54,7 +57,7 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const db = wishes.db ?? (await testDatabase());
   const clock = wishes.clock ?? makeTestClock();
   const given = readConfig({ NODE_ENV: "test", PORT: "0", DEMO_WORLD: "false", ...wishes.env });
-  const server = await openServer({ host: "localhost", port: given.port });
+  const server = await openServer({ host: "localhost", port: given.port, limits: wishes.limits ?? {} });
   const config = settlePort(given, server.port);
   const { databaseReplicaUrl: replicaUrl, databaseReplicaMaxAgeSeconds: replicaMaxAgeSeconds } = config;
   const { databasePoolSize: poolSize, role } = config;
