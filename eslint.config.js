@@ -32,7 +32,9 @@ const machineTime = {
 const ownTimeout = {
   selector: [
     "CallExpression[callee.name=/^(test|(before|after)(All|Each))$/] > Literal[raw=/^[0-9]/]",
+    "CallExpression[callee.callee.object.name='test'] > Literal[raw=/^[0-9]/]",
     "CallExpression[callee.name='test'] > ObjectExpression > Property[key.name='timeout'] > Literal",
+    "CallExpression[callee.property.name='run'] > CallExpression[callee.object.name='AbortSignal'][callee.property.name='timeout']",
   ].join(", "),
   message: "The timeouts of vitest.config.ts only end what hangs: a shorter one fails on a busy machine.",
 };

@@ -25,8 +25,7 @@ beforeAll(async () => {
   office = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 });
 
-const prepare = () =>
-  service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(new AbortController().signal);
+const prepare = () => service.runJob("accounts.prepareCredentials");
 
 async function look(page: Page, name: string): Promise<void> {
   if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });

@@ -57,6 +57,16 @@ const planted: [rule: string, file: string, text: string][] = [
   ],
   [
     "no-restricted-syntax",
+    "test/idm/each.test.ts",
+    'import { test } from "vitest";\ntest.each([1])("%i ends soon", () => undefined, 60_000);',
+  ],
+  [
+    "no-restricted-syntax",
+    "test/idm/signal.test.ts",
+    "declare const job: { run(signal: AbortSignal): void };\njob.run(AbortSignal.timeout(60_000));",
+  ],
+  [
+    "no-restricted-syntax",
     "test/idm/hook.test.ts",
     'import { beforeAll } from "vitest";\nbeforeAll(() => undefined, 60_000);',
   ],

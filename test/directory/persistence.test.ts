@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import {
   changeDirectory,
@@ -202,11 +201,13 @@ const rename = (it: Change, id: SchoolId, to: string) =>
 test("changes that meet in a deadlock within Prisma Client are run again", async () => {
   const [left, right] = [await make.school(), await make.school()];
   let attempts = 0;
+  const both = Promise.withResolvers<null>();
   const run = (first: SchoolId, then: SchoolId, to: string) =>
     changeDirectory(db, origin, async (it) => {
       attempts += 1;
       await rename(it, first, to);
-      await sleep(200);
+      if (attempts === 2) both.resolve(null);
+      await both.promise;
       await rename(it, then, to);
     });
   await Promise.all([run(left, right, "one"), run(right, left, "other")]);

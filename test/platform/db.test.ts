@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import pg from "pg";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/database/db.ts";
 import { asOthers } from "../support/one-connection.ts";
 import { testDatabase } from "../support/database.ts";
@@ -67,6 +68,16 @@ test("a server that is not there counts as unavailable, a wrong query does not",
   expect(isDatabaseUnavailable(await nowhere.pool.query("SELECT 1").catch((error: unknown) => error))).toBe(true);
   await nowhere.close();
   expect(isDatabaseUnavailable(await db.pool.query("SELECT nonsense").catch((error: unknown) => error))).toBe(false);
+});
+
+test("a server that does not answer in time counts as unavailable, so that a start waits for it", async () => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const client = new pg.Client({ host: "127.0.0.1", port, connectionTimeoutMillis: 50 });
+  client.on("error", () => undefined);
+  expect(isDatabaseUnavailable(await client.connect().catch((error: unknown) => error))).toBe(true);
 });
 
 test("a full pool that nobody leaves counts as unavailable after a bounded wait", async () => {

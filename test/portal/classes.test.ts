@@ -368,8 +368,7 @@ describe("the logins of a class", () => {
 });
 
 describe("passwords and cards for several classes", () => {
-  const prepare = () =>
-    service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(AbortSignal.timeout(60_000));
+  const prepare = () => service.runJob("accounts.prepareCredentials");
   const startOf = (world: World) => `/admin/schools/${world.school}/credentials`;
 
   test("are prepared while the page is closed, and valid when downloaded; as a file no name is a formula", async () => {

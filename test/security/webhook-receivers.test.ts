@@ -16,6 +16,7 @@ const repeat = (socket: Socket, text: string | Buffer, pauseMs = 5) => {
   socket.on("close", () => clearInterval(timer));
 };
 const late = { code: "ETIMEDOUT" };
+const overflow = { code: "UND_ERR_HEADERS_OVERFLOW" };
 const head = "HTTP/1.1 200 OK\r\n";
 
 const hostile: Hostile[] = [
@@ -47,7 +48,7 @@ const hostile: Hostile[] = [
   {
     name: "a header of 10 MB",
     says: (socket) => socket.write(`${head}x: ${"x".repeat(10_000_000)}\r\n\r\n`),
-    comesTo: { code: "UND_ERR_HEADERS_OVERFLOW" },
+    comesTo: overflow,
   },
   {
     name: "headers without number",
@@ -55,7 +56,7 @@ const hostile: Hostile[] = [
       socket.write(head);
       repeat(socket, "x: y\r\n".repeat(1000));
     },
-    comesTo: { code: "UND_ERR_HEADERS_OVERFLOW" },
+    comesTo: overflow,
   },
   {
     name: "a trailer without an end",
@@ -85,14 +86,19 @@ async function listen(says: Hostile["says"]) {
 }
 
 test.each(hostile)("a receiver that sends $name is hung up on, and others are called meanwhile", async (given) => {
-  const sender = makeGuardedSender({ allowPrivateAddresses: true, timeoutMs: 500 });
+  const sender = makeGuardedSender({
+    allowPrivateAddresses: true,
+    timeoutMs: given.comesTo === overflow ? 60_000 : 500,
+  });
   atFileEnd(sender.close);
   const [receiver, well] = [await listen(given.says), await startReceiver(answer(204))];
   const outcome = sender.post(new URL(receiver.url), { headers: {}, body: "{}" }).then(
     () => "answered",
     (error: unknown) => error,
   );
-  expect((await sender.post(new URL(well.url), { headers: {}, body: "{}" })).status).toBe(204);
+  const callWell = () =>
+    sender.post(new URL(well.url), { headers: {}, body: "{}" }).then(({ status }) => status, String);
+  await expect.poll(callWell).toBe(204);
   expect(await outcome).toMatchObject(given.comesTo);
   await expect.poll(() => receiver.open.size).toBe(0);
 });
@@ -109,17 +115,17 @@ test("a compressed answer is not unpacked", async () => {
 });
 
 test("a resolver that names a public address first and this machine ever after is asked once for a connection", async () => {
-  // 127.0.0.2 stands for the public internet, 127.0.0.1 for the inside.
+  // 127.0.0.2 stands for the public internet, 127.0.0.3 for the inside: at 127.0.0.1 others may have the port.
   const outside = await startReceiver(answer(204), "127.0.0.2");
   const { port } = new URL(outside.url);
   const inside = createServer((socket) => socket.destroy());
   let reached = 0;
   inside.on("connection", () => (reached += 1));
-  await new Promise<void>((resolve) => inside.listen(Number(port), "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => inside.listen(Number(port), "127.0.0.3", resolve));
   atFileEnd(async () => void inside.close());
   let lookups = 0;
   const lookup: Lookup = (_name, _options, done) =>
-    done(null, [{ address: lookups++ === 0 ? "127.0.0.2" : "127.0.0.1", family: 4 }]);
+    done(null, [{ address: lookups++ === 0 ? "127.0.0.2" : "127.0.0.3", family: 4 }]);
   const isAllowed = (address: string) => address === "127.0.0.2";
   const sender = makeGuardedSender({
     allowPrivateAddresses: false,
@@ -149,11 +155,11 @@ test("a resolver that names a public address first and this machine ever after i
 test("an app gets 20 endpoints and no more, also when it asks for many at once", async () => {
   const hooks = await startWebhooks();
   const clientId = await hooks.app();
-  const asked = await Promise.allSettled(
-    Array.from({ length: 30 }, () => hooks.endpoint({ clientId, url: "http://127.0.0.1:9/" })),
-  );
+  const endpoint = () => hooks.endpoint({ clientId, url: "http://127.0.0.1:9/" });
+  for (let made = 0; made < 17; made++) await endpoint();
+  const asked = await Promise.allSettled(Array.from({ length: 6 }, endpoint));
   const refused = asked.filter((outcome) => outcome.status === "rejected");
-  expect(refused.length).toBe(10);
+  expect(refused.length).toBe(3);
   for (const { reason } of refused) expect(reason).toMatchObject({ code: "webhook_endpoint_limit" });
   await hooks.endpoint({ clientId: await hooks.app(), url: "http://127.0.0.1:9/" });
 });

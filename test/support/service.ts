@@ -1,3 +1,4 @@
+import type { ServerOptions } from "node:http";
 import { makeApp } from "../../src/app.ts";
 import type { App } from "../../src/app.ts";
 import { readConfig, settlePort } from "../../src/config/index.ts";
@@ -22,6 +23,8 @@ export type TestService = {
   shares: DatabaseShares;
   clock: TestClock;
   jobs: App["jobs"];
+  /** Runs a job to its end. */
+  runJob(name: string): Promise<unknown>;
   endWaits: App["endWaits"];
   close(): Promise<void>;
 };
@@ -33,6 +36,8 @@ type Wishes = {
   db?: TestDatabase;
   clock?: TestClock;
   log?: Log;
+  /** Of the HTTP server, where its own would end what a test holds open. */
+  limits?: ServerOptions;
 };
 
 /** Stands still until it is told to move. */
@@ -61,16 +66,20 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const db = wishes.db ?? (await testDatabase());
   const clock = wishes.clock ?? makeTestClock();
   const given = readConfig({ NODE_ENV: "test", PORT: "0", DEMO_WORLD: "false", ...wishes.env });
-  const server = await openServer({ host: "localhost", port: given.port });
+  const server = await openServer({ host: "localhost", port: given.port, limits: wishes.limits ?? {} });
   const config = settlePort(given, server.port);
   const { databaseReplicaUrl: replicaUrl, databaseReplicaMaxAgeSeconds: replicaMaxAgeSeconds } = config;
   const { databasePoolSize: poolSize, role } = config;
   const shares = openShares({ url: db.url, replicaUrl, replicaMaxAgeSeconds, poolSize, role });
   Object.values(poolsOf(shares)).forEach(refuseSecondConnections);
-  const { isStopping } = server;
-  // Also a busy machine is done with the small rosters of tests by then.
-  const importWaitMs = 30_000;
-  const app = await makeApp(config, { clock, log: wishes.log ?? failureLog, shares, isStopping, importWaitMs });
+  const app = await makeApp(config, {
+    clock,
+    log: wishes.log ?? failureLog,
+    shares,
+    isStopping: server.isStopping,
+    // Also on a busy machine, an answer has what was asked for.
+    importWaitMs: 600_000,
+  });
   const behind = isWatched() ? await openServer({ host: "localhost", port: 0 }) : null;
   const proxy = behind && makeProxy(behind.port, watchExchanges());
   behind?.serve(app.handler);
@@ -87,7 +96,9 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
     await shares.close();
   };
   const url = `http://localhost:${server.port}`;
-  const service: TestService = { url, db, shares, clock, jobs: app.jobs, endWaits: app.endWaits, close };
+  const { jobs, endWaits } = app;
+  const runJob = (name: string) => jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+  const service: TestService = { url, db, shares, clock, jobs, runJob, endWaits, close };
   atFileEnd(async () => {
     await close();
     empty(service);

@@ -95,7 +95,7 @@ export async function passPages(browser: Browser, page: Shown, login: Login): Pr
   let shown = page;
   if (isFormPost(shown)) return shown;
   if (shown.html.includes("/login")) shown = await browser.submit(shown, "/login", login);
-  for (let turns = 0; turns < 5 && shown.html.includes('name="waiting"'); turns++) {
+  for (let turns = 0; turns < 50 && shown.html.includes('name="waiting"'); turns++) {
     await sleep(Number(shown.headers.get("retry-after")) * 1000);
     shown = await browser.submit(shown, "/login");
   }

@@ -107,7 +107,7 @@ export function isRefused(error: unknown): boolean {
 const unavailableCodes =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|ETIMEDOUT|08...|25006|40001|53[0-3]00|57P0[1235])$/;
 const unavailableMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+  /^(Connection terminated|timeout (expired|exceeded when trying to connect)|Client has encountered a connection error)/;
 
 const idleWaitMs = { pause: 25, most: 2000 };
 

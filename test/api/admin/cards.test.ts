@@ -328,7 +328,7 @@ test("made cards are printed once, by who made them, within ten minutes, and the
   const late = await makeOnce();
   service.clock.forwardSeconds(601);
   expect((await print(late.printId)).status).toBe(404);
-  await service.jobs.find(({ name }) => name === "sign-on.sweepCards")!.run(AbortSignal.timeout(60_000));
+  await service.runJob("sign-on.sweepCards");
   expect(await service.db.prisma.cardPrint.count()).toBe(0);
 });
 
@@ -337,7 +337,7 @@ test("cards that were revoked are forgotten after 90 days", async () => {
   const body = { personIds: [ada], newPasswords: false, withQr: true };
   await secretary.call("POST", cardsPath(), { body });
   service.clock.forwardSeconds(91 * 86_400);
-  await service.jobs.find(({ name }) => name === "sign-on.sweepCards")!.run(AbortSignal.timeout(60_000));
+  await service.runJob("sign-on.sweepCards");
   const cards = await service.db.prisma.loginCard.findMany({ where: { personId: ada } });
   expect(cards.map(({ revokedAt }) => revokedAt)).toEqual([null]);
 });

@@ -24,8 +24,7 @@ const path = `/schools/${school}/credential-batches`;
 const passwords = { newPasswords: true, withQr: false, onlyMissing: true };
 const batchOf = ({ body }: { body: unknown }) => body as Batch;
 const read = async (id: string) => batchOf(await office.call("GET", `${path}/${id}`));
-const prepare = () =>
-  service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(AbortSignal.timeout(60_000));
+const prepare = () => service.runJob("accounts.prepareCredentials");
 
 async function fetchDocument(
   id: string,
@@ -286,7 +285,7 @@ test("people who change while the document is made get nothing, and it can be fe
   onTestFinished(() => client.release(true));
   await client.query("BEGIN; LOCK TABLE parent_letter IN ACCESS EXCLUSIVE MODE");
   const fetching = fetchDocument(batch.id);
-  await expect.poll(() => countWaiting(service.db, { table: "parent_letter" }), { timeout: 8000 }).toBe(1);
+  await expect.poll(() => countWaiting(service.db, { table: "parent_letter" })).toBe(1);
   await prisma.person.update({ where: { id: bo }, data: { last: "Birne" } });
   await client.query("ROLLBACK");
   const { response, bytes } = await fetching;

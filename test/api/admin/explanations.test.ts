@@ -321,7 +321,8 @@ test("the last try with a card says why it was refused: hours, network, an older
   await use(older.url!);
   expect(await cardOf()).toEqual(["NOTE", "USABLE", "REVOKED", "createLoginCards"]);
   service.clock.forwardSeconds(1);
-  for (let tries = 0; tries < 10; tries++) await use(card.url!, "0000");
+  const wrong = card.pin === "0000" ? "1111" : "0000";
+  for (let tries = 0; tries < 10; tries++) await use(card.url!, wrong);
   expect(await cardOf()).toEqual(["NOTE", "ANSWER", "ANSWER", "createLoginCards"]);
   await service.db.prisma.credential.update({ where: { personId }, data: { passwordHash: null } });
   expect((await explain(personId, clientId)).reason).toBe("no_password");

@@ -111,7 +111,7 @@ test("faults are listed with the line itself and what to do, in pages; the lines
   expect(rest.headers.get("link")).toBeNull();
   const before = service.clock();
   service.clock.forwardSeconds(8 * 86_400);
-  await service.jobs.find(({ name }) => name === "imports.sweep")!.run(AbortSignal.timeout(10_000));
+  await service.runJob("imports.sweep");
   service.clock.set(before);
   expect((await faultsOf(id)).map(({ text }) => text)).toEqual([null, null, null]);
 });
@@ -124,7 +124,7 @@ test("a file that a killed process left behind is removed after a day, one of an
   await utimes(old, before, before);
   const now = service.clock();
   service.clock.forwardSeconds(2 * 365 * 86_400);
-  await service.jobs.find(({ name }) => name === "http.sweepUploads")!.run(AbortSignal.timeout(10_000));
+  await service.runJob("http.sweepUploads");
   service.clock.set(now);
   const left = (await readdir(tmpdir())).filter((name) => names.includes(name));
   await rm(young);
@@ -194,7 +194,7 @@ test("an interrupted reading ends with a fault", async () => {
   const { id } = shown(await handIn(office, csv("1;student;Ada;Ä;5a")));
   const progressAt = new Date(service.clock().getTime() - 3_600_000);
   await db.prisma.import.update({ where: { id }, data: { progressPhase: "READING", progressPercent: 1, progressAt } });
-  await service.jobs.find(({ name }) => name === "imports.sweep")!.run(AbortSignal.timeout(10_000));
+  await service.runJob("imports.sweep");
   expect(await read(id)).toMatchObject({ state: "BROKEN", progress: null, errorCount: 1 });
   expect(await faultsOf(id)).toMatchObject([{ code: "import_failed", text: null }]);
 });
