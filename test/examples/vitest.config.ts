@@ -12,7 +12,8 @@ export default defineConfig({
     setupFiles: ["test/support/each-file.ts"],
     // One file at a time, because packing the package for partners builds anew what the examples import.
     maxWorkers: 1,
-    expect: { poll: { timeout: 60_000 } },
+    // Twice the minute after which the examples look at the feed when a webhook did not reach them.
+    expect: { poll: { timeout: 120_000 } },
     // Long, because they only end what hangs, also on a machine that is busy with other work.
     testTimeout: 600_000,
     hookTimeout: 600_000,
