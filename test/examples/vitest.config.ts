@@ -9,7 +9,10 @@ export default defineConfig({
     name: "examples",
     include: ["test/examples/**/*.test.ts"],
     globalSetup: ["test/examples/install.ts", "test/support/test-server.ts"],
-    setupFiles: ["test/support/each-file.ts"],
+    setupFiles: ["test/support/compile-cache.ts", "test/support/each-file.ts"],
+    // As in vitest.config.ts: files share what they import, and Node reads the TypeScript itself.
+    isolate: false,
+    experimental: { viteModuleRunner: false },
     // One file at a time, because packing the package for partners builds anew what the examples import.
     maxWorkers: 1,
     // Twice the minute after which the examples look at the feed when a webhook did not reach them.
