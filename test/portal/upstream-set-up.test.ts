@@ -15,6 +15,7 @@ import { clientId, clientSecret, startUpstreamProvider } from "../support/upstre
 const clock = makeTestClock(new Date());
 const service = await startService({ clock, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
 const provider = await startUpstreamProvider();
+provider.clock = clock;
 const make = makeMakers(service.db);
 
 let group: GroupId;

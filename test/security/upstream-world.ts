@@ -51,8 +51,6 @@ export function startAttackWorld(env: Record<string, string> = {}): AttackWorld 
   });
   const newBrowser = () => makeBrowser(world.service.url, { "accept-language": "en" });
   const leave: AttackWorld["leave"] = async (browser, { linkName, connectionId }, path = "/") => {
-    // Tokens of the provider have the real time.
-    world.service.clock.set(new Date());
     await browser.open(`/s/${linkName}`);
     const page = await browser.open(`/sign-in?return=${encodeURIComponent(path)}`);
     return new URL((await browser.submit(page, "/upstream", { connection: connectionId })).url);

@@ -18,7 +18,7 @@ const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
 /** A connection of a school that is on, between a whole service and the provider. */
 export async function connectSchool(
   service: TestService,
-  provider: Pick<UpstreamProvider, "issuer" | "redirectUris">,
+  provider: Pick<UpstreamProvider, "issuer" | "redirectUris" | "clock">,
   { school, ...wishes }: { school: SchoolId } & Partial<NewConnection>,
 ): Promise<ConnectionId> {
   const context = { keys, allowHttp: true, origin: { at: service.clock() } };
@@ -34,6 +34,7 @@ export async function connectSchool(
     ...wishes,
   };
   const id = await withPrismaTransaction(service.db, (tx) => createConnectionIn(tx, made, context));
+  provider.clock = service.clock;
   provider.redirectUris.push(addressesOf(service.url, id).redirectUri);
   await service.db.prisma.upstreamConnection.update({ where: { id }, data: { testedAt: service.clock() } });
   const on = { id, update: { state: "ON" as const } };

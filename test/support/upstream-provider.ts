@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
 import Provider, { type KoaContextWithOIDC } from "oidc-provider";
 import { atFileEnd } from "./file-end.ts";
+import type { TestClock } from "./service.ts";
 
 export const clientId = "schultor";
 export const clientSecret = "secret-of-schultor-at-the-provider";
@@ -20,6 +21,8 @@ export type UpstreamProvider = {
   /** The scopes that the school's admin released; others end the login with `invalid_scope`. */
   released: Set<string> | null;
   redirectUris: string[];
+  /** Of the service that judges its tokens: one that stands still is set to their time, which is the real one. */
+  clock: TestClock | null;
   requests: { method: string; path: string; query: URLSearchParams; authorization: string | undefined }[];
   /** Answers before the provider does, where it returns true. */
   before: ((req: IncomingMessage, res: ServerResponse) => boolean) | null;
@@ -118,6 +121,7 @@ export async function startUpstreamProvider(
     inIdToken: false,
     released: null,
     redirectUris: [],
+    clock: null,
     requests: [],
     before: null,
     after: null,
@@ -155,6 +159,7 @@ export async function startUpstreamProvider(
     const { pathname, searchParams } = new URL(req.url ?? "/", issuer);
     const { authorization } = req.headers;
     self.requests.push({ method: req.method ?? "", path: pathname, query: searchParams, authorization });
+    if (self.clock !== null && self.clock() < new Date()) self.clock.set(new Date());
     if (self.before?.(req, res) === true) return;
     if (!pathname.startsWith("/interaction/")) return void provider.callback()(req, res);
     void (async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { makeAdminClient, makeStaff, refusalOf } from "../../support/admin.ts";
@@ -10,9 +10,10 @@ import { encryptionKeys, makeRelyingParty } from "../../support/upstream.ts";
 
 type Schemas = components["schemas"];
 
-// The provider has the present time.
 const clock = makeTestClock(new Date());
 const service = await startService({ clock, env: { ENCRYPTION_KEYS: encryptionKeys[0]!.toString("base64") } });
+// Tokens of the provider have the real time.
+beforeEach(() => clock.set(new Date()));
 const { db } = service;
 const make = makeMakers(db);
 const provider = await startUpstreamProvider();

@@ -24,6 +24,7 @@ const { db } = service;
 const make = makeMakers(db);
 const party = makeRelyingParty(db, clock);
 const provider = await startUpstreamProvider();
+provider.clock = clock;
 const document = await loadDocument("admin", "schultor");
 
 // What the operations of the contact use.

@@ -27,7 +27,7 @@ export type UpstreamWorld = World & {
   openBrowser(): TravellingBrowser;
 };
 
-/** A service and a provider on this machine. Their clocks agree: tokens of the provider have the real time. */
+/** A service and a provider on this machine. */
 export function startUpstreamWorld(env: Record<string, string> = {}): UpstreamWorld {
   const world = startWorld(
     { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", ...env },
