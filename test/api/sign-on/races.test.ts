@@ -154,3 +154,29 @@ test("the first sign-in of a person who was deleted for good meanwhile is not re
   await recordFirstSignIn(db, { clientId, personId, at: clock() });
   expect(await db.prisma.signIn.count({ where: { personId } })).toBe(0);
 });
+
+test.each(["AuthorizationCode", "RefreshToken"])(
+  "a deleted %s is refused, and nobody is said to have used it twice",
+  async (kind) => {
+    const { service, login } = world;
+    const app = await world.app();
+    const scopes = ["openid", "offline_access"] as const;
+    const { browser, refresh_token: token } = await getUserTokens(service, app, login, { scopes });
+    const signedOn = await signOn(service, app, login, { browser, scopes });
+    const deletion = await service.db.pool.connect();
+    let answer: ReturnType<typeof postToken> | null = null;
+    try {
+      await deletion.query("BEGIN");
+      await deletion.query("DELETE FROM oidc_artifact WHERE kind = $1 AND client_id = $2", [kind, app.clientId]);
+      answer = kind === "RefreshToken" ? refresh(world, app, token!) : exchange(service, app, signedOn);
+      await expect.poll(() => countWaiting(service.db, { starting: "WITH asked" })).toBe(1);
+      await deletion.query("COMMIT");
+    } finally {
+      deletion.release(true);
+    }
+    const { status, body } = await answer;
+    expect([status, body.error]).toEqual([400, "invalid_grant"]);
+    const reused = { action: "token_reused" as const, clientId: app.clientId };
+    expect(await service.db.prisma.audit.count({ where: reused })).toBe(0);
+  },
+);

@@ -4,7 +4,7 @@ import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { seal, unseal } from "../../../platform/crypto/seal.ts";
 import type { Bucket } from "../../../platform/database/token-bucket.ts";
-import { deleteGrant, findArtifact } from "../storage/artifact.ts";
+import { deleteGrant, findArtifact, type FoundArtifact } from "../storage/artifact.ts";
 import {
   type Changing,
   committed,
@@ -75,13 +75,26 @@ async function writeChange({ db, store }: ProviderDeps, work: Changing, returned
 }
 
 async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, token: FoundToken): Promise<void> {
-  const replay = await findReplay(deps, ctx, token);
+  const found = await findArtifact(deps.db.pool, token);
+  const replay = openReplay(deps, ctx, { token, found });
   if (replay) {
     const passed = Math.max(0, Math.floor((deps.clock().getTime() - replay.answeredAt) / 1000));
     ctx.body = { ...replay.body, expires_in: replay.body.expires_in - passed };
     return;
   }
-  const { grantId, kind } = token;
+  // A token that is gone was not used: the session ended, or the person was deleted for good.
+  if (found) await recordReuse(deps, ctx, token);
+  const usedFault = token.kind === "RefreshToken" ? "refresh_token_used" : "code_used";
+  noteTokenFault(ctx, found ? usedFault : "sign_on_ended");
+  ctx.oidc.provider.emit(
+    "grant.error",
+    ctx,
+    new errors.InvalidGrant(`${token.kind} was ${found ? "used" : "deleted"} by another request`),
+  );
+  refuseToken(ctx, "invalid_grant");
+}
+
+async function recordReuse(deps: ProviderDeps, ctx: KoaContextWithOIDC, { grantId, kind }: FoundToken): Promise<void> {
   if (grantId) await deleteGrant(deps.db.pool, grantId);
   await recordAudit(deps.db, {
     at: deps.clock(),
@@ -91,9 +104,6 @@ async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, toke
     requestId: requestIdOf(ctx),
     detail: { token: kind === "RefreshToken" ? "refresh_token" : "authorization_code" },
   });
-  noteTokenFault(ctx, kind === "RefreshToken" ? "refresh_token_used" : "code_used");
-  ctx.oidc.provider.emit("grant.error", ctx, new errors.InvalidGrant(`${kind} was used by another request`));
-  refuseToken(ctx, "invalid_grant");
 }
 
 const requestedScope = (ctx: KoaContextWithOIDC): string => [...ctx.oidc.requestParamScopes].sort().join(" ");
@@ -106,9 +116,9 @@ function makeReplay({ secrets, clock }: ProviderDeps, ctx: KoaContextWithOIDC, t
   return seal([secrets.replay], purposeOf(token), Buffer.from(JSON.stringify(replay)));
 }
 
-async function findReplay(deps: ProviderDeps, ctx: KoaContextWithOIDC, token: FoundToken): Promise<Replay | null> {
-  if (token.kind !== "RefreshToken") return null;
-  const found = await findArtifact(deps.db.pool, token);
+type Used = { token: FoundToken; found: FoundArtifact | null };
+
+function openReplay(deps: ProviderDeps, ctx: KoaContextWithOIDC, { token, found }: Used): Replay | null {
   const opened = found?.replay && unseal([deps.secrets.replay], purposeOf(token), found.replay);
   if (!opened) return null;
   const replay = JSON.parse(opened.toString()) as Replay;
