@@ -8,7 +8,8 @@ import { expect, test } from "vitest";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { atFileEnd } from "../support/file-end.ts";
-import { startMain, startProgram } from "../support/program.ts";
+import { findPort } from "../support/find-port.ts";
+import { startProgram } from "../support/program.ts";
 import { isLeftOut, whatIsMissing } from "../support/programs.ts";
 import { makeRecording } from "../support/prometheus.ts";
 
@@ -65,7 +66,12 @@ test.skipIf(isLeftOut(claim, whatIsMissing("promtool", "openssl")))(claim, async
   const start = () => startEmbeddedPostgres({ dataDir, say: () => undefined, settings });
   let server = await start();
   atFileEnd(() => server.stop());
-  const { url } = await startMain({ DATABASE_URL: server.url, ISSUER_URL: await serveTls() });
+  const port = await findPort();
+  const url = `http://localhost:${port}`;
+  const env = { PORT: String(port), DEMO_WORLD: "false", DATABASE_URL: server.url, ISSUER_URL: await serveTls() };
+  startProgram(["src/main.ts"], env);
+  const isReady = async () => (await fetch(`${url}/health/ready`).catch(() => null))?.ok;
+  await expect.poll(isReady).toBe(true);
   const { recording, play } = makePlay(url);
   const listFiring = async (minute: number) => {
     const { critical, warning } = await recording.listFiring(minute);
