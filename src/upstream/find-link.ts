@@ -76,7 +76,7 @@ export async function findPersonOf(
   if (facts === null) return refuse("NOBODY_MATCHES");
   const refusal = refusalOf(facts);
   if (refusal !== null) return refuse(refusal, 1);
-  return (await hasOtherLink(db, { connectionId, personId: facts.personId }))
+  return (await hasOtherLink(db, { connectionId, issuer, subject, personId: facts.personId }))
     ? refuse("LINKED_TO_ANOTHER", 1)
     : { kind: "new", facts };
 }
@@ -100,11 +100,13 @@ async function findContradiction(
   return namesOthers ? "LINK_CONTRADICTED" : null;
 }
 
-const findOther = statement<{ connectionId: ConnectionId; personId: PersonId }>(
-  ({ connectionId, personId }) =>
-    sql`SELECT FROM ${link} WHERE ${link.connectionId} = ${connectionId} AND ${link.personId} = ${personId}`,
-  "upstream.findLinkOfPerson",
+// The same account may have been linked since, by another tab.
+const findOther = statement<LinkKey & { personId: PersonId }>(
+  ({ connectionId, issuer, subject, personId }) => sql`
+    SELECT FROM ${link} WHERE ${link.connectionId} = ${connectionId} AND ${link.personId} = ${personId}
+      AND (${link.issuer} <> ${issuer} OR ${link.subject} <> ${subject})`,
+  "upstream.findOtherLink",
 );
 
-const hasOtherLink = async (db: Queryable, of: { connectionId: ConnectionId; personId: PersonId }): Promise<boolean> =>
+const hasOtherLink = async (db: Queryable, of: LinkKey & { personId: PersonId }): Promise<boolean> =>
   (await findRows(db, findOther, of)).length > 0;

@@ -1,5 +1,5 @@
 import { decodeJwt } from "jose";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import {
@@ -63,6 +63,23 @@ test("nobody and several are refused, with what came on the list of the school",
     { ...shown, code: "NOBODY_MATCHES", tries: 1, ruleValue: "43", matches: 0 },
   ]);
   expect(await linked()).toEqual([]);
+});
+
+test("an account that another tab links in the middle of a sign-in signs in", async () => {
+  const { pupil, signIn, linked, account, connection } = await makeWorld();
+  const personId = await pupil("42");
+  const link = { connectionId: connection, issuer: provider.issuer, subject: account, personId };
+  const query = db.pool.query.bind(db.pool) as (asked: { name?: string }) => Promise<unknown>;
+  const asking = vi.spyOn(db.pool, "query").mockImplementation((async (asked: { name?: string }) => {
+    const answer = await query(asked);
+    if (asked.name === "upstream.findLinked") {
+      asking.mockRestore();
+      await db.prisma.upstreamLink.create({ data: { ...link, linkedAt: new Date(), linkedBy: "RULE" } });
+    }
+    return answer;
+  }) as never);
+  expect(await signIn({ employee_id: "42" })).toBe("signed_in");
+  expect(await linked()).toEqual([personId]);
 });
 
 test("an absent, null, empty or listed claim names nobody, also not somebody whose field is null", async () => {
