@@ -12,8 +12,6 @@ const shots = process.env["SCREENSHOTS"];
 let service: TestService;
 let operator: PortalUser;
 
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
-
 beforeAll(async () => {
   service = await startService({ clock: makeTestClock(new Date()) });
   const make = makeMakers(service.db, new Date());
@@ -23,7 +21,7 @@ beforeAll(async () => {
   for (let n = 0; n < 5; n++)
     await fetch(`${service.url}/idm/ep/v1/schools/c0000000-0000-4000-8000-000000000001`, { headers });
   for (const scope of ["nonsense", "other"]) await postToken(service, app, { grant_type: "client_credentials", scope });
-  for (const name of ["traffic.flush", "traffic.flush"]) await runJob(name);
+  for (const name of ["traffic.flush", "traffic.flush"]) await service.runJob(name);
   const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [app.clientId] });
   for (const reason of ["Lehrkräfte stellen ihren Klassen Aufgaben."]) {
     const form = await browser.open(`/partner/apps/${app.clientId}/scopes`);

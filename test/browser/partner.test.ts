@@ -17,8 +17,6 @@ let partner: PortalUser;
 let clientId: ClientId;
 let base: string;
 
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
-
 beforeAll(async () => {
   service = await startService({
     env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
@@ -35,7 +33,7 @@ beforeAll(async () => {
   const headers = { authorization: `Bearer ${await getAppToken(service, app, ["schools:read"])}` };
   for (const path of ["schools", "schools/c0000000-0000-4000-8000-000000000001"])
     await fetch(`${service.url}/idm/ep/v1/${path}`, { headers });
-  for (const name of ["traffic.flushLogs", "traffic.flush", "traffic.flush"]) await runJob(name);
+  for (const name of ["traffic.flushLogs", "traffic.flush", "traffic.flush"]) await service.runJob(name);
   partner = await makePortalUser(service, "PARTNER", { clientIds: [clientId] });
   base = `${service.url}/partner/apps/${clientId}`;
 });
@@ -77,7 +75,7 @@ test("a partner rotates a secret, makes an endpoint and sees a delivery", async 
   await press(page, "Testnachricht senden");
   await page.getByText("Bisher kein Versuch.").waitFor();
   await look("delivery-waits");
-  await runJob("webhooks.deliver");
+  await service.runJob("webhooks.deliver");
   // The page asks again by itself.
   await page.getByText("Antwort mit Status 500").waitFor();
   await page.getByText("Antwort lesen").click();

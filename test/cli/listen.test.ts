@@ -18,11 +18,9 @@ await runHere({ ...env, SCHULTOR_CLIENT_SECRET: partner.clientSecret! })([
 ]);
 const receiver = await startReceiver();
 
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
-
 async function tell(subjectId: string = crypto.randomUUID()): Promise<string> {
   await insertEvents(service.db, service.clock(), [{ clientId, type: "person", subjectId }]);
-  await runJob("webhooks.fanOut");
+  await service.runJob("webhooks.fanOut");
   return subjectId;
 }
 

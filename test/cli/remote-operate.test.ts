@@ -50,7 +50,7 @@ test("the last sign-ons to an app, with what stopped them", async () => {
     redirect_uri: "https://a.example",
   });
   await fetch(`${service.url}/oauth2/auth?${asked.toString()}`, { redirect: "manual" });
-  await service.jobs.find(({ name }) => name === "traffic.flushLogs")!.run(new AbortController().signal);
+  await service.runJob("traffic.flushLogs");
   await expectSameReading("app", "sign-ons", tried.clientId);
   expect(await remote.ask("app", "sign-ons", tried.clientId)).toMatchObject({
     signOns: [
@@ -87,8 +87,7 @@ test("the catalogue of a school and figures", async () => {
   await expectSameReading("catalogue", "list", "--school", crypto.randomUUID());
   const { apps } = await remote.ask<{ apps: object[] }>("catalogue", "list", "--school", school, "--granted", "yes");
   expect(apps).toMatchObject([{ clientId: lernapp.clientId, grant: { signOn: { kind: "EVERYBODY" }, sync: true } }]);
-  for (const name of ["traffic.flush", "traffic.flush"])
-    await service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+  for (const name of ["traffic.flush", "traffic.flush"]) await service.runJob(name);
   const day = 24 * 3600 * 1000;
   const [from, until] = [-day, day].map((ms) => new Date(service.clock().getTime() + ms).toISOString());
   const figures = ["figures", "--metric", "tokens", "--from", from!, "--until", until!];
@@ -141,7 +140,7 @@ test("passwords of a class are prepared by a job, and written to a file once", a
   expect(await there(prepare)).toMatchObject({ code: 2 });
   const { id, people } = await remote.ask<{ id: string; people: number }>(...prepare, "--new-passwords");
   expect(people).toBe(1);
-  await service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(new AbortController().signal);
+  await service.runJob("accounts.prepareCredentials");
   const { batches } = await remote.ask<{ batches: object[] }>("card", "prepared", "DE-NI-9");
   expect(batches).toMatchObject([{ id, state: "READY", prepared: 1 }]);
   const file = join(folder, "passwords.csv");
@@ -174,7 +173,7 @@ test("the letter to parents is printed, changed from a file, and put above the c
   expect((await there(letter)).out).toBe("Hello,\n\n{name} is {username} here.\n");
 
   const { id } = await remote.ask<{ id: string }>("card", "prepare", "DE-NI-9", "--group", "DE-NI-9/6c", "--letters");
-  await service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(new AbortController().signal);
+  await service.runJob("accounts.prepareCredentials");
   const pdf = join(folder, "letters.pdf");
   expect(await remote.ask("card", "fetch", "DE-NI-9", id, "--file", pdf)).toEqual({ file: pdf });
   const { username } = await service.db.prisma.credential.findUniqueOrThrow({ where: { personId: person } });

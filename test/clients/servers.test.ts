@@ -31,13 +31,10 @@ async function start(server: Server): Promise<Started> {
   return { url: String(url), printed, say: (line) => void child.stdin.write(`${line}\n`) };
 }
 
-const run = ({ jobs }: TestService, name: string) =>
-  jobs.find((job) => job.name === `webhooks.${name}`)!.run(new AbortController().signal);
-
 async function send(service: TestService, work: (of: Change) => Promise<unknown>): Promise<void> {
   await changeDirectory(service.db, { at: service.clock(), actorId: "test" }, work);
-  await run(service, "fanOut");
-  await run(service, "deliver");
+  await service.runJob("webhooks.fanOut");
+  await service.runJob("webhooks.deliver");
 }
 
 describe.each(servers)("a server of $name", (server) => {
@@ -48,7 +45,7 @@ describe.each(servers)("a server of $name", (server) => {
   beforeAll(async () => {
     service = await startDemo({ env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
     // What made the demo world is told to nobody.
-    await run(service, "fanOut");
+    await service.runJob("webhooks.fanOut");
     started = await start(server);
     const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
     for (const event of events) {

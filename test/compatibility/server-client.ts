@@ -103,9 +103,8 @@ export async function startServerClient(client: Client, world: World): Promise<A
     async backchannelLogout() {
       if ((await me()) === null) await signIn();
       await signOut(`${service.url}/oauth2/sessions/logout`);
-      const job = service.jobs.find(({ name }) => name === "sign-on.tellLogouts")!;
       await until(async () => {
-        await job.run(new AbortController().signal);
+        await service.runJob("sign-on.tellLogouts");
         return (await me()) === null;
       });
     },

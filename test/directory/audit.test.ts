@@ -43,7 +43,7 @@ test("the service's own job does so, after the days of its setting", async () =>
   const service = await startService({ clock: makeTestClock(now), env: { AUDIT_DAYS: "30" } });
   const at = (days: number) => ({ id: makeUuid(daysAgo(days)), at: daysAgo(days), action: "signed_in" });
   await service.db.prisma.audit.createMany({ data: [at(31), at(29)] });
-  await service.jobs.find(({ name }) => name === "events.sweepAudit")!.run(signal);
+  await service.runJob("events.sweepAudit");
   expect(await service.db.prisma.audit.count({ where: { action: "signed_in" } })).toBe(1);
 });
 

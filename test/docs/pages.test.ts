@@ -226,7 +226,7 @@ describe("a receiver of logout tokens of docs/ takes those of the service and no
       for (const refused of [idToken!, "x", "", ...(await forgeLogoutTokens(idToken!))])
         expect(await send(refused), refused).toBe(400);
       await browser.submit(await browser.open("/oauth2/sessions/logout"), "/confirm", { logout: "yes" });
-      await service.jobs.find(({ name }) => name === "sign-on.tellLogouts")!.run(new AbortController().signal);
+      await service.runJob("sign-on.tellLogouts");
       await expect.poll(() => fits(snippet.output ?? "", server.printed())).toBe(true);
     },
   );

@@ -29,12 +29,10 @@ beforeAll(async () => {
   service = await startDemo({ clock: makeRunningClock(), env });
   ask = makeOperator(runHere({ NODE_ENV: "test", DATABASE_URL: service.db.url, ...env })).ask;
   // What the demo world emits is for nobody.
-  await runJob("webhooks.fanOut");
+  await service.runJob("webhooks.fanOut");
 });
 
 const credentials = () => ({ issuer: service.url, clientId, clientSecret: clientSecret! });
-
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 
 describe.each(examples)("the example $name", (example) => {
   const file = join(folder, example.name);
@@ -88,18 +86,18 @@ describe.each(examples)("the example $name", (example) => {
     const left = await platform.submit(await platform.open(leaving.url), "/confirm", { logout: "yes" });
     expect(left.html + left.url).toContain(at("/"));
     expect((await browser.open("/")).html).toContain("Sign in");
-    await runJob("sign-on.tellLogouts");
+    await service.runJob("sign-on.tellLogouts");
 
     // Signing out there ends the session here.
     expect((await signIn()).html).toContain("Hello Bo Emil!");
     await platform.submit(await platform.open("/oauth2/sessions/logout"), "/confirm", { logout: "yes" });
-    await runJob("sign-on.tellLogouts");
+    await service.runJob("sign-on.tellLogouts");
     expect((await browser.open("/")).html, app.output()).not.toContain("Hello");
 
     // A change of a person, and a school that switches sync off.
     await ask("person", "update", pupil, "--last", `Muster-${example.name}`);
     await ask("sync", "off", clientId, sued);
-    for (const name of ["webhooks.fanOut", "webhooks.deliver"]) await runJob(name);
+    for (const name of ["webhooks.fanOut", "webhooks.deliver"]) await service.runJob(name);
     expect((await expectCopy({ example, file, output: app.output }, credentials())).length).toBeLessThan(loaded.length);
     await app.stop();
 
@@ -109,7 +107,7 @@ describe.each(examples)("the example $name", (example) => {
     await ask("sync", "on", clientId, sued);
     await ask("person", "update", pupil, "--last", "Muster");
     service.clock.forwardSeconds(40 * 86_400);
-    for (const name of ["webhooks.fanOut", "events.sweep"]) await runJob(name);
+    for (const name of ["webhooks.fanOut", "events.sweep"]) await service.runJob(name);
     service.clock.set(new Date());
     await expect(readAll(makeAppClient(credentials()).listChanges({ after }))).rejects.toThrow(CursorExpiredError);
     const again = await startExample(example, port, settings);

@@ -9,9 +9,8 @@ import type { TestService } from "../support/service.ts";
 import { passPages, type Login } from "../support/token.ts";
 
 /** What the service does about changes while nobody asks it. */
-export async function notifyApps({ jobs }: TestService): Promise<void> {
-  for (const name of ["webhooks.fanOut", "webhooks.deliver"])
-    await jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+export async function notifyApps({ runJob }: TestService): Promise<void> {
+  for (const name of ["webhooks.fanOut", "webhooks.deliver"]) await runJob(name);
 }
 
 /** The files of the finished folder of a tutorial, as the service hands it out. */

@@ -52,9 +52,8 @@ async function type(args: string[], given: Record<string, string>, exitCode = 0)
   expect(code, program.output()).toBe(exitCode);
   return program.output();
 }
-const runJobs = async ({ jobs }: TestService) => {
-  for (const name of ["webhooks.fanOut", "webhooks.deliver"])
-    await jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+const runJobs = async ({ runJob }: TestService) => {
+  for (const name of ["webhooks.fanOut", "webhooks.deliver"]) await runJob(name);
 };
 
 async function listChanges({ url }: TestService, token: string, after?: string) {

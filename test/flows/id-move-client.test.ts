@@ -30,7 +30,6 @@ let school: Awaited<ReturnType<typeof make.school>>;
 let group: Awaited<ReturnType<typeof make.group>>;
 let known: PersonId[];
 
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 const change = (work: Parameters<typeof changeDirectory<unknown>>[2]) =>
   changeDirectory(service.db, { at: clock(), actorId: "test" }, work);
 
@@ -103,8 +102,8 @@ test("a copy is moved to the new ids, loses nobody and doubles nobody, whenever 
   });
   let forwarded = 0;
   const deliverTo = async (sync: Sync) => {
-    await runJob("webhooks.fanOut");
-    await runJob("webhooks.deliver");
+    await service.runJob("webhooks.fanOut");
+    await service.runJob("webhooks.deliver");
     for (const { headers, body } of receiver.received.slice(forwarded))
       await sync.receive(await verifyWebhook(body, headers, secret, { now: clock() }));
     forwarded = receiver.received.length;
@@ -119,7 +118,7 @@ test("a copy is moved to the new ids, loses nobody and doubles nobody, whenever 
   const { call } = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
   const path = `/apps/${app.clientId}/id-move`;
   expect(await call("POST", path, { body: { subjectType: "APP" } })).toMatchObject({ status: 201 });
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   const [newcomer, leaver, gone, changed] = [await make.person({ school, groups: [group] }), ...known.slice(0, 3)] as [
     PersonId,
     PersonId,

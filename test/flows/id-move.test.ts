@@ -32,7 +32,6 @@ beforeAll(async () => {
   make = makeMakers(service.db, clock());
 });
 
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 const change = (work: Parameters<typeof changeDirectory<unknown>>[2]) =>
   changeDirectory(service.db, { at: clock(), actorId: "test" }, work);
 
@@ -76,8 +75,8 @@ const listIds = async ({ app, school }: World, list = "people"): Promise<string[
 const listChanged = async ({ app }: World): Promise<Changed[]> =>
   (await app.read(`${idm}/identifier-changes`)).body as Changed[];
 const deliver = async () => {
-  await runJob("webhooks.fanOut");
-  await runJob("webhooks.deliver");
+  await service.runJob("webhooks.fanOut");
+  await service.runJob("webhooks.deliver");
 };
 const eventsOf = ({ receiver }: World) =>
   receiver.received.filter(({ path }) => path === "/hook").map(({ body }) => JSON.parse(body) as Body);
@@ -109,7 +108,7 @@ test("known people keep their ids until the cut-over, and newcomers have new one
   expect(started).toMatchObject({ status: 201, body: { state: "PREPARING", sector: null } });
   expect(refusalOf(await partner("POST", path, { body: { subjectType: "APP" } }))).toEqual([409, "id_move_exists"]);
   expect(refusalOf(await partner("POST", `${path}/cut-over`))).toEqual([409, "id_move_not_ready"]);
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   expect(await partner("GET", path)).toMatchObject({
     body: { state: "RUNNING", people: 5, announced: 4, isAnnounced: true, read: 0, readAt: null },
   });
@@ -146,7 +145,7 @@ test("known people keep their ids until the cut-over, and newcomers have new one
   // An event from before the cut-over that is sent and read after it.
   await change((it) => softDeletePerson(it, { personId: gone, restoreWindowDays: 30 }));
   await change((it) => deletePerson(it, { personId: gone, forget: () => Promise.resolve() }));
-  await runJob("webhooks.fanOut");
+  await service.runJob("webhooks.fanOut");
   const sent = eventsOf(world).length;
   expect(await partner("POST", `${path}/cut-over`)).toMatchObject({ status: 204 });
   expect(refusalOf(await partner("POST", `${path}/cut-over`))).toEqual([409, "id_move_over"]);
@@ -169,7 +168,7 @@ test("known people keep their ids until the cut-over, and newcomers have new one
   expect(late.filter(({ personId }) => !known.has(personId))).toEqual([]);
 
   clock.forwardSeconds(91 * 86_400);
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   app.read = await getReader(service, app);
   expect(await listChanged(world)).toEqual([]);
   const { rows } = await service.db.pool.query("SELECT FROM pairwise_id WHERE id = record_id");
@@ -186,7 +185,7 @@ test("a move that is called off leaves every id as the app knows it", async () =
   expect(refusalOf(await partner("PATCH", path, { body: { cutOverAt: null } }))).toEqual([404, "id_move_not_found"]);
   const start = async () => {
     expect(await partner("POST", path, { body: { subjectType: "PARTNER" } })).toMatchObject({ status: 201 });
-    await runJob("access.moveIds");
+    await service.runJob("access.moveIds");
   };
   const { next } = (await app.read(`${idm}/changes`)).body as { next: string };
   const announced = async () => (await readFeed(world, next)).map(({ oldPersonId }) => oldPersonId);
@@ -194,7 +193,7 @@ test("a move that is called off leaves every id as the app knows it", async () =
   expect(await announced()).toEqual([before]);
   expect(await partner("DELETE", path)).toMatchObject({ status: 204 });
   expect(refusalOf(await partner("POST", path, { body: { subjectType: "APP" } }))).toEqual([409, "id_move_ending"]);
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   expect(await announced()).toEqual([]);
   expect(await partner("GET", path)).toMatchObject({ status: 404 });
   // Nobody came meanwhile: the app is as it was.
@@ -207,7 +206,7 @@ test("a move that is called off leaves every id as the app knows it", async () =
   const [own] = (await listIds(world)).filter((id) => id !== before);
   expect(own).not.toBe(newcomer);
   expect(await partner("DELETE", path)).toMatchObject({ status: 204 });
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   expect(await listChanged(world)).toEqual([]);
   const later = await make.person({ school, groups: [group] });
   expect((await listIds(world)).sort()).toEqual([before, own, later].sort());
@@ -302,7 +301,7 @@ test("sign-on, hints and logout tokens follow the ids, and a session keeps its s
   const before = decodeJwt(oldToken);
   expect(before.sub).toBe(person);
   await partner("POST", path, { body: { subjectType: "APP" } });
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   const during = decodeJwt((await getUserTokens(service, app, login, { browser, scopes })).id_token!);
   expect([during.sub, during["sid"]]).toEqual([person, before["sid"]]);
   const [changed] = await listChanged(world);
@@ -331,7 +330,7 @@ test("sign-on, hints and logout tokens follow the ids, and a session keeps its s
     `${service.url}/oauth2/sessions/logout?${new URLSearchParams({ id_token_hint: tokens.id_token! }).toString()}`,
   );
   await browser.submit(page, "/confirm", { logout: "yes" });
-  await runJob("sign-on.tellLogouts");
+  await service.runJob("sign-on.tellLogouts");
   const sent = receiver.received.filter(({ path: to }) => to === "/logout").at(-1)!;
   expect(decodeJwt(new URLSearchParams(sent.body).get("logout_token")!)).toMatchObject({
     sub: after.sub,
@@ -353,10 +352,10 @@ test("apps of one partner are moved to common ids, each at its own time", async 
   expect(refusalOf(await foreign.partner("POST", one.path, { body }))).toEqual([404, "app_not_found"]);
   const wrong = { body: { subjectType: "APP", sector } };
   expect(refusalOf(await partner("POST", two.path, wrong))).toEqual([400, "sector_refused"]);
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   const early = await make.person({ school: one.school, groups: [one.group] });
   expect(await partner("POST", two.path, { body })).toMatchObject({ status: 201, body: { sector } });
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   const late = await make.person({ school: one.school, groups: [one.group] });
   const read = async ({ app }: World) =>
     ((await app.read(`${idm}/schools/${one.school as string}/people`)).body as { id: string }[]).map(({ id }) => id);
@@ -376,7 +375,7 @@ test("the list of new ids comes in pages, finds one person by either id, and is 
   const { app, school, group, partner, path } = world;
   for (let made = 0; made < 5; made++) await make.person({ school, groups: [group] });
   await partner("POST", path, { body: { subjectType: "APP" } });
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   const [changed] = await listChanged(world);
   await service.db.pool.query("UPDATE id_move SET read = 0, read_up_to = NULL");
   const pages: Changed[][] = [];
@@ -408,18 +407,18 @@ test("the cut-over comes at its date", async () => {
   const person = await make.person({ school, groups: [group] });
   const at = (days: number) => new Date(clock().getTime() + days * 86_400_000).toISOString();
   await partner("POST", path, { body: { subjectType: "APP", cutOverAt: at(2) } });
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   const { headers } = await partner("GET", path);
   const stale = { body: { cutOverAt: null }, headers: { "if-match": '"other"' } };
   expect(await partner("PATCH", path, stale)).toMatchObject({ status: 412 });
   const later = { body: { cutOverAt: at(3) }, headers: { "if-match": headers.get("etag")! } };
   expect(await partner("PATCH", path, later)).toMatchObject({ status: 204 });
   clock.forwardSeconds(2.5 * 86_400);
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   world.app.read = await getReader(service, world.app);
   expect(await listIds(world)).toEqual([person]);
   clock.forwardSeconds(86_400);
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   world.app.read = await getReader(service, world.app);
   expect(await listIds(world)).not.toEqual([person]);
   const { call } = await makeStaff(service, "OPERATOR");

@@ -77,7 +77,7 @@ test.each(year)("$on: $what", async ({ what, on, act, told, holds }) => {
 });
 
 test("a follower that looked away for too long is told so, reads everything again, and holds the same", async () => {
-  await world.run("events.sweep");
+  await world.service.runJob("events.sweep");
   const { all, one, login } = world.partners;
   for (const { sleeper, name } of [all, one]) {
     expect(describeHeld(sleeper!.records)).not.toBe(held[name]);

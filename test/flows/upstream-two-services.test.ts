@@ -111,8 +111,7 @@ async function keepSchool(browser: TravellingBrowser): Promise<void> {
 }
 
 async function runJobs({ service }: Side): Promise<void> {
-  for (const name of ["sign-on.endSignIns", "sign-on.tellLogouts"])
-    await service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+  for (const name of ["sign-on.endSignIns", "sign-on.tellLogouts"]) await service.runJob(name);
 }
 
 const isSignedIn = async (browser: TravellingBrowser, { service }: Side): Promise<boolean> =>

@@ -73,8 +73,7 @@ beforeAll(async () => {
   const user = await getUserTokens(service, app, demoLogin(2), {
     scopes: ["openid", "profile", "role", "school", "groups", "people:read"],
   });
-  for (const job of ["webhooks.fanOut", ...Array<string>(4).fill("webhooks.deliver")])
-    await service.jobs.find(({ name }) => name === job)!.run(new AbortController().signal);
+  for (const job of ["webhooks.fanOut", ...Array<string>(4).fill("webhooks.deliver")]) await service.runJob(job);
   const eventsOf = (type: string) => receiver.events().filter(({ event }) => event === type);
 
   prism = await startPrism(["idm", "schulconnex", "sign-on"], service.url);

@@ -10,7 +10,7 @@ const make = makeMakers(service.db);
 const { prisma } = service.db;
 
 const addresses = ["/admin/apps", "/admin/keys", "/admin/figures"];
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+const { runJob } = service;
 
 /** A partner who asks for a scope on their page. */
 async function makeRequest(scope = "profile") {

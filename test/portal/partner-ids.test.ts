@@ -5,7 +5,7 @@ import { startService } from "../support/service.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
-const runJob = () => service.jobs.find(({ name }) => name === "access.moveIds")!.run(new AbortController().signal);
+const runJob = () => service.runJob("access.moveIds");
 
 test("a partner previews the move of an app, starts it, sets its day, calls it off, and cuts over", async () => {
   const { clientId } = await make.app({ name: "Lernapp" });

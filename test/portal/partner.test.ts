@@ -27,10 +27,7 @@ type Schema = { properties: Record<string, { enum?: string[] }> };
 
 const readApp = (clientId: string) => prisma.app.findUniqueOrThrow({ where: { clientId } });
 
-async function deliver(): Promise<void> {
-  const job = service.jobs.find(({ name }) => name === "webhooks.deliver")!;
-  await job.run(new AbortController().signal);
-}
+const deliver = () => service.runJob("webhooks.deliver");
 
 async function makeEndpoint({ browser, address }: Pick<PortalUser, "browser"> & { address: string }, url: string) {
   const form = await browser.open(`${address}/webhooks/new`);
@@ -438,7 +435,7 @@ test("sign-ons stand there step by step, calls are found by the id of the reques
   const token = await getAppToken(service, app, ["schools:read"]);
   const headers = { authorization: `Bearer ${token}`, "x-request-id": "my-request-1" };
   await fetch(`${service.url}/idm/ep/v1/schools/${randomUUID()}`, { headers });
-  await service.jobs.find(({ name }) => name === "traffic.flushLogs")!.run(new AbortController().signal);
+  await service.runJob("traffic.flushLogs");
   const address = `/partner/apps/${app.clientId}`;
   const signOns = await browser.open(`${address}/sign-ons`);
   expect(signOns.html).toContain("Abholen des Tokens (token)");

@@ -7,7 +7,6 @@ const clock = makeTestClock();
 const service = await startService({ clock, env: { RETENTION_HOLD_PEOPLE: "1", RETENTION_HOLD_PERCENT: "10" } });
 const { db } = service;
 const make = makeMakers(db);
-const signal = new AbortController().signal;
 
 async function makeWorld(location = { country: "DE", state: "RP" }) {
   const school = await make.school({ name: "Alte Schule", location });
@@ -64,13 +63,13 @@ test("who is deleted soon is on Today, is kept by a click, and a held run is rel
   const kept = await browser.submit(late, "/exemption", { until: "2026-12-31", keptReason: "Nachprüfung" });
   expect(kept.html).toContain("Sie bleibt bis einschließlich 31.12.2026 gespeichert. Grund: Nachprüfung");
   clock.set("2026-02-18T08:00:00Z");
-  await service.jobs.find(({ name }) => name === "retention.softDelete")!.run(signal);
+  await service.runJob("retention.softDelete");
   const { browser: again } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   expect((await again.open(`/admin/schools/${school}/today`)).html).toContain("Alte Schule: 2 Personen");
   const held = await again.open(address);
   const released = await again.submit(held, "/retention/release", {});
   expect(released.html).toContain("Der Lauf ist freigegeben.");
-  await service.jobs.find(({ name }) => name === "retention.softDelete")!.run(signal);
+  await service.runJob("retention.softDelete");
   expect(await db.prisma.person.count({ where: { id: { in: people }, status: "SOFT_DELETED" } })).toBe(2);
   const ended = await again.submit(
     await again.open(`/admin/schools/${school}/people/${people[0]!}/retention`),

@@ -41,7 +41,7 @@ async function findRowsWith(words: readonly string[]): Promise<string[]> {
   return [...new Set(found)];
 }
 
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+const { runJob } = service;
 
 async function purge(personId: PersonId): Promise<void> {
   expect((await admin.call("POST", `/people/${personId}/soft-deletion`)).status).toBe(204);
@@ -117,7 +117,7 @@ test("nothing of a pupil is left in any table, and what was answered about them 
   const importer = makeImporter(db);
   const header = "id;role;first_name;call_name;last_name;classes";
   await importer.run(`${header}\nsource-qzx-77;student;Zyxwilde;Zyxwilde;Quontamar;5a`, { school, mode: "DELTA" });
-  await service.jobs.find(({ name: job }) => job === "traffic.flush")?.run(new AbortController().signal);
+  await service.runJob("traffic.flush");
 
   expect(await findRowsWith(planted)).toContain("person");
   await purge(personId);

@@ -20,7 +20,6 @@ const bytes = async (): Promise<number> =>
       "SELECT coalesce(sum(pg_column_size(artifact.*)), 0)::int AS bytes FROM oidc_artifact artifact",
     )
   ).rows[0]!.bytes;
-const runJob = (name: string) => world.service.jobs.find((job) => job.name === name)!.run(signal);
 
 /** As a stranger's script: no cookies, and the address that the proxy saw. */
 const ask = (app: TestApp, params: Record<string, string> = {}, from = "203.0.113.1") =>
@@ -80,10 +79,10 @@ test("an interaction is gone when it ends, and when its hour is over", async () 
   expect(await count("oidc_artifact WHERE kind = 'Interaction'")).toBe(0);
   await ask(app);
   service.clock.forwardSeconds(3599);
-  await runJob("sign-on.sweepExpired");
+  await world.service.runJob("sign-on.sweepExpired");
   expect(await count("oidc_artifact WHERE kind = 'Interaction'")).toBe(1);
   service.clock.forwardSeconds(2);
-  await runJob("sign-on.sweepExpired");
+  await world.service.runJob("sign-on.sweepExpired");
   expect(await count("oidc_artifact WHERE kind = 'Interaction'")).toBe(0);
 });
 
@@ -183,7 +182,7 @@ test("an app that asks for very many tokens keeps the newest, and no other app l
     expect(status).toBe(200);
   }
   service.clock.forwardSeconds(25 * 3600 + 2);
-  await runJob("sign-on.sweepExpired");
+  await world.service.runJob("sign-on.sweepExpired");
   expect(await count(ofGreedy)).toBe(0);
 });
 

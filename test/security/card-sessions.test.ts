@@ -83,8 +83,7 @@ async function attack({ browser, access_token: token, refresh_token: refresh }: 
 
 const everything = { tiles: true, code: true, userinfo: 200, refresh: 200 };
 const nothing = { tiles: false, code: false, userinfo: 401, refresh: 400 };
-const endSignIns = () =>
-  service.jobs.find(({ name }) => name === "sign-on.endSignIns")!.run(new AbortController().signal);
+const endSignIns = () => service.runJob("sign-on.endSignIns");
 const revoke = async () => call("POST", `${cards}/revocation`, { body: { groupId: group } });
 
 test.each([

@@ -100,7 +100,7 @@ test("a code that was not exchanged and a half-finished sign-in end too", async 
   expect((await atConsent.submit(consent, "/consent")).url).not.toContain("code=");
 });
 
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+const { runJob } = service;
 const notices = () => db.prisma.logoutNotice.findMany({ where: { personId: pupil }, select: { clientId: true } });
 const importRoster = (...ids: string[]) => {
   const lines = ids.map((id) => `${id};student;Bo;Muster`);

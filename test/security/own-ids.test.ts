@@ -45,7 +45,6 @@ async function startApp(): Promise<App> {
   return { ...app, receiver, read: await getReader(service, app) };
 }
 
-const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 const change = (work: Parameters<typeof changeDirectory<unknown>>[2]) =>
   changeDirectory(service.db, { at: clock(), actorId: "test" }, work);
 
@@ -155,8 +154,8 @@ test("nothing that two apps read of the same people is the same in both", async 
   await change((it) => updatePerson(it, { personId: first, role: "TEACHER" }));
   clock.forwardSeconds(17);
   await change((it) => softDeletePerson(it, { personId: back, restoreWindowDays: 30 }));
-  await runJob("webhooks.fanOut");
-  await runJob("webhooks.deliver");
+  await service.runJob("webhooks.fanOut");
+  await service.runJob("webhooks.deliver");
   // Long after the sign-in of the first app the second one finds the session.
   const everything = [];
   for (const app of apps) {
@@ -165,8 +164,8 @@ test("nothing that two apps read of the same people is the same in both", async 
   }
   await change((it) => softDeletePerson(it, { personId: gone, restoreWindowDays: 30 }));
   await change((it) => deletePerson(it, { personId: gone, forget: () => Promise.resolve() }));
-  await runJob("webhooks.fanOut");
-  await runJob("webhooks.deliver");
+  await service.runJob("webhooks.fanOut");
+  await service.runJob("webhooks.deliver");
   for (const [n, { receiver }] of apps.entries())
     everything[n]!.push(
       receiver.received.map(({ headers, body }) => ({ id: headers["webhook-id"], body: JSON.parse(body) as unknown })),
@@ -288,7 +287,7 @@ test("a logout token names the person and the session as the app knows them", as
     `${service.url}/oauth2/sessions/logout?${new URLSearchParams({ id_token_hint: id_token! }).toString()}`,
   );
   await browser.submit(page, "/confirm", { logout: "yes" });
-  await runJob("sign-on.tellLogouts");
+  await service.runJob("sign-on.tellLogouts");
   const sent = app.receiver.received.filter(({ path }) => path === "/logout");
   const told = decodeJwt(new URLSearchParams(sent.at(-1)!.body).get("logout_token")!);
   expect(told).toMatchObject({ sub: claims.sub, sid: claims["sid"] });
@@ -304,7 +303,7 @@ test("an app in a move and after it is answered the ids of others, and its own t
   const { call: partner } = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
   const path = `/apps/${app.clientId}/id-move`;
   await partner("POST", path, { body: { subjectType: "APP" } });
-  await runJob("access.moveIds");
+  await service.runJob("access.moveIds");
   const newcomer = await make.person({ school: school as never, groups: [group as never] });
   type Changed = { oldId: string; newId: string };
   const [changed] = (await app.read(`${idm}/identifier-changes`)).body as [Changed];

@@ -36,7 +36,7 @@ export async function makeErasuresAndMove(
   const { call } = await makeStaff(service, "PARTNER", { clientIds: [clientId] });
   const move = await call("POST", `/apps/${clientId}/id-move`, { body: { subjectType: "APP" } });
   expect(move).toMatchObject({ status: 201 });
-  await service.jobs.find(({ name }) => name === "access.moveIds")!.run(new AbortController().signal);
+  await service.runJob("access.moveIds");
 
   const read = await getReader(service, app);
   const erasures = (await read(`${idm}/erasures`)).body as { id: string }[];

@@ -60,7 +60,7 @@ test.each<[string, (of: SignedIn) => Promise<unknown>]>([
   expect(await attack(signedIn)).toEqual({ tiles: false, userinfo: 401, refresh: 400 });
   const headers = { authorization: `Bearer ${typed.access_token}` };
   expect((await fetch(`${service.url}/oauth2/userinfo`, { headers })).status).toBe(200);
-  await service.jobs.find(({ name }) => name === "sign-on.endSignIns")!.run(new AbortController().signal);
+  await service.runJob("sign-on.endSignIns");
   const { clientId } = signedIn.app;
   expect(await db.prisma.logoutNotice.findMany({ where: { personId } })).toMatchObject([{ clientId }]);
 });

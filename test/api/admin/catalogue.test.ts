@@ -104,8 +104,7 @@ test("the last call of an app at a school is kept by a job: calls that name the 
     const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
     expect(answer.status, path).toBe(status);
   };
-  const run = () =>
-    service.jobs.find(({ name }) => name === "access.writeLastCalls")!.run(new AbortController().signal);
+  const run = () => service.runJob("access.writeLastCalls");
   const minutes = async () => {
     await run();
     const rows = await db.prisma.lastCall.findMany({ where: { clientId: app.clientId } });

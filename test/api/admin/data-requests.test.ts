@@ -188,7 +188,7 @@ test("of a person who is deleted for good the request stays without them, and is
   await db.prisma.dataRequest.update({ where: { id: made.id }, data: { closedAt } });
   const open = { id: crypto.randomUUID(), schoolId: school, askedBy: "PERSON", ...on("2020-01-01") } as const;
   await db.prisma.dataRequest.create({ data: open });
-  await service.jobs.find(({ name }) => name === "directory.sweepDataRequests")!.run(new AbortController().signal);
+  await service.runJob("directory.sweepDataRequests");
   const ids = [made.id, open.id];
   expect((await db.prisma.dataRequest.findMany({ where: { id: { in: ids } } })).map(({ id }) => id)).toEqual([open.id]);
 });

@@ -153,8 +153,7 @@ test("the last read of the school is named while the app can read the person, an
     headers: { authorization: `Bearer ${token}` },
   });
   expect(status).toBe(200);
-  const writeCalls = service.jobs.find(({ name }) => name === "access.writeLastCalls")!;
-  await writeCalls.run(new AbortController().signal);
+  await service.runJob("access.writeLastCalls");
   expect((await readOne(personId, clientId))?.lastReadAt).toBe(day(0).toISOString());
   await changeDirectory(db, originOn(2), (change) => setSync(change, { clientId, schoolId: school, sync: false }));
   await db.prisma.lastCall.deleteMany({ where: { clientId } });

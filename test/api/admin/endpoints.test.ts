@@ -38,10 +38,7 @@ async function auditOf(id: string, action: string) {
   return lines.filter(({ detail }) => (detail as { endpointId?: string } | null)?.endpointId === id);
 }
 
-async function deliver(): Promise<void> {
-  const job = service.jobs.find(({ name }) => name === "webhooks.deliver")!;
-  await job.run(new AbortController().signal);
-}
+const deliver = () => service.runJob("webhooks.deliver");
 
 async function sendTest(path: string): Promise<string> {
   const { body } = await partner.call("POST", `${path}/test`);

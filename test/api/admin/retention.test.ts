@@ -18,8 +18,7 @@ const location = { country: "DE", state: "RP" };
 const [school, other] = [await make.school({ name: "A", location }), await make.school({ name: "B", location })];
 let [admin, secretary, operator] = await signInStaff();
 const path = `/schools/${school}/retention`;
-const signal = new AbortController().signal;
-const run = (name: string) => service.jobs.find((job) => job.name === name)!.run(signal);
+const { runJob } = service;
 
 function signInStaff() {
   return Promise.all([
@@ -173,7 +172,7 @@ test("staff keep somebody until a date, with a reason that is part of the person
 test("a held run is on Today, and goes on when staff release just so many", async () => {
   clock.set("2026-03-02T08:00:00Z");
   [admin, secretary, operator] = await signInStaff();
-  await run("retention.softDelete");
+  await runJob("retention.softDelete");
   expect(await read()).toMatchObject({ heldAt: clock().toISOString(), heldPeople: 3 });
   const today = (await secretary.call("GET", "/today")).body as Schemas["Today"];
   expect(today.atSchools!.retentionHolds).toMatchObject({ count: 1, first: [{ schoolId: school, people: 3 }] });
@@ -181,7 +180,7 @@ test("a held run is on Today, and goes on when staff release just so many", asyn
   expect(refusalOf(await release(2))).toEqual([409, "retention_not_confirmed"]);
   expect((await release(3)).status).toBe(204);
   expect(refusalOf(await release(3))).toEqual([409, "retention_not_held"]);
-  await run("retention.softDelete");
+  await runJob("retention.softDelete");
   const list = await secretary.call("GET", `/people?school=${school}&status=SOFT_DELETED`);
   const [one] = list.body as [Schemas["AdminPerson"]];
   expect([idsOf(list).length, one.leftAt]).toEqual([3, "2025-07-15T00:00:00.000Z"]);
@@ -203,7 +202,7 @@ test("a school's shorter period deletes older lines of its own audit log, and th
   const times = { id: crypto.randomUUID(), at: new Date("2025-10-01T00:00:00Z") };
   await db.prisma.personImport.create({ data: { ...times, ...personImport, ...classes } });
   expect((await put({ ...none, auditDays: { value: 90, reason: "Data economy." } })).status).toBe(204);
-  await run("retention.sweepAudit");
+  await runJob("retention.sweepAudit");
   const where = { at: new Date("2025-10-01T00:00:00Z") };
   expect((await db.prisma.audit.findMany({ where })).map(({ schoolId }) => schoolId)).toEqual([other]);
   expect(await db.prisma.personImport.count({ where })).toBe(0);

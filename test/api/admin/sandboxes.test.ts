@@ -222,8 +222,7 @@ test("a sandbox is deleted by itself after 30 days, and with its app at once", a
   const app = await make.app();
   const before = await countRows();
   await create(operator.call, app.clientId);
-  const sweep = service.jobs.find(({ name }) => name === "sandbox.sweep")!;
-  const run = () => sweep.run(new AbortController().signal);
+  const run = () => service.runJob("sandbox.sweep");
   await run();
   expect((await countRows()).sandboxes).toBe(before.sandboxes + 1);
   const now = service.clock();

@@ -13,12 +13,11 @@ type Fields = Record<string, string>;
 type Case = { app: TestApp; other: TestApp; fields: Fields; refresh: Fields };
 
 const world = startWorld();
-const runJob = (name: string) => world.service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 
 async function inspectorOf({ clientId }: TestApp) {
   const { call } = await makeStaff(world.service, "PARTNER", { clientIds: [clientId] });
   return async <Body>(path: string) => {
-    await runJob("traffic.flushLogs");
+    await world.service.runJob("traffic.flushLogs");
     return (await call("GET", `/apps/${clientId}/${path}`)).body as Body;
   };
 }

@@ -15,16 +15,15 @@ type Schemas = components["schemas"];
 type Attempt = Schemas["SignOnAttempt"];
 
 const world = startWorld();
-const runJob = (name: string) => world.service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 
 async function partnerOf(clientId: ClientId) {
   const { call } = await makeStaff(world.service, "PARTNER", { clientIds: [clientId] });
   const attempts = async (query = "") => {
-    await runJob("traffic.flushLogs");
+    await world.service.runJob("traffic.flushLogs");
     return (await call("GET", `/apps/${clientId}/sign-on-attempts${query}`)).body as Attempt[];
   };
   const requests = async (query = "") => {
-    await runJob("traffic.flushLogs");
+    await world.service.runJob("traffic.flushLogs");
     return (await call("GET", `/apps/${clientId}/api-requests${query}`)).body as Schemas["ApiRequest"][];
   };
   return { call, attempts, requests };
@@ -254,7 +253,7 @@ test("a process keeps a share of a minute, and a job removes what is old or more
   await traffic.flush();
   const old = new Date(service.clock().getTime() - 8 * 86_400_000);
   await prisma.signOnStep.create({ data: { ...step, id: randomUUID(), at: old, outcome: "done" } });
-  await runJob("traffic.sweepLogs");
+  await world.service.runJob("traffic.sweepLogs");
   expect([await prisma.apiRequest.count({ where }), await prisma.signOnStep.count({ where })]).toEqual([1000, 120]);
   expect(await prisma.apiRequest.count({ where: { ...where, at: { lt: new Date("2026-02-03T09:01:00Z") } } })).toBe(0);
 });

@@ -244,8 +244,7 @@ test("erasures end with the app, with a sandbox, and after their time", async ()
   const people = [await make.person({ school, groups: [group] }), await make.person({ school, groups: [group] })];
   for (const person of people) await remove(person);
   await app.acknowledge((await app.list())[0]!.id, "erased");
-  const sweep = () =>
-    service.jobs.find(({ name }) => name === "access.sweepErasures")!.run(new AbortController().signal);
+  const sweep = () => service.runJob("access.sweepErasures");
   const left = (clientId: ClientId) => db.prisma.erasure.count({ where: { clientId } });
   for (const [days, rows] of [
     [29, 2],

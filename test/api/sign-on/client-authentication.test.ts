@@ -206,7 +206,7 @@ test("the list of sign-ons says how an app authenticated and what was wrong", as
   await change(app, { publicKeys: [], jwksUri: "http://127.0.0.1:1/jwks.json" as CalledUri });
   await getToken(asserted(await sign(app, key)));
   const { call } = await makeStaff(world.service, "PARTNER", { clientIds: [app.clientId] });
-  await world.service.jobs.find(({ name }) => name === "traffic.flushLogs")!.run(new AbortController().signal);
+  await world.service.runJob("traffic.flushLogs");
   const { body } = await call("GET", `/apps/${app.clientId}/sign-on-attempts`);
   const steps = (body as Schemas["SignOnAttempt"][]).toReversed().flatMap(({ steps: [step] }) => step ?? []);
   expect(steps.map(({ reason, sent }) => [reason, sent?.[0]?.value])).toEqual([

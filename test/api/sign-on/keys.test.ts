@@ -2,7 +2,7 @@ import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 import { startService } from "../../support/service.ts";
 import { askFor, getAppToken, getUserTokens } from "../../support/token.ts";
-import { rotateKeys, runJob } from "./rotation.ts";
+import { rotateKeys } from "./rotation.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
@@ -39,7 +39,7 @@ test("a rotated key was published before, every process follows without a restar
   const oldKid = decodeProtectedHeader(before.id_token!).kid!;
 
   await rotateKeys(service);
-  for (const each of [service, other]) await runJob(each, "sign-on.watchKeys");
+  for (const each of [service, other]) await each.runJob("sign-on.watchKeys");
   const after = await getUserTokens(service, app, login);
   const newKid = decodeProtectedHeader(after.id_token!).kid!;
   expect(newKid).not.toBe(oldKid);
@@ -51,8 +51,8 @@ test("a rotated key was published before, every process follows without a restar
   expect((await after.browser.open(hinted.address)).url).toContain("code=");
 
   service.clock.forwardSeconds(3600 + 601);
-  await runJob(service, "sign-on.dropRetiredKeys");
-  await runJob(service, "sign-on.watchKeys");
+  await service.runJob("sign-on.dropRetiredKeys");
+  await service.runJob("sign-on.watchKeys");
   expect(await listKids(service.url, "RS256")).not.toContain(oldKid);
 });
 
@@ -117,6 +117,6 @@ test("what has expired is told from what never was, then swept in batches", asyn
     ).rows[0]!.count;
   expect(await count()).toBeGreaterThan(0);
   service.clock.forwardSeconds(3600 + 24 * 3600 + 1);
-  await runJob(service, "sign-on.sweepExpired");
+  await service.runJob("sign-on.sweepExpired");
   expect(await count()).toBe(0);
 });

@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-const runJob = (name: string) => world.service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 const logoutAt = (params: Record<string, string>) =>
   `${world.service.url}/oauth2/sessions/logout?${new URLSearchParams(params).toString()}`;
 const userinfo = async (token: string) =>
@@ -150,7 +149,7 @@ test("apps that registered an address are told, with the sid of their ID tokens,
   received.length = 0;
   for (const status of [500, 302, 200]) {
     answer = status;
-    await runJob("sign-on.tellLogouts");
+    await world.service.runJob("sign-on.tellLogouts");
     service.clock.forwardSeconds(61);
   }
   expect(received).toHaveLength(3);
@@ -167,6 +166,6 @@ test("apps that registered an address are told, with the sid of their ID tokens,
     events: { "http://schemas.openid.net/event/backchannel-logout": {} },
   });
   expect(payload).not.toHaveProperty("nonce");
-  await runJob("sign-on.tellLogouts");
+  await world.service.runJob("sign-on.tellLogouts");
   expect(received).toHaveLength(3);
 });

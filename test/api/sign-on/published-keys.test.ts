@@ -5,7 +5,7 @@ import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { forgetApp } from "../../../src/sign-on/index.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, type TestApp } from "../../support/token.ts";
-import { rotateKeys, runJob } from "./rotation.ts";
+import { rotateKeys } from "./rotation.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
@@ -94,12 +94,12 @@ test("an app can hint at a session with an ID token of another algorithm or of a
   const kid = decodeProtectedHeader(id_token!).kid!;
   await changeAlgorithm(app, "ES256");
   await rotateKeys(service, { isForced: true });
-  await runJob(service, "sign-on.watchKeys");
+  await service.runJob("sign-on.watchKeys");
   service.clock.forwardSeconds(sessionSeconds - 60);
-  for (const name of ["sign-on.dropRetiredKeys", "sign-on.watchKeys"]) await runJob(service, name);
+  for (const name of ["sign-on.dropRetiredKeys", "sign-on.watchKeys"]) await service.runJob(name);
   expect((await readKeys()).keys.map((key) => key.kid)).not.toContain(kid);
   expect(await logOut({ browser }, id_token!)).toBe(backUri);
   service.clock.forwardSeconds(60 + skewSeconds + 1);
-  await runJob(service, "sign-on.dropRetiredKeys");
+  await service.runJob("sign-on.dropRetiredKeys");
   expect(await service.db.prisma.signingKey.count({ where: { kid } })).toBe(0);
 });

@@ -9,6 +9,3 @@ export async function rotateKeys({ db, clock }: TestService, { isForced = false 
   const next = await makeNextKeys(encryptionKeys);
   await withPrismaTransaction(db, (tx) => rotateSigningKeysIn(tx, next, { isForced, ...lifetimes }, { at: clock() }));
 }
-
-export const runJob = ({ jobs }: TestService, name: string): Promise<unknown> =>
-  jobs.find((job) => job.name === name)!.run(new AbortController().signal);

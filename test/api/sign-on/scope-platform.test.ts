@@ -147,7 +147,7 @@ test("the inspector of an app says that another platform name must be registered
   await fetch(address, { redirect: "manual" });
   await ask(app, "urn:older:idm:v1:users:read");
   await ask(app, "urn:old:idm:v1:groups:read");
-  await service.jobs.find(({ name }) => name === "traffic.flushLogs")!.run(new AbortController().signal);
+  await service.runJob("traffic.flushLogs");
   const attempts = (await call("GET", `/apps/${app.clientId}/sign-on-attempts`)).body as Attempt[];
   const said = attempts.flatMap(({ steps }) =>
     steps.flatMap(({ sent }) => sent?.find(({ name }) => name === "scope") ?? []),

@@ -73,17 +73,16 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
     if (found.length !== 1) throw new Error(`${found.length} are called ${name}`);
     return found[0]!;
   };
-  const run = (job: string): Promise<void> =>
-    service.jobs.find(({ name }) => name === job)!.run(new AbortController().signal);
+  const { runJob } = service;
   const settled = () => Promise.all(partnerNames.map((name) => partners[name].told.sync.settled()));
 
   /** Carries every event to its receivers, over all tries that it needs. */
   async function settle(what: string): Promise<void> {
     step = what;
     await readNames(service, names);
-    await run("webhooks.fanOut");
+    await runJob("webhooks.fanOut");
     for (let pending = 1; pending > 0; clock.forwardSeconds(400)) {
-      await run("webhooks.deliver");
+      await runJob("webhooks.deliver");
       pending = (await listEndpoints(service.db)).reduce((sum, endpoint) => sum + endpoint.pending, 0);
     }
     await settled();
@@ -135,7 +134,6 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
     partners,
     names,
     everybody: (): string[] => [...names].filter(([, name]) => name.startsWith("person ")).map(([id]) => id),
-    run,
     settle,
     importRoster,
     signIn,

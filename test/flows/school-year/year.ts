@@ -212,13 +212,13 @@ sina;other;Sina;Schmidt;
   {
     what: "the purge leaves alone who may still return",
     on: "2026-01-03",
-    act: (world) => world.run("directory.purgePeople"),
+    act: (world) => world.service.runJob("directory.purgePeople"),
     told: {},
   },
   {
     what: "the other is deleted for good once the restore window is over",
     on: "2026-01-05",
-    act: (world) => world.run("directory.purgePeople"),
+    act: (world) => world.service.runJob("directory.purgePeople"),
     told: {
       all: ["person gus delete deleted"],
       one: ["person gus delete deleted"],
@@ -398,7 +398,7 @@ sina;other;Sina;Schmidt;
   {
     what: "who left with the old year is deleted for good",
     on: "2026-09-17",
-    act: (world) => world.run("directory.purgePeople"),
+    act: (world) => world.service.runJob("directory.purgePeople"),
     told: { all: ["person dana delete deleted"], login: ["person dana delete deleted (of no school)"] },
     holds: {
       all: "goethe | 5a 6a 6b | ada[6a] bo[6a] finn[5a] hugo[5a] olivia[6b] sina tina[5a 6b] | -",

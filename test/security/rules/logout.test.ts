@@ -31,8 +31,7 @@ const isSignedIn = async ({ browser }: SignedIn) =>
   new URL((await browser.open(askFor(world.service, app).address)).url).searchParams.has("code");
 const isGood = async (token: string) => (await world.read("/oauth2/userinfo", token)).status === 200;
 
-const tellLogouts = () =>
-  world.service.jobs.find(({ name }) => name === "sign-on.tellLogouts")!.run(new AbortController().signal);
+const tellLogouts = () => world.service.runJob("sign-on.tellLogouts");
 
 /** The logout tokens that the app was sent since. */
 async function told(work: () => Promise<unknown>): Promise<{ token: string; payload: JWTPayload }[]> {

@@ -150,7 +150,7 @@ export const makeDynamic = (operator: () => AdminClient): Record<string, Module>
     const kids = async () => (await keys()).keys.filter(({ alg }) => alg === "RS256").map(({ kid }) => kid);
     const before = await kids();
     expect((await operator()("POST", "/signing-keys/rotation?force=true")).status).toBe(200);
-    await world.service.jobs.find(({ name }) => name === "sign-on.watchKeys")!.run(new AbortController().signal);
+    await world.service.runJob("sign-on.watchKeys");
     const after = await kids();
     const signs = decodeProtectedHeader((await complete()).tokens.id_token!).kid;
     expect(after.filter((kid) => !before.includes(kid))).toHaveLength(1);
