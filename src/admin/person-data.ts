@@ -46,7 +46,12 @@ const presentTime = (entry: { clientId: string | null; at: Date; what: string; u
   present<Schemas["StoredEntry"]>({ ...entry, schoolId: null });
 
 // Who of the staff did something is not the person's data (European Court of Justice, C-579/21); in which role is.
-function withoutStaff(line: Schemas["AuditLine"], self: PersonId): Schemas["AuditLine"] {
+const withoutCloser = ({ closedBy, ...request }: Schemas["DataRequest"]): Schemas["DataRequest"] => ({
+  ...request,
+  closedBy: closedBy && { ...closedBy, name: null },
+});
+
+function withoutActor(line: Schemas["AuditLine"], self: PersonId): Schemas["AuditLine"] {
   const { actor, names } = line;
   if (actor.personId === self) return line;
   return { ...line, actor: { ...actor, personId: null }, names: { ...names, actor: null } };
@@ -98,13 +103,11 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     upstreamAccounts: entries(lists.upstreamAccounts),
     // The home school is who is asked, also by schools that it does not reach.
     passwordRequests: lists.passwordRequests.map(presentEntry),
-    dataRequests: requests
-      .map((one) => presentDataRequest(one, reach))
-      .map((one) => ({ ...one, closedBy: one.closedBy && { ...one.closedBy, name: null } })),
+    dataRequests: requests.map((one) => withoutCloser(presentDataRequest(one, reach))),
     logoutNotices: entries(lists.logoutNotices),
     staffRoles: (await listRoles(db, roles)).map(presentRole),
     imports: (await inTurn(() => listPersonImports(db, { personId, schoolIds, limit: most }))).map(presentPersonImport),
-    audit: await mapInSlices(lines, (line) => withoutStaff(presentLine(line, true, names), personId), inTurn),
+    audit: await mapInSlices(lines, (line) => withoutActor(presentLine(line, true, names), personId), inTurn),
     actions: await mapInSlices(actions, (line) => presentLine(line, false, names), inTurn),
     events: (await inTurn(() => listEventsOf(db, { subjectId: personId, limit: most }))).map(
       ({ at, clientId, action: what }) => presentTime({ clientId, at, what, until: null }),

@@ -243,7 +243,7 @@ test.each(webhookFaults)("a receiver of %s that %s fails %s", async (verifies, f
 
 const erasureFaults = [
   ["confirms nothing", "erasure-confirmed", "Nothing came to POST /idm/ep/v1/erasures/"],
-  ["answers the event with an error", "erasure-confirmed", "The event was answered with 500."],
+  ["answers the event with an error", "erasure-confirmed", "The answer was 500."],
   ["sends no token", "erasure-confirmed", "GET /idm/ep/v1/erasures was sent without a token"],
   ["confirms the id of the person", "erasure-confirmed", "the personId of an erasure in place of its id"],
   ["confirms an unknown id", "erasure-confirmed", "There is no such erasure"],

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { briefly, generatorJar } from "../../openapi/tools/generator.ts";
+import { shortRunFlags, generatorJar } from "../../openapi/tools/generator.ts";
 import type { Spelling } from "./fields.ts";
 
 const run = promisify(execFile);
@@ -154,7 +154,7 @@ const java: Language = {
     const list = join(built, "files");
     const sources = files.filter((file) => file.endsWith(".java"));
     await writeFile(list, [...sources, driver("java", "Driver.java")].join("\n"));
-    const flags = [...briefly.map((flag) => `-J${flag}`), "-parameters", "-nowarn", "-proc:none"];
+    const flags = [...shortRunFlags.map((flag) => `-J${flag}`), "-parameters", "-nowarn", "-proc:none"];
     await run("javac", [...flags, "-cp", path, "-d", built, `@${list}`]);
     return { program: "java", args: ["-cp", `${built}:${path}`, "Driver", clients] };
   },

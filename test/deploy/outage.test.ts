@@ -56,8 +56,8 @@ function makePlay(url: string) {
   return { recording, play };
 }
 
-/** A busy machine raises them. */
-const ofSpeed = ["SchultorEventLoopLags", "SchultorEventLoopBlocked", "SchultorTokensSlow"];
+/** Alerts that a busy machine raises. */
+const speedAlerts = ["SchultorEventLoopLags", "SchultorEventLoopBlocked", "SchultorTokensSlow"];
 
 const withoutLeavingOut = (rules: string) => rules.replaceAll(/\n +unless on \(\) max_over_time\(ALERTS.*/g, "");
 
@@ -75,7 +75,7 @@ test.skipIf(isLeftOut(claim, whatIsMissing("promtool", "openssl")))(claim, async
   const { recording, play } = makePlay(url);
   const listFiring = async (minute: number) => {
     const { critical, warning } = await recording.listFiring(minute);
-    return { critical, warning: warning.filter((name) => !ofSpeed.includes(name)) };
+    return { critical, warning: warning.filter((name) => !speedAlerts.includes(name)) };
   };
 
   const first = await play(24);

@@ -35,8 +35,8 @@ export async function countAround({ pool }: { pool: Pick<Db["pool"], "query"> })
 }
 
 /**
- * Does the work while no process that takes people by their ids gets past the twelfth of those who have this status
- * now.
+ * Does the work while the row of the twelfth of the people with this status is locked: a process that takes people in
+ * the order of their ids stops there.
  */
 export async function whileHeld(
   { pool }: Pick<Db, "pool">,

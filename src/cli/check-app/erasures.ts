@@ -132,7 +132,7 @@ async function findConfirmFault(
     if (erasure.state !== "open") return null;
   }
   const nothing = `Nothing came to POST ${path}/${erasureId} within ${patienceMs / 1000} s of the event.`;
-  return api.findFault() ?? (refusal === null ? nothing : `${nothing} ${refusal.replace("It was", "The event was")}`);
+  return api.findFault() ?? (refusal === null ? nothing : `${nothing} ${refusal}`);
 }
 
 export const skipErasures = (why: string): Verdict[] =>

@@ -132,10 +132,10 @@ export async function sendEvent(
 }
 
 export const findRefusal = ({ status, error }: Answered): string | null =>
-  status === null ? `No answer: ${error}.` : status >= 200 && status < 300 ? null : `It was answered with ${status}.`;
+  status === null ? `No answer: ${error}.` : status >= 200 && status < 300 ? null : `The answer was ${status}.`;
 
 /** A failure of the app is no refusal: it may come from something else than the check. */
 function findConfirmation({ status, error }: Answered): string | null {
   if (status === null) return `No answer: ${error}.`;
-  return status >= 400 && status < 500 ? null : `It was answered with ${status}, and not refused with 4xx.`;
+  return status >= 400 && status < 500 ? null : `The answer was ${status}, not a refusal with 4xx.`;
 }

@@ -40,7 +40,7 @@ const madeValidators = new WeakMap<OpenApiDocument, (place: Place) => ValidateRe
 
 export function makeRequestValidator(document: OpenApiDocument): (place: Place) => ValidateRequest {
   checkLibrary();
-  const made = madeValidators.get(document) ?? bindValidator(new RequestValidator(referredTo(document), options));
+  const made = madeValidators.get(document) ?? bindValidator(new RequestValidator(withoutPaths(document), options));
   madeValidators.set(document, made);
   return made;
 }
@@ -58,8 +58,8 @@ export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
 
 function compileChecks(document: OpenApiDocument): SchemaChecks {
   checkLibrary();
-  const { ajv, ajvBody } = insidesOf(new RequestValidator(referredTo(document), { ...options, allErrors: true }));
-  const { components } = referredTo(document);
+  const { ajv, ajvBody } = insidesOf(new RequestValidator(withoutPaths(document), { ...options, allErrors: true }));
+  const { components } = withoutPaths(document);
   const compile = (library: Insides["ajv"]) => {
     const compiled = new WeakMap<object, Compiled>();
     const compileOnce = (schema: object): Compiled => {
@@ -164,8 +164,8 @@ export function checkLibrary(given: typeof RequestValidator = RequestValidator):
   isChecked = true;
 }
 
-/** What an operation refers to. The validator goes through all of it at the first request of every operation. */
-function referredTo(document: OpenApiDocument): OpenAPIV3.DocumentV3 {
+/** With the components alone that operations refer to: the validator goes through all of it for each operation. */
+function withoutPaths(document: OpenApiDocument): OpenAPIV3.DocumentV3 {
   const { schemas, parameters, securitySchemes } = document.components;
   return copyOf({ ...document, paths: {}, components: { schemas, parameters, securitySchemes } });
 }

@@ -7,6 +7,7 @@ import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { startDemo } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
 import { getAppToken, type TestApp } from "../../support/token.ts";
+import { countAround } from "../../support/waiting.ts";
 
 type AppView = components["schemas"]["AppView"];
 type Resource = components["schemas"]["AppViewResource"];
@@ -89,11 +90,7 @@ test("a list that is too long to be held is shown whole", async () => {
     expect((await expectSame(token, viewPath(school, app.clientId, resource))).count).toBe(2_500);
   const many = await Promise.all(Array.from({ length: 2 }, () => look(viewPath(school, app.clientId, "people"))));
   expect(many.map(({ count }) => count)).toEqual([2_500, 2_500]);
-  const countOpen = async () => {
-    const text = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'";
-    return (await service.db.pool.query(text)).rowCount;
-  };
-  await expect.poll(countOpen).toBe(0);
+  await expect.poll(() => countAround(service.db)).toBe(0);
 });
 
 const school = await make.school();
