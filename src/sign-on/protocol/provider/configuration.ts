@@ -69,7 +69,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     extraParams: makeExtraParams(deps),
     findAccount: makeFindAccount(deps),
     subjectTypes: ["public", "pairwise"],
-    // Not the library's third argument: for an ID token, its client id is an array (library.ts). An empty id is nobody's.
+    // Not the library's third argument: for an ID token, its client id is an array (library.ts). "" is nobody's id.
     pairwiseIdentifier: async (ctx, personId) => (await findOwnId(deps, pairOf(ctx, personId))) ?? "",
     loadExistingGrant: makeLoadGrant(deps),
     interactions: { policy: makePolicy(deps), url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
