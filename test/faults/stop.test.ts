@@ -13,17 +13,12 @@ const db = await testDatabase();
 // Without jobs, which run at the start and would wait for a held table beside the request.
 const startWeb = (env: Record<string, string> = {}) => startMain({ DATABASE_URL: db.url, ROLE: "web", ...env });
 
-/** Locks a table that the service needs, so that it waits until the table is given back, at the latest with the test. */
+/** Locks a table that the service needs, so that it waits until the table is given back, at the latest at the end. */
 async function holdTable(table: string): Promise<() => Promise<void>> {
   const client = await db.pool.connect();
   await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
-  let isHeld = true;
-  const giveBack = async () => {
-    if (!isHeld) return;
-    isHeld = false;
-    await client.query("ROLLBACK");
-    client.release();
-  };
+  let end: Promise<void> | null = null;
+  const giveBack = () => (end ??= client.query("ROLLBACK").then(() => client.release()));
   onTestFinished(giveBack);
   return giveBack;
 }

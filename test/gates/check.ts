@@ -37,7 +37,7 @@ const tests = (name: string, kept = name): Omit<Gate, "name"> => {
 function otherServers(): Gate[] {
   if (installedServers().length === 0) return [];
   const whole = tests("test", "test-on-other-postgresql");
-  return [{ ...whole, name: "tests on other PostgreSQL", env: { TEST_SERVERS: "installed" } }];
+  return [parallel("tests on other PostgreSQL", { ...whole, env: { TEST_SERVERS: "installed" } })];
 }
 
 /** What goes through the proxy of the tests is counted in a folder of this run. */
@@ -81,13 +81,13 @@ const gates: Gate[] = [
   asUser(allTests),
   ...testsAsRoot(),
   parallel("every operation is tested", { program: "node", args: ["test/proxy/report.ts"], minutes }),
-  // The longest of them first.
+  // The longest of them first, and what waits most beside what computes most.
   parallel("browser", tests("test:browser")),
+  ...otherServers(),
+  parallel("compatibility", tests("test:compatibility")),
   parallel("examples", tests("test:examples")),
   parallel("clients", tests("test:clients")),
   parallel("outside generators", tests("test:generators")),
-  parallel("compatibility", tests("test:compatibility")),
-  ...otherServers(),
 ];
 
 const known = new Set(gates.map(({ name }) => name));

@@ -12,7 +12,7 @@ export type Gate = {
   results?: string;
   /** Fails too when what it printed does not match: for programs that succeed with nothing to do. */
   expects?: RegExp;
-  /** It needs about one processor and no file that another gate writes: neighbours like it run together. */
+  /** It needs no file that another gate writes: neighbours like it run together. */
   isParallel?: boolean;
 };
 export type Outcome = {
