@@ -55,6 +55,8 @@ describe.each(servers)("a server of $name", (server) => {
       secrets[path] = (await registerEndpoint(service.db, endpoint, how)).secret;
     }
     started.say(JSON.stringify(secrets));
+    // Until it takes requests: a delivery does not wait for it as long as a busy machine may need.
+    await fetch(`${started.url}/webhooks/person`, { method: "POST" });
   });
 
   test.each([

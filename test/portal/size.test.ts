@@ -1,7 +1,7 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import pg from "pg";
-import { beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
@@ -14,6 +14,8 @@ subscribe("http.client.request.start", (message) => {
 });
 
 const query = vi.spyOn(pg.Client.prototype, "query");
+// The next file of this process would keep each of its statements too.
+afterAll(() => query.mockRestore());
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -89,7 +91,8 @@ test.each(["people", "sorted", "person", "classes", "class", "member", "logins"]
     calls.length = 0;
     query.mockClear();
     const { html, status } = await admin.browser.open(pages[name]!);
-    const statements = query.mock.calls.map(([asked]) => describe(asked));
+    // A busy machine may open more connections for it.
+    const statements = query.mock.calls.map(([asked]) => describe(asked)).filter((text) => !text.startsWith("SET "));
     expect(status).toBe(200);
     expect(statements.length, statements.join("\n")).toBeLessThanOrEqual(mostStatements);
     expect(Buffer.byteLength(html)).toBeLessThan(mostBytes);

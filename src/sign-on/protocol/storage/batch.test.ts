@@ -34,11 +34,14 @@ test("questions asked at once are sent together, and each gets its own answer", 
 });
 
 test("a question asked while a batch is running goes into the next batch", async () => {
-  const { ask, sent } = makeCounting();
-  const first = ask(1);
-  await sleep(1);
-  expect(await Promise.all([first, ask(2), ask(3)])).toEqual([2, 4, 6]);
-  expect(sent).toEqual([[1], [2, 3]]);
+  const { sent, answers, ask } = makeHeldBatch({ inParallel: 1, atOnce: 1, largest: 10, patienceMs: 60_000 });
+  const asked = [ask(1)];
+  await expect.poll(() => sent).toEqual([[1]]);
+  asked.push(ask(2), ask(3));
+  answers[0]!();
+  await expect.poll(() => sent).toEqual([[1], [2, 3]]);
+  answers[1]!();
+  expect(await Promise.all(asked)).toEqual([1, 2, 3]);
 });
 
 test("a batch is never larger than allowed, and every question is answered", async () => {
