@@ -44,7 +44,7 @@ export function listMoments(about: About, request: PageRequest): Moment[] {
       by: nameActor(line, t),
       undo: request.may("restorePerson") ? undoOf(line, about) : null,
     })),
-  ].sort((a, b) => (a.at < b.at ? 1 : -1));
+  ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
 
 /** Events known from the record; an audit line with the same key has more detail. */
