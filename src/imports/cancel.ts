@@ -1,7 +1,7 @@
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { checkWaiting } from "./apply.ts";
-import { holdImport, importRunning } from "./lease.ts";
+import { holdImport, importRunning, waitForReading } from "./lease.ts";
 import { noProgress } from "./progress.ts";
 import { leaveQueue } from "./queue.ts";
 import { forgetUpload } from "./unmapped.ts";
@@ -9,6 +9,7 @@ import type { ImportId } from "./record.ts";
 
 /** The caller and the sweep remove staged rows. Errors: conflict if it is applied, expired or being applied. */
 export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin): Promise<void> {
+  await waitForReading(tx, { importId: id });
   await holdImport(tx, id);
   const { state, namedSchoolIds } = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
   if (state === "CANCELLED") return;

@@ -95,6 +95,12 @@ export async function tryHold(tx: Queryable, importId: string): Promise<boolean>
   return (await run(tx, holdFree, { importId })) === 1;
 }
 
+/** Waits until the reading of an import has written what it is writing. An application is not waited for. */
+export const waitForReading = makeRun<OfImport>(
+  ({ importId }) =>
+    sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} AND ${i.progressPhase} IS NOT NULL FOR NO KEY UPDATE`,
+);
+
 /** Errors: conflict import_running. */
 export async function holdImport(tx: Queryable, importId: string): Promise<void> {
   if (!(await tryHold(tx, importId))) throw importRunning();

@@ -23,7 +23,8 @@ export const answer =
 export async function startReceiver(first: Script = answer(204), host = "127.0.0.1"): Promise<Receiver> {
   let script = first;
   const received: Received[] = [];
-  const server = createServer((request, response) => {
+  // An app's server may close a connection that waits just when the service uses it again; this one waits.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {

@@ -6,11 +6,16 @@ import { makeStaff, refusalOf, withoutRequest, type AdminClient, type Sent } fro
 import { expectDescribed } from "../../support/described.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
+import { countStopped, waitForTest, whileStopped } from "../../support/standstill.ts";
+import { countWaiting } from "../../support/waiting.ts";
 
 const service = await startService();
 const { db } = service;
 const make = makeMakers(db);
 const nowhere = "00000000-0000-4000-8000-00000000dead";
+
+await db.pool.query(`${waitForTest};
+    CREATE TRIGGER wait_for_test BEFORE INSERT ON import_school FOR EACH STATEMENT EXECUTE FUNCTION wait_for_test()`);
 
 let school: SchoolId;
 let officialId: string;
@@ -240,6 +245,19 @@ test("a file that is cancelled while it is read ends cancelled", async () => {
   await expect
     .poll(async () => [(await read(id)).state, (await read(id)).progress, await staged(id)])
     .toEqual(["CANCELLED", null, 0]);
+});
+
+test("one that is cancelled while the reading writes its result is cancelled after that", async () => {
+  let [id, isAnswered] = ["", false];
+  let cancelling!: Promise<Sent>;
+  await whileStopped(db, async () => {
+    ({ id } = await handIn(csv("1;student;A;A;5a"), "&in-background=true"));
+    await expect.poll(() => countStopped(db)).toBe(1);
+    cancelling = cancel(id).finally(() => (isAnswered = true));
+    await expect.poll(async () => isAnswered || (await countWaiting(db, { starting: "SELECT FROM" })) === 1).toBe(true);
+  });
+  expect((await cancelling).status).toBe(204);
+  await expect.poll(async () => [(await read(id)).state, await staged(id)]).toEqual(["CANCELLED", 0]);
 });
 
 test("an import of several schools is applied by who reaches all of them, and listed school by school", async () => {

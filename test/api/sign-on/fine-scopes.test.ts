@@ -60,8 +60,9 @@ test("each fine scope brings its own claim alone, in the ID token and at userinf
 test("a pseudonym stays the same, differs between apps, and outlives a new encryption key", async () => {
   const { service, make } = world;
   const { school, app, login, person } = await makePupil();
-  const other = await make.app({ scopes: everyScope });
-  await make.grant({ app: other.clientId, school });
+  // Of two apps, one person in 103,850 has the same.
+  const others = [await make.app({ scopes: everyScope }), await make.app({ scopes: everyScope })];
+  for (const { clientId } of others) await make.grant({ app: clientId, school });
   const ask = async (asked: typeof app) => {
     const { id_token: token } = await getUserTokens(service, asked, login, { scopes: ["openid", "pseudonym"] });
     return decodeJwt(token!)["pseudonym"] as string;
@@ -69,7 +70,8 @@ test("a pseudonym stays the same, differs between apps, and outlives a new encry
   const first = await ask(app);
   await make.membership({ group: await make.group({ school }), person });
   expect(await ask(app)).toBe(first);
-  expect(await ask(other)).not.toBe(first);
+  const all = [first, await ask(others[0]!), await ask(others[1]!)];
+  expect(new Set(all).size).toBeGreaterThan(1);
 
   const { encryptionKeys: oldKeys } = readConfig({ NODE_ENV: "test" });
   const newKeys = [Buffer.alloc(32, 7)];

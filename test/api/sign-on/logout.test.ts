@@ -1,34 +1,15 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from "jose";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { checkCalledUri } from "../../../src/access/index.ts";
 import { makeBrowser } from "../../support/browser.ts";
+import { answer, startReceiver } from "../../support/receiver.ts";
 import { askFor, getUserTokens, postToken, type TestApp } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" });
 const backUri = "http://127.0.0.1:4999/";
 
-let receiver: Server;
-let address: string;
-let answer = 200;
-const received: string[] = [];
-
-beforeAll(async () => {
-  receiver = createServer((req, res) => {
-    let body = "";
-    req
-      .on("data", (chunk: Buffer) => (body += chunk.toString()))
-      .on("end", () => {
-        received.push(new URLSearchParams(body).get("logout_token") ?? "");
-        res.writeHead(answer, answer === 302 ? { location: "/elsewhere" } : {}).end();
-      });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/logout`;
-});
-afterAll(() => receiver.close());
+const receiver = await startReceiver();
 
 const logoutAt = (params: Record<string, string>) =>
   `${world.service.url}/oauth2/sessions/logout?${new URLSearchParams(params).toString()}`;
@@ -141,20 +122,21 @@ test("without a session logout goes straight back, with no form that needs a scr
 test("apps that registered an address are told, with the sid of their ID tokens, again until they answer", async () => {
   const { service, login, pupil } = world;
   const app = await world.app({
-    backchannelLogoutUri: await checkCalledUri(address, { allowPrivateAddresses: true }),
+    backchannelLogoutUri: await checkCalledUri(receiver.url, { allowPrivateAddresses: true }),
     idTokenAlgorithm: "ES256",
   });
   const { browser, id_token } = await getUserTokens(service, app, login);
   await browser.submit(await browser.open(logoutAt({})), "/confirm", { logout: "yes" });
-  received.length = 0;
+  receiver.received.length = 0;
   for (const status of [500, 302, 200]) {
-    answer = status;
+    receiver.script(answer(status, status === 302 ? { location: "/elsewhere" } : {}));
     await world.service.runJob("sign-on.tellLogouts");
     service.clock.forwardSeconds(61);
   }
-  expect(received).toHaveLength(3);
+  expect(receiver.received).toHaveLength(3);
   const jwks = (await (await fetch(`${service.url}/.well-known/jwks.json`)).json()) as JSONWebKeySet;
-  const { payload, protectedHeader } = await jwtVerify(received[2]!, createLocalJWKSet(jwks), {
+  const token = new URLSearchParams(receiver.received[2]!.body).get("logout_token")!;
+  const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(jwks), {
     issuer: service.url,
     audience: app.clientId,
     currentDate: service.clock(),
@@ -167,5 +149,5 @@ test("apps that registered an address are told, with the sid of their ID tokens,
   });
   expect(payload).not.toHaveProperty("nonce");
   await world.service.runJob("sign-on.tellLogouts");
-  expect(received).toHaveLength(3);
+  expect(receiver.received).toHaveLength(3);
 });

