@@ -185,6 +185,7 @@ test("the pages are usable on a phone, in the dark and without JavaScript", asyn
   const contact = await newPage({ locale, size: "phone", javaScript: false });
   await contact.goto(link);
   await contact.locator("main form button.primary").click();
+  await contact.waitForURL("**/start");
   const address = contact.url().replace(/\/start$/, "");
   await contact.goto(`${address}/provider`);
   await enterValuesPlainly(contact);

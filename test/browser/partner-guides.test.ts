@@ -34,6 +34,8 @@ test.each(looks)("a partner runs the calls of a guide, $size $colorScheme, JavaS
   const page = await newPage(look);
   await page.goto(`${base}/not-found`);
   await logIn(page, partner);
+  // Before the scripts of the page ran, a call leads to another page.
+  await page.waitForLoadState();
   for (const number of [2, 4]) {
     const call = page.locator(`#answer-${number}`);
     await call.getByRole("button", { name: look.locale === "en" ? "Run" : "Ausführen" }).click();

@@ -82,6 +82,7 @@ test("a partner rotates a secret, makes an endpoint and sees a delivery", async 
   await look("delivery-tried");
   await page.getByRole("link", { name: "Zum Webhook" }).click();
   await page.getByText("0 von einem Versuch").waitFor();
+  await page.waitForLoadState();
   await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
   await look("endpoint");
   await page.getByLabel("Zustand der Nachrichten").selectOption("FAILED");

@@ -61,6 +61,7 @@ async function expectSignIn(login: Login, works: boolean): Promise<void> {
 
 async function readSecret(page: Page): Promise<Login> {
   await expectHeading(page, "Neues Passwort");
+  await page.waitForLoadState();
   const [username = "", password = ""] = await page.locator(".secret code").allTextContents();
   return { username, password };
 }

@@ -24,6 +24,13 @@ async function openLogin(): Promise<Page> {
   return page;
 }
 
+/** Sends a wrong password, and waits for the answer before the next one. */
+async function guess(page: Page, number: number): Promise<void> {
+  await logIn(page, { ...people.student, password: `guess ${number}` });
+  await page.getByRole("alert").waitFor();
+  await page.waitForLoadState();
+}
+
 async function logInAtApp(person: Parameters<typeof logIn>[1]): Promise<Page> {
   const page = await openLogin();
   await logIn(page, person);
@@ -77,6 +84,7 @@ test("the keyboard alone is enough", async () => {
   await page.keyboard.type(people.student.password);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Darf Lernapp" }).waitFor();
+  await page.waitForLoadState();
   await page.keyboard.press("Tab");
   await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Zum Inhalt springen");
   await page.keyboard.press("Enter");
@@ -115,7 +123,7 @@ test("nothing entered is told field by field", async () => {
 
 test("who guesses is told when to try again, and then may", async () => {
   const page = await openLogin();
-  for (let guess = 0; guess < 5; guess += 1) await logIn(page, { ...people.student, password: `guess ${guess}` });
+  for (let number = 0; number < 5; number += 1) await guess(page, number);
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),
     logIn(page, people.student),
@@ -134,7 +142,7 @@ test("a stranger guessing does not keep the pupil out who uses their own browser
   await own.goto(`${service.url}/oauth2/sessions/logout`);
   await press(own, "Ja, abmelden");
   const stranger = await openLogin();
-  for (let guess = 0; guess < 6; guess += 1) await logIn(stranger, { ...people.student, password: `guess ${guess}` });
+  for (let number = 0; number < 6; number += 1) await guess(stranger, number);
   await expect.poll(() => stranger.getByRole("alert").textContent()).toContain("zu viele Versuche");
   await own.goto(service.authorizationUrl());
   await logIn(own, people.student);
@@ -273,6 +281,8 @@ test("a form that another site sends in is not taken", async () => {
   await logIn(page, people.student);
   await expect.poll(() => page.getByRole("alert").textContent()).toContain("noch einmal an");
   await logIn(page, people.student);
+  await expectHeading(page, "Darf Lernapp deine Daten sehen?");
+  await page.waitForLoadState();
   await page.evaluate("document.querySelectorAll('[name=csrf]').forEach((field) => { field.value = 'forged'; })");
   await press(page, "Ja, erlauben");
   await expectHeading(page, "Das konnten wir nicht zuordnen");
@@ -390,6 +400,8 @@ test("the answer to a consent is in sight on a small phone, also to an app that 
   for (const scope of ["openid profile school role groups", "openid profile school role groups offline_access"]) {
     await page.goto(service.authorizationUrl({ scope, prompt: "login" }));
     await logIn(page, people.student);
+    await expectHeading(page, "Darf Lernapp deine Daten sehen?");
+    await page.waitForLoadState();
     for (const name of ["Ja, erlauben", "Nein, nicht erlauben"]) {
       const box = await page.getByRole("button", { name }).boundingBox();
       expect((box?.y ?? 999) + (box?.height ?? 999)).toBeLessThanOrEqual(640);

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeDatabaseGate, type DatabaseGate } from "../support/database-gate.ts";
+import { expectReady } from "../support/ready.ts";
 import { startService, type TestService } from "../support/service.ts";
 
 let gate: DatabaseGate;
@@ -22,7 +23,7 @@ const readKeys = async () =>
 
 test("while the database is away requests are 503 with Retry-After, the process is live and not ready, and apps get the keys; when it is back, so is the service", async () => {
   expect((await read()).status).toBe(401);
-  expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+  await expectReady(service.url);
   const keys = await readKeys();
   expect(keys).toHaveLength(2);
 
@@ -42,5 +43,5 @@ test("while the database is away requests are 503 with Retry-After, the process 
   await gate.open();
   // Until every pool has noticed that its connections are gone, a read may be answered 503.
   await expect.poll(async () => (await read()).status).toBe(401);
-  await expect.poll(async () => (await fetch(`${service.url}/health/ready`)).status).toBe(200);
+  await expectReady(service.url);
 });

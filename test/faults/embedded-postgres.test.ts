@@ -552,7 +552,9 @@ async function writeUntilItFails(url: string): Promise<number[]> {
       confirmed.push(rows[0]!.id);
     }
   } catch (error) {
-    expect(String(error)).toMatch(/No space left on device|Connection terminated|server closed|terminating connection/);
+    expect(String(error)).toMatch(
+      /No space left on device|Connection terminated|server closed|terminating connection|ECONNRESET|EPIPE/,
+    );
     return confirmed;
   } finally {
     await client.end().catch(() => undefined);

@@ -224,7 +224,8 @@ test("what is planted in a column of any type and schema is found, and nothing o
   expect([proof.code, proof.isProven]).toEqual([1, false]);
   expect(unexpectedOf(proof).toSorted()).toEqual(planted.map(([finding]) => `unexpected ${finding}`).toSorted());
   const { out } = await run(["person", "prove-erased", erased, "--values", values]);
-  for (const text of [out, proof.out]) expect(text).not.toMatch(/wei(ß|ss)m|joerg|jörg|4711/i);
+  // The digits alone may be in an id.
+  for (const text of [out, proof.out]) expect(text).not.toMatch(/wei(ß|ss)m|joerg|jörg|src-4711/i);
   expect(out).toMatch(/^UNEXPECTED +database +parent_letter\.text +first and last name +1 +nothing should hold it$/m);
   expect(out).toContain("10 places hold what should not be there.");
   for (const table of ["parent_letter", "audit", "import", "idempotency_key", "sign_on_step", "card_settings"])

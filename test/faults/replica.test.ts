@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { changeDirectory, setGrant } from "../../src/access/index.ts";
 import { updateSchool } from "../../src/directory/index.ts";
 import { isDatabaseUnavailable, openDatabase } from "../../src/platform/database/db.ts";
@@ -40,17 +40,23 @@ async function makeSubject() {
   return { school, app, setAccess, login: await giveLogin(service.db, person) };
 }
 
+const resumeReplay = () => servers.onReplica("SELECT pg_wal_replay_resume()");
+/** Until it is resumed, at the latest with the end of the test. */
+async function pauseReplay(): Promise<void> {
+  onTestFinished(async () => void (await resumeReplay()));
+  await servers.onReplica("SELECT pg_wal_replay_pause()");
+}
+
 const servedBy = (server: string) => readMetric(`database_reads_total{server="${server}"}`);
 
 test("sign-on decides by what was written last, also where the replica has not received it", async () => {
   const { app, setAccess, login } = await makeSubject();
-  await servers.onReplica("SELECT pg_wal_replay_pause()");
+  await pauseReplay();
   expect((await signOn(service, app, login)).back.searchParams.get("code")).toBeNull();
   await setAccess("EVERYBODY");
   expect(await exchange(service, app, await signOn(service, app, login))).toMatchObject({ status: 200 });
   await setAccess("NOBODY");
   expect((await signOn(service, app, login)).back.searchParams.get("code")).toBeNull();
-  await servers.onReplica("SELECT pg_wal_replay_resume()");
 });
 
 test("a replica that is too old is not read until it is young again, and its age is measured", async () => {
@@ -65,7 +71,7 @@ test("a replica that is too old is not read until it is young again, and its age
   const readAt = async () => ({ name: await readName(), isOfReplica: (await servedBy("replica")) > 0 });
   await expect.poll(readAt).toEqual({ name: "School", isOfReplica: true });
 
-  await servers.onReplica("SELECT pg_wal_replay_pause()");
+  await pauseReplay();
   await changeDirectory(service.db, { at: service.clock() }, (change) =>
     updateSchool(change, { schoolId: school, name: "Renamed" }),
   );
@@ -74,7 +80,7 @@ test("a replica that is too old is not read until it is young again, and its age
   await expect.poll(() => readMetric("database_replica_age_seconds")).toBeGreaterThan(3);
   expect(await servedBy("primary")).toBeGreaterThan(0);
 
-  await servers.onReplica("SELECT pg_wal_replay_resume()");
+  await resumeReplay();
   await expect.poll(() => readMetric("database_replica_age_seconds")).toBeLessThan(3);
   const before = await servedBy("replica");
   const readAgain = async () => ({ name: await readName(), isOfReplica: (await servedBy("replica")) > before });

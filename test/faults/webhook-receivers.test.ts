@@ -1,10 +1,10 @@
-import { createServer, type Server } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { OutboundPolicy } from "../../src/platform/outbound/guarded-request.ts";
 import { getDelivery, listDeliveries, type Attempt } from "../../src/webhooks/index.ts";
 import { registerEndpoint } from "../support/webhook-changes.ts";
 import { atFileEnd } from "../support/file-end.ts";
+import { findPort } from "../support/find-port.ts";
 import { answer, startReceiver, type Receiver } from "../support/receiver.ts";
 import { keys, startWebhooks, type WebhookWorld } from "../support/webhooks.ts";
 
@@ -102,11 +102,7 @@ test("a redirect is a failure and is not followed, wherever it leads", async () 
 });
 
 test("no one there is a failure with its reason", async () => {
-  const closed: Server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => closed.once("listening", resolve));
-  const { port } = closed.address() as AddressInfo;
-  await new Promise((resolve) => closed.close(resolve));
-  expect((await deliver(`http://127.0.0.1:${port}/`))[0]).toMatchObject({
+  expect((await deliver(`http://127.0.0.1:${await findPort()}/`))[0]).toMatchObject({
     status: null,
     error: expect.stringContaining("ECONNREFUSED") as string,
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { applyMigrations, migrationsFolder } from "../../src/platform/migrations/migrate.ts";
 import { makeMakers } from "../support/make.ts";
+import { expectReady } from "../support/ready.ts";
 import { startService } from "../support/service.ts";
 import { getAppToken, getUserTokens, giveLogin, postToken } from "../support/token.ts";
 
@@ -42,7 +43,7 @@ test("a migration that fails half-way under requests leaves the service ready: i
   while (!migration.isOver) expect(await listPeople()).toBe(1);
   await failed;
 
-  expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+  await expectReady(service.url);
   await make.person({ school, groups });
   expect(await listPeople()).toBe(2);
   const refresh = { grant_type: "refresh_token", refresh_token: before.refresh_token! };

@@ -112,7 +112,7 @@ test("a database in another encoding than UTF-8 is refused", async () => {
     url,
     "CREATE DATABASE schultor_test_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'",
   );
-  onTestFinished(() => onServer(url, "DROP DATABASE schultor_test_ascii"));
+  onTestFinished(() => onServer(url, "DROP DATABASE schultor_test_ascii WITH (FORCE)"));
   await expect(reachDatabase(withDatabase(url, "schultor_test_ascii"), options)).rejects.toThrow(
     "its database is encoded in SQL_ASCII. Make one with ENCODING 'UTF8'",
   );

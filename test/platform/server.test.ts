@@ -53,7 +53,7 @@ test("a running request ends after the stop, its connection is closed, and nothi
   });
   const request = fetch(url);
   await arrived;
-  const stopped = server.stop(5);
+  const stopped = server.stop(600);
   expect(server.isStopping()).toBe(true);
   await expect(fetch(url)).rejects.toThrow();
   release(undefined);

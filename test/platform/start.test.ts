@@ -6,6 +6,7 @@ import { makeBrowser } from "../support/browser.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { testDatabase } from "../support/database.ts";
 import { startMain, startProgram } from "../support/program.ts";
+import { expectReady } from "../support/ready.ts";
 
 const db = await testDatabase();
 const freshDb = await testDatabase();
@@ -54,8 +55,8 @@ test("a wrong database password is told without the address's secret", async () 
 test("without configuration it starts on an embedded database, prints what to try, and stops when asked", async () => {
   const program = startProgram(["src/main.ts"], { PORT: "0", DATA_DIR: dataDir });
   const [, url] = await program.says(/IDM API +(http:\/\/localhost:\d+)\//);
-  expect((await fetch(`${url}/health/ready`)).status).toBe(200);
-  expect(program.output()).toMatch(/student\.goethe +demo-student-goethe/);
+  await expectReady(url!);
+  await program.says(/student\.goethe +demo-student-goethe/);
   const [curl] = await program.says(/curl .*schools(?=\n)/);
   const { stdout } = await promisify(execFile)("sh", ["-c", curl]);
   expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual([
@@ -72,13 +73,12 @@ test("without configuration it starts on an embedded database, prints what to tr
 
 test("two processes start on one database at once, and both serve", async () => {
   const programs = await Promise.all([startMain({ DATABASE_URL: db.url }), startMain({ DATABASE_URL: db.url })]);
-  const answers = await Promise.all(programs.map(({ url }) => fetch(`${url}/health/ready`)));
-  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  for (const { url } of programs) await expectReady(url);
 });
 
 test("a worker answers health checks and nothing else", async () => {
   const { url } = await startMain({ DATABASE_URL: db.url, ROLE: "worker" });
-  expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+  await expectReady(url);
   expect((await fetch(`${url}/idm/ep/v1/schools`)).status).toBe(404);
 });
 
