@@ -23,7 +23,7 @@ export const answer =
 export async function startReceiver(first: Script = answer(204), host = "127.0.0.1"): Promise<Receiver> {
   let script = first;
   const received: Received[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {

@@ -47,7 +47,7 @@ export async function startUpstreamProvider(
       jwk: { ...(await exportJWK(privateKey)), alg: "RS256", use: "sig", kid: crypto.randomUUID() },
     };
   };
-  const server = createServer();
+  const server = createServer({ keepAliveTimeout: 0 });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   let key = await makeKey();
