@@ -85,7 +85,10 @@ test("several processes make each partition once, and drop it once", async () =>
   const made = await Promise.all([1, 2, 3].map(() => makeAuditPartitions(db, first)));
   const names = (await listAuditPartitions(db.pool)).filter(({ isOfMonth }) => isOfMonth).map(({ name }) => name);
   expect(made.flat().sort()).toEqual(names);
-  const dropped = await Promise.all([1, 2, 3].map(() => dropAuditPartitions(db, later(first, 200))));
+  const drop = () => dropAuditPartitions(db, later(first, 200));
+  const dropped = await Promise.all([1, 2, 3].map(drop));
+  // What one of them looked at for too long is left for the next run.
+  dropped.push(await drop());
   expect(new Set(dropped.flat())).toEqual(new Set(["audit_first", ...names]));
 });
 
@@ -116,7 +119,7 @@ test("the migration keeps every line where it is, and what the release before wr
   );
   const old = [
     "INSERT INTO audit (id, at, action, detail) VALUES (gen_random_uuid(), now(), 'signed_in', '{}')",
-    "UPDATE audit SET before = '{}' WHERE at > now() - interval '1 minute'",
+    "UPDATE audit SET before = '{}' WHERE at > now() - interval '1 hour'",
     "DELETE FROM audit WHERE id = ANY (ARRAY(SELECT id FROM audit ORDER BY at LIMIT 10))",
   ].map((text, n) => ({ name: `old ${n}`, text }));
   const runOld = async () => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { idm, makeReader, type Reader } from "../support/api.ts";
 import { makeMakers } from "../support/make.ts";
-import { startProgram } from "../support/program.ts";
+import { startMain } from "../support/program.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { getAppToken, type TestApp } from "../support/token.ts";
 
@@ -71,14 +71,7 @@ async function residentBytes(url: string): Promise<number> {
 }
 
 test("a list of 100,000 people is read with memory that does not grow with it", async () => {
-  const program = startProgram(["src/main.ts"], {
-    DATABASE_URL: service.db.url,
-    PORT: "0",
-    DEMO_WORLD: "false",
-    ROLE: "web",
-    LOG_LEVEL: "warn",
-  });
-  const [url] = await program.says(/http:\/\/localhost:\d+/);
+  const { url } = await startMain({ DATABASE_URL: service.db.url, ROLE: "web", LOG_LEVEL: "warn" });
   // Its clock is not that of the tests, so it needs a token of its own.
   const call = { url, token: await getAppToken({ url }, app, ["people:read"]) };
   const readWatched = async (path: string) => {
@@ -156,12 +149,13 @@ test("a caller who goes away gives the connection free, early or late", async ()
 
 test("a list that breaks off on our side does not look whole", async () => {
   const response = await open(paths.long);
+  let ended = "";
+  // An error that nobody listens for yet is not told later.
+  response.on("end", () => (ended = "end")).on("error", () => (ended = "error"));
   // Most of the list waits until somebody reads its beginning.
   await service.db.pool.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()",
   );
-  let ended = "";
-  response.on("end", () => (ended = "end")).on("error", () => (ended = "error"));
   response.resume();
   await until(() => ended !== "");
   expect(ended).toBe("error");

@@ -6,9 +6,10 @@ import { sampleImport } from "../support/import-samples.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { fingerprint, makeImporter, now, origin, readDirectory, rules, zip } from "./rosters.ts";
-import { countWaitingImports } from "../support/waiting.ts";
+import { countWaitingImports, waitWithoutEnd } from "../support/waiting.ts";
 
 const db = await testDatabase();
+waitWithoutEnd(db.pool);
 const make = makeMakers(db);
 const { run, preview, apply } = makeImporter(db);
 const header = "id;role;first_name;call_name;last_name;classes;courses;status\n";

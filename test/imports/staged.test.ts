@@ -7,9 +7,10 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { findTraces } from "../support/traces.ts";
 import { makeImporter, now, origin, rules, writeRoster } from "./rosters.ts";
-import { countWaitingImports } from "../support/waiting.ts";
+import { countWaitingImports, waitWithoutEnd } from "../support/waiting.ts";
 
 const db = await testDatabase();
+waitWithoutEnd(db.pool);
 const make = makeMakers(db);
 const { run, preview } = makeImporter(db);
 const header = "id;role;first_name;last_name;classes\n";

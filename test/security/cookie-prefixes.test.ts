@@ -15,7 +15,7 @@ const issuer = "https://login.example.org";
 /** What ends TLS in front of the service. Shape: `set` are the cookies that its answers set. */
 async function startFront(service: TestService): Promise<{ url: string; set: string[] }> {
   const set: string[] = [];
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     const headers = { ...req.headers, "x-forwarded-proto": "https" };
     const ask = request(service.url + req.url!, { method: req.method!, headers }, (answer) => {
       set.push(...(answer.headers["set-cookie"] ?? []));

@@ -16,7 +16,7 @@ import { listPlaces, type Place } from "./requests/operations.ts";
 const service = await startDemo({
   env: { DATABASE_POOL_SIZE: String(leastPoolSize) },
   // A busy machine may take longer for what is asked beside connections that are held.
-  limits: { headersTimeout: 600_000, requestTimeout: 600_000 },
+  limits: { headersTimeout: 600_000, requestTimeout: 600_000, keepAliveTimeout: 600_000 },
 });
 const port = Number(new URL(service.url).port);
 const app = demoApp("demo-lernapp");

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { PNG } from "pngjs";
 import type { GroupId } from "../../src/directory/index.ts";
 import { loadDocument, listOperations, resolve } from "../../src/platform/http/index.ts";
@@ -77,6 +77,13 @@ beforeAll(async () => {
   made.import = await create(`/admin/v1/imports?school=${small}`, roster, "application/octet-stream");
   const endpoint = { clientId: app.clientId, url: "https://93.184.215.14/events", eventTypes: ["person"] };
   made.endpoint = await create("/admin/v1/webhook-endpoints", JSON.stringify(endpoint), "application/json");
+  // A busy machine is answered before the roster is read.
+  const readImport = async () => {
+    const path = `/admin/v1/imports/${made.import}`;
+    const { text } = await send({ path, headers: { authorization: `Bearer ${operator}` } });
+    return (JSON.parse(text) as { state: string }).state;
+  };
+  await vi.waitUntil(async () => (await readImport()) !== "READING", { timeout: 600_000, interval: 200 });
 });
 
 /** Creates something as the operator; answers its id. */

@@ -5,11 +5,12 @@ import { openDatabase } from "../../src/platform/database/db.ts";
 import { makeImporter, now, origin, rules } from "../imports/rosters.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { countWaitingImports } from "../support/waiting.ts";
+import { countWaitingImports, waitWithoutEnd } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
 const least = openDatabase({ url: db.url, poolSize: 1 });
+waitWithoutEnd(least.pool);
 const { run, preview } = makeImporter(least);
 const header = "id;role;first_name;last_name;classes\n";
 const row = (n: number) => `${n};student;Ada;Muster;5a\n`;

@@ -6,10 +6,12 @@ import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
 import { countStopped, waitForTest, whileStopped } from "../support/standstill.ts";
 import { getAppToken } from "../support/token.ts";
+import { waitWithoutEnd } from "../support/waiting.ts";
 
 // A change of what an app sees of a whole school, and the deletion of an app, may take many minutes.
 const service = await startService({ env: { DATABASE_POOL_SIZE: String(leastPoolSize) } });
 const { db } = service;
+waitWithoutEnd(service.shares.changes.pool);
 const make = makeMakers(db);
 await db.pool.query(`${waitForTest};
   CREATE TRIGGER wait_for_test AFTER INSERT ON "grant" FOR EACH ROW EXECUTE FUNCTION wait_for_test();

@@ -23,7 +23,7 @@ export type Collector = { url: string; spans: CollectedSpan[]; bodies: string[];
 /** A collector of OpenTelemetry that keeps what it gets as OTLP over HTTP with JSON; ends with the test file. */
 export async function startCollector(status = 200): Promise<Collector> {
   const collector: Collector = { url: "", spans: [], bodies: [], paths: [] };
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {

@@ -257,6 +257,7 @@ async function insertPeople(db: Pick<Db, "pool">, batch: Batch): Promise<PersonI
     })),
   );
   await withTransaction(db, async (tx) => {
+    await tx.query("SET LOCAL statement_timeout = 0");
     await tx.query(
       `INSERT INTO person (id, home_school_id, role, first_full, first_call, last, sort_key, created_at, updated_at)
        SELECT id, $1, 'STUDENT', first_full, first_call, last, sort_key, $7, $7

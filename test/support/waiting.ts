@@ -1,3 +1,4 @@
+import type pg from "pg";
 import type { PersonId } from "../../src/directory/index.ts";
 import type { Db } from "../../src/platform/database/db.ts";
 
@@ -17,6 +18,15 @@ export async function countWaiting(
     [`^\\s*${starting}`, table ?? null, mode ?? null],
   );
   return rows[0]!.count;
+}
+
+/** Lets the statements of a pool that has no connection yet wait for as long as a test holds what they need. */
+export function waitWithoutEnd(pool: pg.Pool): void {
+  if (pool.totalCount > 0) throw new Error("The pool has connections already.");
+  pool.on(
+    "connect",
+    (client) => void client.query("SET lock_timeout = 0; SET statement_timeout = 0").catch(() => undefined),
+  );
 }
 
 /** Counts the imports that wait with everything written, before their last statement. */

@@ -35,9 +35,9 @@ const atToken = (change: (body: Record<string, unknown>) => Promise<object> | ob
     return path === "/token" && body["id_token"] !== undefined ? { ...body, ...(await change(body)) } : body;
   };
 /** The ID token of the answer with other claims, signed by the provider. */
-const withClaims = (claims: object, header = {}) =>
+const withClaims = (claims: () => object, header = {}) =>
   atToken(async ({ id_token }) => ({
-    id_token: await provider.sign({ ...decodeJwt(id_token as string), ...claims }, header),
+    id_token: await provider.sign({ ...decodeJwt(id_token as string), ...claims() }, header),
   }));
 const signInWith = (after: typeof provider.after) =>
   withAnswer(after, () => party.codeOf(party.signIn(provider, connection)));
@@ -97,11 +97,11 @@ test.each<[string, string, () => object, object?]>([
   ["a beginning in the future", "CLOCK", () => ({ iat: soon() + 120 })],
   ["a beginning long ago", "CLOCK", () => ({ iat: soon() - 3600 })],
 ])("an ID token with %s: %s", async (_what, code, claims, header) => {
-  expect(await signInWith(withClaims(claims(), header))).toBe(code);
+  expect(await signInWith(withClaims(claims, header))).toBe(code);
 });
 
 test("an ID token within the skew of the clocks is accepted", async () => {
-  expect(await signInWith(withClaims({ exp: soon() - 30, iat: soon() + 30 }))).toBe("signed_in");
+  expect(await signInWith(withClaims(() => ({ exp: soon() - 30, iat: soon() + 30 })))).toBe("signed_in");
 });
 
 test("an ID token with a signature that is not the provider's is refused, whatever algorithm it names", async () => {
@@ -139,7 +139,7 @@ test("a new key of the provider is read when it is first used, and a made-up one
     return isDown && req.url!.startsWith("/.well-known/") && (res.writeHead(503).end(), true);
   };
   const readKeys = () => asked.filter((path) => path === "/jwks").length;
-  const madeUp = withClaims({}, { kid: "made-up" });
+  const madeUp = withClaims(() => ({}), { kid: "made-up" });
   expect([await signInOwn(madeUp), readKeys()]).toEqual(["INVALID_RESPONSE", 1]);
   ahead = 120_000;
   await provider.changeKey();

@@ -47,7 +47,7 @@ beforeAll(async () => {
 async function fillUpstream(): Promise<void> {
   const client = await db.pool.connect();
   try {
-    await client.query("SET session_replication_role = replica");
+    await client.query("SET session_replication_role = replica; SET statement_timeout = 0");
     for (const text of [
       `INSERT INTO upstream_connection (id, school_id, profile, name, issuer, client_id, client_secret, tested_at, token_endpoint_auth_method, scopes, subject_claim,
          rule_claim, rule_field, normalisations, group_ids, state, created_at, updated_at, refresh_at, failing_since, last_failure, last_failure_at)
@@ -80,6 +80,7 @@ async function fillUpstream(): Promise<void> {
        SELECT gen_random_uuid(), 'SCHOOL_ADMIN', id, now() FROM person WHERE role = 'TEACHER'`,
       "RESET session_replication_role",
       "ANALYZE",
+      "RESET statement_timeout",
     ])
       await client.query(text);
   } finally {

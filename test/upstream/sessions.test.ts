@@ -29,6 +29,8 @@ const current = async (personId: PersonId) =>
   (await findRows<{ count: number }>(db.pool, countCurrent, { personId }))[0]!.count;
 
 async function signIn(connection: ConnectionId) {
+  // The provider's tokens have the real time.
+  if (now < new Date()) now = new Date();
   const name = `pupil-${++people}`;
   const personId = await make.person({ school, sourceSystemIdentifier: name });
   await giveLogin(db, personId);
