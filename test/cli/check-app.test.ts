@@ -278,7 +278,7 @@ async function erasuresOf(fault?: (typeof erasureFaults)[number][0]): Promise<Ve
     if (fault !== "confirms nothing" && !isBroken) await confirmAll();
     res.writeHead(isBroken ? 500 : 204).end();
   };
-  const app = createServer((_, res) => void answer(res)).listen(0, "127.0.0.1");
+  const app = createServer({ keepAliveTimeout: 0 }, (_, res) => void answer(res)).listen(0, "127.0.0.1");
   await once(app, "listening");
   const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
   const verdicts = await checkErasures({ api, webhook: { url, secret, newSecret: undefined }, patienceMs: 100 });
@@ -381,7 +381,7 @@ test("the public keys of the app are read from a file or from its address", asyn
   const folder = makeDataDir();
   const file = join(folder, "keys.json");
   writeFileSync(file, JSON.stringify({ keys }));
-  const server = createServer((_, res) => res.end(readFileSync(file))).listen(0, "127.0.0.1");
+  const server = createServer({ keepAliveTimeout: 0 }, (_, res) => res.end(readFileSync(file))).listen(0, "127.0.0.1");
   atFileEnd(() => server.close());
   await once(server, "listening");
   for (const given of [

@@ -28,7 +28,7 @@ async function startScripted(answers: readonly Answer[], expiresIn = 3600) {
     asked.push({ line: `${method} ${url}`, key, token: headers.authorization });
     return answers[Math.min(answered++, answers.length - 1)]!;
   };
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     const { status, headers = {}, body } = answerOf(req, `http://${req.headers.host}`);
     req.resume().once("end", () => {
       res.writeHead(status, { "content-type": "application/json", ...headers });

@@ -55,7 +55,7 @@ test("an address without encryption, and one that is no such service, gets no se
   expect(await login("http://portal.example")).toMatchObject({ code: 2 });
   expect(await login("portal.example")).toMatchObject({ code: 2 });
   const seen: (string | undefined)[] = [];
-  const other = createServer((req, res) => {
+  const other = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     seen.push(req.headers.authorization);
     res.end("{}");
   });

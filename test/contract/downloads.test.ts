@@ -22,7 +22,7 @@ async function startPublisher(issuerUrl: string): Promise<string> {
   const place = { platform: "nordlicht", baseUrl: issuerUrl, issuerUrl };
   const withoutPkce = { deprecatedAt: new Date(), sunsetAt: new Date() };
   const router = makePublishRouter({ ...place, withoutPkce, packages, isReady: async () => true });
-  const server = createServer(express().disable("etag").use(router)).listen(0, "127.0.0.1");
+  const server = createServer({ keepAliveTimeout: 0 }, express().disable("etag").use(router)).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   atFileEnd(() => new Promise((resolve) => server.close(resolve)));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

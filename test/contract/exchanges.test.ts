@@ -18,7 +18,7 @@ const token = await getAppToken(service, app, idmScopes);
 const school = "a0000000-0000-4000-8000-000000000001";
 
 async function listen(listener: RequestListener): Promise<number> {
-  const server = createServer(listener);
+  const server = createServer({ keepAliveTimeout: 0 }, listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   atFileEnd(() => {
     server.closeAllConnections();

@@ -30,7 +30,7 @@ beforeAll(async () => {
     .disable("etag")
     .use(makePageAssets(), makePublishRouter({ ...place, withoutPkce, packages, isReady: async () => isReady }));
   app.use((_req, res) => void res.status(404).json({ code: "not_found" }));
-  server = createServer(app).listen(0, "127.0.0.1");
+  server = createServer({ keepAliveTimeout: 0 }, app).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });

@@ -14,7 +14,7 @@ afterAll(() => closings.forEach((close) => close()));
 
 async function serve(listener: RequestListener, log = silentLog): Promise<string> {
   const check = makeAnswerCheck(document, log);
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     res.setHeader("X-Request-Id", "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10");
     check(req, res);
     listener(req, res);

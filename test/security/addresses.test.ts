@@ -11,7 +11,7 @@ const { ask, refusal } = makeOperator(runHere({ NODE_ENV: "test", DATABASE_URL: 
 const { clientId } = await ask("app", "create", "--name", "Lernapp");
 
 let called = 0;
-const inside = createServer((_request, response) => {
+const inside = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
   called += 1;
   response.end();
 }).listen(0, "127.0.0.1");

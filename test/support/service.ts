@@ -66,7 +66,9 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const db = wishes.db ?? (await testDatabase());
   const clock = wishes.clock ?? makeTestClock();
   const given = readConfig({ NODE_ENV: "test", PORT: "0", DEMO_WORLD: "false", ...wishes.env });
-  const server = await openServer({ host: "localhost", port: given.port, limits: wishes.limits ?? {} });
+  // No connection ends just when a test uses it again: on a busy machine a client counts its time too late.
+  const limits = { keepAliveTimeout: 0, ...wishes.limits };
+  const server = await openServer({ host: "localhost", port: given.port, limits });
   const config = settlePort(given, server.port);
   const { databaseReplicaUrl: replicaUrl, databaseReplicaMaxAgeSeconds: replicaMaxAgeSeconds } = config;
   const { databasePoolSize: poolSize, role } = config;

@@ -265,7 +265,7 @@ export async function startApp(settings: Settings) {
     else send(res, 200, "Welcome. Sign in?");
   }
 
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     answer(req, res).catch(() => send(res, 500, "A fault"));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
