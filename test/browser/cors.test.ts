@@ -1,9 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startWorld } from "../api/sign-on/world.ts";
-import { atFileEnd } from "../support/file-end.ts";
+import { serve } from "../support/serve.ts";
 import { makeTestClock } from "../support/service.ts";
 import { getUserTokens, type TestApp, type TokenBody } from "../support/token.ts";
 import { chromiumOptions } from "./support/browser.ts";
@@ -16,15 +14,8 @@ let tokens: TokenBody;
 let own: string;
 let hostile: Record<"another port" | "another host", string>;
 
-async function startOrigin(host: "localhost" | "127.0.0.1"): Promise<string> {
-  const server = createServer((_req, res) => res.setHeader("content-type", "text/html").end("<title>page</title>"));
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  atFileEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://${host}:${(server.address() as AddressInfo).port}`;
-}
+const startOrigin = (host: "localhost" | "127.0.0.1"): Promise<string> =>
+  serve((_req, res) => res.setHeader("content-type", "text/html").end("<title>page</title>"), host);
 
 beforeAll(async () => {
   browser = await chromium.launch(chromiumOptions);

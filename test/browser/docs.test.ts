@@ -1,21 +1,17 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import express from "express";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { makePageAssets } from "../../src/platform/pages/index.ts";
 import { makePublishRouter } from "../../src/publish/index.ts";
 import { expectAccessible, expectReadable, useBrowser, type Look } from "./support/browser.ts";
+import { serve } from "../support/serve.ts";
 
 const { newPage } = useBrowser();
-let server: Server;
 let url: string;
 
 beforeAll(async () => {
   const app = express();
-  server = createServer(app).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = await serve(app);
   app.use(
     makePageAssets(),
     makePublishRouter({
@@ -28,7 +24,6 @@ beforeAll(async () => {
     }),
   );
 });
-afterAll(() => server.close());
 
 const looks: Look[] = [{ size: "phone" }, { size: "desk", colorScheme: "dark" }, { size: "whiteboard" }];
 

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createLocalJWKSet, exportJWK, generateKeyPair } from "jose";
 import { expect, test } from "vitest";
@@ -21,6 +19,7 @@ import { atFileEnd } from "../support/file-end.ts";
 import { findPort } from "../support/find-port.ts";
 import { patienceMs, startApp, type Fault, type Settings } from "./check-app/app.ts";
 import { runHere } from "./program.ts";
+import { serve } from "../support/serve.ts";
 
 const secret = "whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5ldmVyIHVzZSBpdCE=";
 const newSecret = "whsec_YW5vdGhlciBleGFtcGxlLCBuZXZlciB1c2UgaXQhISE=";
@@ -278,11 +277,8 @@ async function erasuresOf(fault?: (typeof erasureFaults)[number][0]): Promise<Ve
     if (fault !== "confirms nothing" && !isBroken) await confirmAll();
     res.writeHead(isBroken ? 500 : 204).end();
   };
-  const app = createServer({ keepAliveTimeout: 0 }, (_, res) => void answer(res)).listen(0, "127.0.0.1");
-  await once(app, "listening");
-  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+  const url = await serve((_, res) => void answer(res));
   const verdicts = await checkErasures({ api, webhook: { url, secret, newSecret: undefined }, patienceMs: 100 });
-  app.close();
   await issuer.close();
   return verdicts;
 }
@@ -381,12 +377,10 @@ test("the public keys of the app are read from a file or from its address", asyn
   const folder = makeDataDir();
   const file = join(folder, "keys.json");
   writeFileSync(file, JSON.stringify({ keys }));
-  const server = createServer({ keepAliveTimeout: 0 }, (_, res) => res.end(readFileSync(file))).listen(0, "127.0.0.1");
-  atFileEnd(() => server.close());
-  await once(server, "listening");
+  const address = await serve((_, res) => res.end(readFileSync(file)));
   for (const given of [
     ["--public-keys", file],
-    ["--jwks-uri", `http://127.0.0.1:${(server.address() as AddressInfo).port}/`],
+    ["--jwks-uri", `${address}/`],
   ]) {
     const port = await findPort();
     const issuer = `http://127.0.0.1:${port}`;

@@ -1,5 +1,4 @@
 import { readFile, stat } from "node:fs/promises";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands, runCommandLine } from "../../src/cli/index.ts";
@@ -9,6 +8,7 @@ import { startDemo } from "../support/api.ts";
 import { makeBrowser, type Browser, type Shown } from "../support/browser.ts";
 import { setUpTotp, totpCode } from "../support/second-factor.ts";
 import { makeConfigFolder } from "./remote-world.ts";
+import { serve } from "../support/serve.ts";
 
 const service = await startDemo();
 const partner = { username: "partner.lernapp", password: "demo-partner-lernapp" };
@@ -188,12 +188,9 @@ test("a pupil gets no token, and apps get none of the command line's", async () 
 });
 
 test("an address that is no service of ours opens no browser", async () => {
-  const other = createServer((_req, res) => res.end("{}")).listen(0, "127.0.0.1");
-  await new Promise((resolve) => other.once("listening", resolve));
-  const { port } = other.address() as { port: number };
-  const { ended, lines } = type(await makeConfigFolder(), ["login", `http://127.0.0.1:${port}`]);
+  const other = await serve((_req, res) => res.end("{}"));
+  const { ended, lines } = type(await makeConfigFolder(), ["login", other]);
   expect(await ended).toBe(1);
   expect(lines.join()).toContain("no admin API");
-  other.close();
   expect(Object.keys(commands)).toContain("login");
 });

@@ -1,9 +1,8 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { connectRemote } from "../../src/cli/remote/connect.ts";
 import { AppError } from "../../src/platform/errors.ts";
-import { atFileEnd } from "../support/file-end.ts";
+import { serve } from "../support/serve.ts";
 
 type Answer = { status: number; headers?: Record<string, string>; body?: object };
 
@@ -28,16 +27,13 @@ async function startScripted(answers: readonly Answer[], expiresIn = 3600) {
     asked.push({ line: `${method} ${url}`, key, token: headers.authorization });
     return answers[Math.min(answered++, answers.length - 1)]!;
   };
-  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
+  const address = await serve((req, res) => {
     const { status, headers = {}, body } = answerOf(req, `http://${req.headers.host}`);
     req.resume().once("end", () => {
       res.writeHead(status, { "content-type": "application/json", ...headers });
       res.end(body === undefined ? undefined : JSON.stringify(body));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  atFileEnd(() => new Promise((resolve) => server.close(resolve)));
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const api = connectRemote({ address, clientId: "app", clientSecret: "secret" }, () => undefined);
   return { api, asked, tokenCount: () => tokens };
 }

@@ -1,12 +1,10 @@
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeStaff } from "../support/admin.ts";
-import { atFileEnd } from "../support/file-end.ts";
 import { runHere } from "./program.ts";
 import { makeConfigFolder, makeRemoteWorld } from "./remote-world.ts";
+import { serve } from "../support/serve.ts";
 
 const { service, app, make, here, there, remote } = await makeRemoteWorld();
 const secret = { SCHULTOR_CLIENT_SECRET: app.clientSecret! };
@@ -55,13 +53,11 @@ test("an address without encryption, and one that is no such service, gets no se
   expect(await login("http://portal.example")).toMatchObject({ code: 2 });
   expect(await login("portal.example")).toMatchObject({ code: 2 });
   const seen: (string | undefined)[] = [];
-  const other = createServer({ keepAliveTimeout: 0 }, (req, res) => {
+  const other = await serve((req, res) => {
     seen.push(req.headers.authorization);
     res.end("{}");
   });
-  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-  atFileEnd(() => new Promise((resolve) => other.close(resolve)));
-  const ended = await login(`http://127.0.0.1:${(other.address() as AddressInfo).port}`);
+  const ended = await login(other);
   expect(ended).toMatchObject({ code: 1, err: expect.stringContaining("no admin API") as string });
   expect(seen).toEqual([undefined]);
   expect(await login("http://127.0.0.1:9")).toMatchObject({

@@ -1,6 +1,4 @@
 import { execFile } from "node:child_process";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -10,6 +8,7 @@ import { expect, test } from "vitest";
 import { makePublishRouter } from "../../src/publish/index.ts";
 import { startApp } from "../cli/check-app/app.ts";
 import { atFileEnd } from "../support/file-end.ts";
+import { serve } from "../support/serve.ts";
 import { findPort } from "../support/find-port.ts";
 
 const run = promisify(execFile);
@@ -22,10 +21,7 @@ async function startPublisher(issuerUrl: string): Promise<string> {
   const place = { platform: "nordlicht", baseUrl: issuerUrl, issuerUrl };
   const withoutPkce = { deprecatedAt: new Date(), sunsetAt: new Date() };
   const router = makePublishRouter({ ...place, withoutPkce, packages, isReady: async () => true });
-  const server = createServer({ keepAliveTimeout: 0 }, express().disable("etag").use(router)).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  atFileEnd(() => new Promise((resolve) => server.close(resolve)));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return serve(express().disable("etag").use(router));
 }
 
 const url = await startPublisher("https://login.example.org");

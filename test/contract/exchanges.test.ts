@@ -1,5 +1,4 @@
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { expect, test } from "vitest";
 import { listOperations } from "../../src/platform/http/index.ts";
 import { loadDocuments, makeExchangeCheck, type Exchange } from "../proxy/exchange-check.ts";
@@ -7,6 +6,7 @@ import { makeProxy } from "../proxy/proxy.ts";
 import { findUntouched } from "../proxy/untouched.ts";
 import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
 import { atFileEnd } from "../support/file-end.ts";
+import { serve } from "../support/serve.ts";
 import { getAppToken, getUserTokens } from "../support/token.ts";
 
 // The check of the proxy is broken on purpose: real exchanges, and the same ones with a fault in them.
@@ -18,13 +18,7 @@ const token = await getAppToken(service, app, idmScopes);
 const school = "a0000000-0000-4000-8000-000000000001";
 
 async function listen(listener: RequestListener): Promise<number> {
-  const server = createServer({ keepAliveTimeout: 0 }, listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  atFileEnd(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return (server.address() as AddressInfo).port;
+  return Number(new URL(await serve(listener)).port);
 }
 
 /** One request through a proxy of its own, as the proxy tells of it. */

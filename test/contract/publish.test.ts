@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import express from "express";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { documentNames, listVersions, releasesFolder } from "../../openapi/tools/document.ts";
 import { makePageAssets } from "../../src/platform/pages/index.ts";
 import { fillPlatform, listRules, makePublishRouter } from "../../src/publish/index.ts";
 import { makeIdmClient, makeSchulconnexClient, makeSignOnClient } from "../support/typed-clients.ts";
 import { partnerBundles } from "./bundles.ts";
+import { serve } from "../support/serve.ts";
 
 const place = {
   platform: "nordlicht",
@@ -21,7 +20,6 @@ const withoutPkce = {
   deprecatedAt: new Date("2027-02-01T00:00:00Z"),
   sunsetAt: new Date("2029-07-31T22:00:00Z"),
 };
-let server: Server;
 let url: string;
 let isReady = true;
 
@@ -30,11 +28,8 @@ beforeAll(async () => {
     .disable("etag")
     .use(makePageAssets(), makePublishRouter({ ...place, withoutPkce, packages, isReady: async () => isReady }));
   app.use((_req, res) => void res.status(404).json({ code: "not_found" }));
-  server = createServer({ keepAliveTimeout: 0 }, app).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = await serve(app);
 });
-afterAll(() => server.close());
 
 describe.each(partnerBundles)("$name as it is served", ({ name, text, document }) => {
   test("carries the operator's name and addresses, and no placeholder", async () => {

@@ -1,27 +1,22 @@
-import { createServer, type RequestListener } from "node:http";
-import { connect, type AddressInfo } from "node:net";
-import { afterAll, describe, expect, test } from "vitest";
+import type { RequestListener } from "node:http";
+import { connect } from "node:net";
+import { describe, expect, test } from "vitest";
 import { loadDocument, makeAnswerCheck } from "../../src/platform/http/index.ts";
 import { checkLibrary } from "../../src/platform/http/validator-library.ts";
 import { makeLog, silentLog } from "../../src/platform/telemetry/log.ts";
 import { readContract } from "../../src/sign-on/protocol/contract.ts";
+import { serve } from "../support/serve.ts";
 
 const document = await loadDocument("sign-on", "schultor");
 const { checkRequest, claimsByScope } = readContract(document);
 
-const closings: (() => void)[] = [];
-afterAll(() => closings.forEach((close) => close()));
-
-async function serve(listener: RequestListener, log = silentLog): Promise<string> {
+function serveHeld(listener: RequestListener, log = silentLog): Promise<string> {
   const check = makeAnswerCheck(document, log);
-  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
+  return serve((req, res) => {
     res.setHeader("X-Request-Id", "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10");
     check(req, res);
     listener(req, res);
-  }).listen(0, "127.0.0.1");
-  closings.push(() => server.close());
-  await new Promise((resolve) => server.once("listening", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
 }
 
 const tokens = { access_token: "a", token_type: "bearer", expires_in: 60, scope: "openid" };
@@ -43,7 +38,7 @@ describe("an answer of sign-on", () => {
     ["a redirect to nowhere", "/oauth2/auth", "GET", { status: 302 }, "lacks the header Location"],
     ["an address of no operation", "/oauth2/other", "GET", { status: 418 }, ""],
   ])("with %s", async (_what, path, method, given, fault) => {
-    const url = await serve((_req, res) => {
+    const url = await serveHeld((_req, res) => {
       const { status = 200, body = "", headers = json } = given as { status?: number; body?: string; headers?: object };
       res.statusCode = status;
       for (const [name, value] of Object.entries(headers)) res.setHeader(name, value as string);
@@ -59,7 +54,7 @@ describe("an answer of sign-on", () => {
     const lines: string[] = [];
     const log = makeLog({ level: "debug", format: "json", to: { write: (line: string) => void lines.push(line) } });
     const { promise: ended, resolve: end } = Promise.withResolvers<undefined>();
-    const url = await serve((req, res) => {
+    const url = await serveHeld((req, res) => {
       socket.destroy();
       req.once("close", () => {
         // What the library does where it finds the connection closed.

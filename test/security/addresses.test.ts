@@ -1,23 +1,20 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { checkCalledUri, findApp } from "../../src/access/index.ts";
 import { makeGuardedSender, type Lookup } from "../../src/platform/outbound/guarded-request.ts";
 import { makeOperator, runHere } from "../cli/program.ts";
 import { testDatabase } from "../support/database.ts";
+import { serve } from "../support/serve.ts";
 
 const db = await testDatabase();
 const { ask, refusal } = makeOperator(runHere({ NODE_ENV: "test", DATABASE_URL: db.url }));
 const { clientId } = await ask("app", "create", "--name", "Lernapp");
 
 let called = 0;
-const inside = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
+const inside = await serve((_request, response) => {
   called += 1;
   response.end();
-}).listen(0, "127.0.0.1");
-await new Promise((resolve) => inside.once("listening", resolve));
-const { port } = inside.address() as AddressInfo;
-afterAll(() => inside.close());
+});
+const { port } = new URL(inside);
 
 const targets = [
   "https://127.0.0.1/x",

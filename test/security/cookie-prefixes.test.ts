@@ -1,7 +1,6 @@
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request } from "node:http";
 import { expect, test } from "vitest";
-import { atFileEnd } from "../support/file-end.ts";
+import { serve } from "../support/serve.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeStaff } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
@@ -15,7 +14,7 @@ const issuer = "https://login.example.org";
 /** What ends TLS in front of the service. Shape: `set` are the cookies that its answers set. */
 async function startFront(service: TestService): Promise<{ url: string; set: string[] }> {
   const set: string[] = [];
-  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
+  const url = await serve((req, res) => {
     const headers = { ...req.headers, "x-forwarded-proto": "https" };
     const ask = request(service.url + req.url!, { method: req.method!, headers }, (answer) => {
       set.push(...(answer.headers["set-cookie"] ?? []));
@@ -27,10 +26,7 @@ async function startFront(service: TestService): Promise<{ url: string; set: str
       answer.pipe(res);
     });
     req.pipe(ask);
-  }).listen(0, "localhost");
-  await new Promise((resolve) => server.once("listening", resolve));
-  atFileEnd(() => void server.close());
-  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  }, "localhost");
   return { url, set };
 }
 

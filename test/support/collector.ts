@@ -1,6 +1,4 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { atFileEnd } from "./file-end.ts";
+import { serve } from "./serve.ts";
 
 type Attribute = { key: string; value: { stringValue?: string; intValue?: number } };
 
@@ -23,7 +21,7 @@ export type Collector = { url: string; spans: CollectedSpan[]; bodies: string[];
 /** A collector of OpenTelemetry that keeps what it gets as OTLP over HTTP with JSON; ends with the test file. */
 export async function startCollector(status = 200): Promise<Collector> {
   const collector: Collector = { url: "", spans: [], bodies: [], paths: [] };
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+  collector.url = await serve((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -36,11 +34,5 @@ export async function startCollector(status = 200): Promise<Collector> {
       response.writeHead(status, { "Content-Type": "application/json" }).end("{}");
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  atFileEnd(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  collector.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return collector;
 }

@@ -1,6 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { atFileEnd } from "./file-end.ts";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { serve } from "./serve.ts";
 
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string; at: number };
 /** How the receiver answers; `nth` counts the calls of this path from 1. */
@@ -23,8 +22,7 @@ export const answer =
 export async function startReceiver(first: Script = answer(204), host = "127.0.0.1"): Promise<Receiver> {
   let script = first;
   const received: Received[] = [];
-  // An app's server may close a connection that waits just when the service uses it again; this one waits.
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+  const url = await serve((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -37,14 +35,9 @@ export async function startReceiver(first: Script = answer(204), host = "127.0.0
       received.push(call);
       void script(call, response, received.filter(({ path }) => path === call.path).length);
     });
-  });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  atFileEnd(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
+  }, host);
   return {
-    url: `http://${host}:${(server.address() as AddressInfo).port}`,
+    url,
     received,
     events: (path) =>
       received

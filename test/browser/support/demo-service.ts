@@ -1,13 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import demo from "../../../demo/demo.json" with { type: "json" };
 import { loadDemoWorld } from "../../../demo/load.ts";
 import { hashPassword, setPasswordHash } from "../../../src/accounts/index.ts";
 import { testDatabase } from "../../support/database.ts";
-import { atFileEnd } from "../../support/file-end.ts";
 import { makeTestClock, startService, type TestService } from "../../support/service.ts";
+import { serve } from "../../support/serve.ts";
 
 export type DemoService = TestService & {
   /** Where the demo apps live in this test; every address there shows "app". */
@@ -78,15 +76,8 @@ const emptyApp = {
   body: '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>app</title><p>app</p>',
 };
 
-async function startAppServer(): Promise<string> {
-  const server = createServer((req, res) => {
+const startAppServer = (): Promise<string> =>
+  serve((req, res) => {
     const { type, body } = files[req.url ?? ""]?.() ?? emptyApp;
     res.writeHead(200, { "Content-Type": type }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  atFileEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}

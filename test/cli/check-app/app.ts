@@ -1,6 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import {
   createRemoteJWKSet,
@@ -11,7 +10,7 @@ import {
   type CryptoKey,
   type JWTPayload,
 } from "jose";
-import { atFileEnd } from "../../support/file-end.ts";
+import { serve } from "../../support/serve.ts";
 
 /** What the app does wrong. */
 export type Fault =
@@ -265,14 +264,8 @@ export async function startApp(settings: Settings) {
     else send(res, 200, "Welcome. Sign in?");
   }
 
-  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
+  const url = await serve((req, res) => {
     answer(req, res).catch(() => send(res, 500, "A fault"));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  atFileEnd(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
   });
   return { url };
 }

@@ -22,9 +22,9 @@ import type { Received } from "../../support/receiver.ts";
 import { makeTestClock, startService, type TestService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
 import { inside } from "../../support/webhooks.ts";
+import { serve } from "../../support/serve.ts";
 import { makeListener } from "./listener.ts";
 import { startLine, troubles, type Line, type Trouble } from "./line.ts";
-import { serve } from "./serve.ts";
 
 /**
  * `all` is synced everything and lets everybody in, `one` is synced some groups of one school, `login` only signs

@@ -13,6 +13,7 @@ import { asked, walkTimeoutMs } from "../../support/walks.ts";
 import { keys } from "../../support/webhooks.ts";
 import { listPlaces, type Caller, type Ids, type Place } from "./operations.ts";
 import { makeRandom, makeRequest, type Credentials, type Generated, type Kind, type Random } from "./make-request.ts";
+import { expectReady } from "../../support/ready.ts";
 
 const seed = asked.seed ?? 20_260_205;
 const count = asked.runs ?? 1500;
@@ -221,7 +222,7 @@ test(
     expect(Object.values(walk.sent).reduce((sum, number) => sum + number)).toBe(count);
     expect(Math.min(...Object.values(walk.sent))).toBeGreaterThan(count / 20);
     expect(heapAfter).toBeLessThan(heapBefore + 100);
-    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    await expectReady(service.url);
     expect(await getAppToken(service, app, idmScopes)).toBeTypeOf("string");
   },
 );
