@@ -94,7 +94,7 @@ async function readAll(app: TestApp) {
   for (const [label, path] of Object.entries(paths)) answers.set(label, await read(path));
   answers.set("person-info", await read("/idm/schulconnex/v1/person-info", user.access_token));
   answers.set("userinfo", await read("/oauth2/userinfo", user.access_token));
-  // Without what is drawn, in which any word may be.
+  // Without random values, which may contain any short word.
   const { jti: _jti, sid: _sid, nonce: _nonce, at_hash: _hash, ...claims } = decodeJwt(user.id_token!);
   answers.set("ID token", { body: JSON.stringify(claims), etag: null, link: null });
   return { answers, token };

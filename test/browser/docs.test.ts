@@ -91,7 +91,7 @@ test.each([true, false])("a language is chosen, with JavaScript: %s", async (jav
 test("a chosen language stays on other pages, and a program is copied without its output", async () => {
   const page = await newPage({ size: "desk" });
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  // The button says that it copied for two seconds of a clock that stands still.
+  // The button says for two seconds that it copied; meanwhile the clock stands still.
   await page.clock.install({ time: 0 });
   await page.clock.pauseAt(1000);
   await page.goto(`${url}/docs/client-credentials`);

@@ -86,7 +86,7 @@ test("people are found by parts of their names, logins and sync are shown, the a
   const { lines } = await ask<{ lines: { action: string }[] }>("audit", "list", "--person", "bo");
   const changes = lines.filter(({ action }) => action !== "people_searched");
   expect(lines.length).toBeGreaterThan(changes.length);
-  // Each command measures the database's clock anew, so that their times may change places.
+  // Each command measures the database's clock itself, so the order of their times may differ.
   expect(changes.toSorted((a, b) => a.action.localeCompare(b.action))).toMatchObject([
     { action: "credential_set" },
     { action: "person_created", schoolId: first },

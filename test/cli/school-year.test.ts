@@ -184,7 +184,7 @@ test("a secret is replaced without a gap: the old one is valid until an end that
     error: expect.stringContaining("7776000") as string,
   });
   expect(await run(["app", "rotate-secret", clientId, "--keep-old-for", "a week"])).toMatchObject({ code: 2 });
-  // Each command measures the database's clock anew, so that their times may change places.
+  // Each command measures the database's clock itself, so the order of their times may differ.
   const actions = await service.db.prisma.audit.findMany({ where: { clientId, action: { not: "token_issued" } } });
   expect(actions.map(({ action }) => action).sort()).toEqual([
     "app_created",

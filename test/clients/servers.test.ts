@@ -55,7 +55,7 @@ describe.each(servers)("a server of $name", (server) => {
       secrets[path] = (await registerEndpoint(service.db, endpoint, how)).secret;
     }
     started.say(JSON.stringify(secrets));
-    // Until it takes requests: a delivery does not wait for it as long as a busy machine may need.
+    // Waits until it takes requests: on a busy machine its start may take longer than a delivery waits.
     await fetch(`${started.url}/webhooks/person`, { method: "POST" });
   });
 

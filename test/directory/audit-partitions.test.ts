@@ -87,7 +87,7 @@ test("several processes make each partition once, and drop it once", async () =>
   expect(made.flat().sort()).toEqual(names);
   const drop = () => dropAuditPartitions(db, later(first, 200));
   const dropped = await Promise.all([1, 2, 3].map(drop));
-  // What one of them looked at for too long is left for the next run.
+  // A partition whose lock was not free in time is left for the next run.
   dropped.push(await drop());
   expect(new Set(dropped.flat())).toEqual(new Set(["audit_first", ...names]));
 });

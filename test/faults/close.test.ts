@@ -6,7 +6,7 @@ import { testDatabase } from "../support/database.ts";
 test("who is in the middle of several questions gets the last answer too before the pool closes", async () => {
   const { url } = await testDatabase();
   const db = openDatabase({ url });
-  // To connect may take longer than a pool waits for the last answers before it closes.
+  // Connects first: that may take longer than the pool waits for its last answers.
   await db.pool.query("SELECT 1");
   const ask = async (): Promise<unknown> => {
     await db.pool.query("SELECT pg_sleep(0.1)");

@@ -23,7 +23,7 @@ test("a statement on a server that falls silent ends as unavailable, and the nex
 });
 
 test("a statement that works for long on a server that answers is let alone", async () => {
-  // However long a busy server takes to answer the look.
+  // A busy server may take long to answer the check.
   const db = openDatabase({ url, silence: { ...silence, answerMs: 60_000 } });
   const { rows } = await db.pool.query("SELECT 1 AS one FROM pg_sleep(1.5)");
   expect(rows).toEqual([{ one: 1 }]);

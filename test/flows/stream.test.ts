@@ -150,7 +150,7 @@ test("a caller who goes away gives the connection free, early or late", async ()
 test("a list that breaks off on our side does not look whole", async () => {
   const response = await open(paths.long);
   let ended = "";
-  // An error that nobody listens for yet is not told later.
+  // Listens before that: an error without a listener is not emitted again.
   response.on("end", () => (ended = "end")).on("error", () => (ended = "error"));
   // Most of the list waits until somebody reads its beginning.
   await service.db.pool.query(

@@ -81,7 +81,7 @@ const gates: Gate[] = [
   asUser(allTests),
   ...testsAsRoot(),
   parallel("every operation is tested", { program: "node", args: ["test/proxy/report.ts"], minutes }),
-  // The longest of them first, and what waits most beside what computes most.
+  // The longest of them first. Those in the browser mostly wait, those on other PostgreSQL mostly compute.
   parallel("browser", tests("test:browser")),
   ...otherServers(),
   parallel("compatibility", tests("test:compatibility")),

@@ -14,7 +14,7 @@ subscribe("http.client.request.start", (message) => {
 });
 
 const query = vi.spyOn(pg.Client.prototype, "query");
-// The next file of this process would keep each of its statements too.
+// Otherwise the statements of later test files in this process would be recorded too.
 afterAll(() => query.mockRestore());
 
 const service = await startService();

@@ -77,7 +77,7 @@ beforeAll(async () => {
   made.import = await create(`/admin/v1/imports?school=${small}`, roster, "application/octet-stream");
   const endpoint = { clientId: app.clientId, url: "https://93.184.215.14/events", eventTypes: ["person"] };
   made.endpoint = await create("/admin/v1/webhook-endpoints", JSON.stringify(endpoint), "application/json");
-  // A busy machine is answered before the roster is read.
+  // On a busy machine the import is answered before the roster has been read.
   const readImport = async () => {
     const path = `/admin/v1/imports/${made.import}`;
     const { text } = await send({ path, headers: { authorization: `Bearer ${operator}` } });

@@ -189,7 +189,7 @@ test("slow readers are cut off, do not look whole, and keep no other app from it
   await eventually(() => cut() - before).toBe(3);
   ends.forEach(({ readRest }) => readRest());
   await eventually(() => ends.filter(({ state }) => state.closed).length).toBe(3);
-  // What it ends in is drawn by where it was cut; a whole one ends in the last chunk.
+  // Where it is cut is left to chance; only a whole list ends with the last chunk.
   for (const { state } of ends) expect(state.tail).not.toMatch(/\r\n0\r\n\r\n$/);
   await eventually(busyReaders).toBe(0);
   expect((await read(paths.short, tokens.greedy)).status).toBe(200);

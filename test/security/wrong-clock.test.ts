@@ -121,7 +121,7 @@ const lostOf = (before: Record<string, number>, after: Record<string, number>): 
 
 test("the jobs of a process that is 400 days ahead delete nothing", async () => {
   await signOn(right, app, login, { scopes: ["openid", "offline_access"] });
-  // A code lasts a minute: on a busy machine it would rightly go.
+  // A code lasts a minute: on a busy machine a sweep would delete it, rightly.
   await db.pool.query("DELETE FROM oidc_artifact WHERE expires_at < clock_timestamp() + interval '30 minutes'");
   const before = await countRows();
   expect(before["oidc_artifact"]).toBeGreaterThan(0);

@@ -66,7 +66,7 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const db = wishes.db ?? (await testDatabase());
   const clock = wishes.clock ?? makeTestClock();
   const given = readConfig({ NODE_ENV: "test", PORT: "0", DEMO_WORLD: "false", ...wishes.env });
-  // No connection ends just when a test uses it again: on a busy machine a client counts its time too late.
+  // Idle connections stay open: on a busy machine a test might reuse one just as the server closes it.
   const limits = { keepAliveTimeout: 0, ...wishes.limits };
   const server = await openServer({ host: "localhost", port: given.port, limits });
   const config = settlePort(given, server.port);

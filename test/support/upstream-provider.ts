@@ -47,7 +47,7 @@ export async function startUpstreamProvider(
       jwk: { ...(await exportJWK(privateKey)), alg: "RS256", use: "sig", kid: crypto.randomUUID() },
     };
   };
-  // A connection is not closed just when the service uses it again.
+  // Idle connections stay open: on a busy machine the service might reuse one just as it is closed.
   const server = createServer({ keepAliveTimeout: 0 });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

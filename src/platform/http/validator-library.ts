@@ -164,7 +164,7 @@ export function checkLibrary(given: typeof RequestValidator = RequestValidator):
   isChecked = true;
 }
 
-/** With the components alone that operations refer to: the validator goes through all of it for each operation. */
+/** Only the components that operations refer to: the validator goes through the whole document for each operation. */
 function withoutPaths(document: OpenApiDocument): OpenAPIV3.DocumentV3 {
   const { schemas, parameters, securitySchemes } = document.components;
   return copyOf({ ...document, paths: {}, components: { schemas, parameters, securitySchemes } });

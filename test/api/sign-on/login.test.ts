@@ -160,7 +160,7 @@ test("a hundred wrong passwords spread over accounts at one address lock nobody 
 const kindsOf = (answers: readonly PasswordCheck[]) => [...new Set(answers.map(({ kind }) => kind))];
 
 test("a whole school signs in behind one address: 2,000 accounts in ten minutes, with typing mistakes", async () => {
-  // Whom a slow machine asks to come back is not the question here.
+  // This is not about who is asked to come back on a slow machine.
   const wait = vi.spyOn(PasswordQueue.prototype, "waitMs").mockReturnValue(0);
   onTestFinished(() => wait.mockRestore());
   const make = makeMakers(db);
