@@ -95,7 +95,7 @@ export async function tryHold(tx: Queryable, importId: string): Promise<boolean>
   return (await run(tx, holdFree, { importId })) === 1;
 }
 
-/** Waits until the reading of an import has written what it is writing. It does not wait for an import that is being applied. */
+/** Waits until the reading of an import has written what it is writing; does not wait for its application. */
 export const waitForReading = makeRun<OfImport>(
   ({ importId }) =>
     sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} AND ${i.progressPhase} IS NOT NULL FOR NO KEY UPDATE`,
