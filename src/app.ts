@@ -18,6 +18,7 @@ import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
 import { makeImportRequests, makeImportSweep, makePersonImportSweep } from "./imports/index.ts";
 import type { Clock } from "./platform/clock.ts";
+import { makeReadAddress } from "./platform/server/client-address.ts";
 import { allowAnyOrigin } from "./platform/server/cors.ts";
 import { isDatabaseUnavailable } from "./platform/database/db.ts";
 import { makeHealthRouter, makeReadiness, type HealthCheck } from "./platform/telemetry/health.ts";
@@ -412,6 +413,13 @@ const paths = [
 function makeExpress(config: Config): Express {
   const app = express();
   app.disable("x-powered-by").disable("etag").set("trust proxy", config.trustedProxies);
+  const readAddress = makeReadAddress(config.trustedProxies);
+  // express takes a forwarded port for a part of the address.
+  Object.defineProperty(app.request, "ip", {
+    get(this: IncomingMessage) {
+      return readAddress(this);
+    },
+  });
   return app;
 }
 

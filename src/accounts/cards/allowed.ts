@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js";
+import { readAddress } from "../../platform/server/client-address.ts";
 import type { CardSettings } from "./settings.ts";
 
 export type CardRefusal = "disabled" | "grade" | "hours" | "network";
@@ -18,8 +19,9 @@ export const isCardGrade = ({ grades }: Pick<CardSettings, "grades">, grade: num
 
 function isCardNetwork({ networks }: CardSettings, text: string): boolean {
   if (networks.length === 0) return true;
-  if (!ipaddr.isValid(text)) return false;
-  const address = ipaddr.process(text);
+  const read = readAddress(text);
+  if (read === null) return false;
+  const address = ipaddr.parse(read);
   return networks.some((network) => {
     const [base, bits] = ipaddr.parseCIDR(network);
     return base.kind() === address.kind() && address.match(base, bits);

@@ -14,6 +14,7 @@ import {
 } from "../../platform/database/sql.ts";
 import type { Bucket } from "../../platform/database/token-bucket.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
+import { readAddress } from "../../platform/server/client-address.ts";
 
 export type MakeKey = (...parts: readonly string[]) => Buffer;
 
@@ -22,16 +23,14 @@ export function makeKeyMaker(secret: Buffer): MakeKey {
 }
 
 /** The address that limits count: the /64 of IPv6, one subscriber; IPv4 in IPv6 form as IPv4. */
-export const countedAddress = (address: string): string => networkOf(address, 4) ?? plainOf(address);
+export const countedAddress = (address: string): string => networkOf(address, 4) ?? readAddress(address) ?? "";
 
 /** The /48 of an IPv6 address; null for IPv4. */
 export const countedSite = (address: string): string | null => networkOf(address, 3);
 
-const plainOf = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
-
 function networkOf(address: string, groups: number): string | null {
-  const plain = plainOf(address);
-  if (!isIPv6(plain)) return null;
+  const plain = readAddress(address);
+  if (plain === null || !isIPv6(plain)) return null;
   const { parts } = ipaddr.IPv6.parse(plain);
   const prefix = parts.slice(0, groups).map((part) => part.toString(16));
   return `${prefix.join(":")}::/${16 * groups}`;

@@ -54,6 +54,17 @@ test("guessing is answered 429 with the time to wait, in a header and in words",
   expect(textOf(slowed)).toContain("Warte 10 Sekunden");
 });
 
+test.each([
+  ["an IPv4 address with a port", (n: number) => `203.0.113.71:${50_000 + n}`],
+  ["an IPv6 address with a port", (n: number) => `[2001:db8:71::71]:${50_000 + n}`],
+  ["addresses of one IPv6 network", (n: number) => `"[2001:db8:72::${n}]:${50_000 + n}"`],
+  ["what is no address", (n: number) => `_hidden${n}`],
+])("guessing at a person is slowed behind a proxy that forwards %s", async (_, forwarded) => {
+  const statuses = new Set<number>();
+  for (let n = 1; n <= 6; n += 1) statuses.add((await guess(browserAt(forwarded(n)), 1)).status);
+  expect([...statuses]).toEqual([422, 429]);
+});
+
 test("behind a trusted proxy the address is the pupil's own: a stranger elsewhere slows nobody", async () => {
   await guess(browserAt("192.0.2.3"), 6);
   const { back } = await signOn(world.service, app, login, { browser: browserAt("198.51.100.3") });
