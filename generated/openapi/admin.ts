@@ -5004,7 +5004,7 @@ export interface components {
         UpstreamClaim: {
             /** @example import_id */
             name: string;
-            /** @description Its values as text. */
+            /** @description Its values as text, each up to 300 characters. */
             values: string[];
         };
         /** @description What a rule with this claim and this field would do with the account. */
@@ -5036,8 +5036,14 @@ export interface components {
             subject: string | null;
             /** @description What the provider released. */
             scopes: string[];
-            /** @description Every claim that arrived. */
+            /** @description The claims that arrived, with the first of their values; those that the connection reads before others. */
             claims: components["schemas"]["UpstreamClaim"][];
+            /**
+             * Format: int32
+             * @description How many more claims arrived than are kept.
+             * @example 0
+             */
+            moreClaims: number;
             /** @description Why the rule would refuse the account; `NONE` if it matches one person. */
             refusal: components["schemas"]["UpstreamFailureCode"];
             /**

@@ -34,13 +34,14 @@ export const previewUpstreamRule: AdminHandler<"previewUpstreamRule"> = async (d
 /** All classes of a school fit in this. */
 const mostClasses = 500;
 
-const presentTest = ({ match, suggestions, claims, at, issuer, subject, scopes }: TestedSignIn) =>
+const presentTest = ({ match, suggestions, claims, moreClaims, at, issuer, subject, scopes }: TestedSignIn) =>
   present<NonNullable<Schemas["UpstreamTest"]>>({
     at,
     issuer,
     subject,
     scopes,
     claims: claims.map((claim) => present<Schemas["UpstreamClaim"]>(claim)),
+    moreClaims,
     refusal: match.kind === "one" ? "NONE" : match.code,
     matches: match.kind === "one" ? 1 : match.matches,
     name: match.kind === "one" ? match.name : null,

@@ -7,11 +7,27 @@ export type Claims = Readonly<Record<string, unknown>>;
 /** Spellings of one claim: older and newer servers of IServ, and libraries that replace the colon. */
 const families = ["uuid", "groups", "roles"].map((name) => [name, `iserv:${name}`, `iserv_${name}`]);
 
+const spellingsOf = (name: string): string[] => [name, ...(families.find((family) => family.includes(name)) ?? [])];
+
 /** Own properties only; undefined for a claim that is absent, which says nothing. */
 export function readClaim(claims: Claims, name: string): unknown {
-  const spellings = families.find((family) => family.includes(name)) ?? [name];
-  const found = [name, ...spellings].find((spelling) => Object.hasOwn(claims, spelling));
+  const found = spellingsOf(name).find((spelling) => Object.hasOwn(claims, spelling));
   return found === undefined ? undefined : claims[found];
+}
+
+const mostClaims = 100;
+const longestName = 200;
+
+/** At most a hundred claims, those that are needed before others; `more` counts the rest. */
+export function limitClaims(claims: Claims, needed: readonly string[]): { claims: Claims; more: number } {
+  const names = Object.keys(claims);
+  const first = new Set(needed.flatMap(spellingsOf));
+  const kept = names.filter((name) => first.has(name));
+  for (const name of names) {
+    if (kept.length >= mostClaims) break;
+    if (name.length <= longestName && !first.has(name)) kept.push(name);
+  }
+  return { claims: Object.fromEntries(kept.map((name) => [name, claims[name]])), more: names.length - kept.length };
 }
 
 // Longer ones fit into no index, and PostgreSQL stores no NUL; no provider names anybody so.
@@ -76,15 +92,15 @@ const mostBytes = 4096;
 
 /** The claims that a rule could be about, as far as they are small. */
 export function keepClaims(claims: Claims): Claims {
-  const kept = Object.entries(claims).filter(([name]) => !ofTheToken.has(name));
+  const sized = Object.entries(claims)
+    .filter(([name]) => !ofTheToken.has(name))
+    .map(([name, value]) => ({ name, value, size: JSON.stringify(value).length }));
   const small: [string, unknown][] = [];
-  let size = 0;
-  for (const one of kept.sort(([, a], [, b]) => sizeOf(a) - sizeOf(b))) {
-    size += one[0].length + sizeOf(one[1]);
-    if (size > mostBytes) break;
-    small.push(one);
+  let total = 0;
+  for (const { name, value, size } of sized.sort((a, b) => a.size - b.size)) {
+    total += name.length + size;
+    if (total > mostBytes) break;
+    small.push([name, value]);
   }
   return Object.fromEntries(small);
 }
-
-const sizeOf = (value: unknown): number => JSON.stringify(value).length;

@@ -3,6 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { findRows, run, sql, statement, update } from "../platform/database/sql.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import { findJsonFault } from "../platform/text/outside-json.ts";
 import { UpstreamError } from "./failures.ts";
 import type { ConnectionId } from "./ids.ts";
 import { readKeys, readMetadata, type KeySet, type Metadata } from "./metadata.ts";
@@ -64,6 +65,9 @@ export function makeContact(deps: ContactDeps): Contact {
     const fetch = deps.fetchFor(of.id);
     const metadata = await readMetadata(fetch, { issuer: of.issuer, allowHttp });
     const keys = await readKeys(fetch, metadata);
+    const found = findJsonFault({ ...metadata, ...keys });
+    if (found !== null)
+      throw new UpstreamError("INVALID_RESPONSE", `${found.path.join("/")} of the provider ${found.fault}`);
     const now = clock();
     const texts = { metadata: JSON.stringify(metadata), keys: JSON.stringify(keys) };
     const refreshAt = new Date(now.getTime() + refreshMs);

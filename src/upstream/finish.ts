@@ -1,4 +1,4 @@
-import { readClaim, readRuleValue, readText, type Claims } from "./claims.ts";
+import { limitClaims, readClaim, readRuleValue, readText, type Claims } from "./claims.ts";
 import { refuseOff, goUpstream } from "./begin.ts";
 import { addressesOf } from "./addresses.ts";
 import { UpstreamError, type AccountRefusal } from "./failures.ts";
@@ -38,10 +38,10 @@ export async function finishRoundTrip(deps: RoundTripDeps, back: Back, progress:
   // Without a code there is only what the browser says.
   progress.isProven = params.has("code");
   const tokens = await readTokens(deps, { connection, trip, params, now });
-  const claims = await readClaims(deps, connection, { tokens, isTest: taken.purpose === "TEST" });
+  const { claims, more } = await readClaims(deps, connection, { tokens, isTest: taken.purpose === "TEST" });
   checkTenant(connection, tokens.idClaims);
   const subject = readText(claims, connection.subjectClaim);
-  const arrived = { issuer: connection.issuer, subject, claims, scopes: trip.scopes };
+  const arrived = { issuer: connection.issuer, subject, claims, moreClaims: more, scopes: trip.scopes };
   return "test" in trip.to
     ? finishTest(deps, { connection, arrived, setUpLinkId: trip.to.test, now })
     : signIn(deps, { connection, arrived, tokens, back, to: trip.to });
@@ -77,16 +77,22 @@ async function readClaims(
   { callsTo }: RoundTripDeps,
   connection: Known,
   { tokens, isTest }: { tokens: Tokens; isTest: boolean },
-): Promise<Claims> {
+): Promise<{ claims: Claims; more: number }> {
   const { metadata, subjectClaim, schoolClaim, ruleClaim, createsGuests } = connection;
   const { idClaims } = tokens;
   const named = [schoolClaim, ruleClaim].filter((name) => name !== null);
   const needed = [subjectClaim, ...named, ...(createsGuests ? ["family_name"] : [])];
   const isEnough = needed.every((name) => readClaim(idClaims, name) !== undefined);
-  if (metadata.userinfo_endpoint === undefined || (isEnough && !isTest)) return idClaims;
+  const read = [...needed, ...alwaysRead];
+  const signed = limitClaims(idClaims, read);
+  if (metadata.userinfo_endpoint === undefined || (isEnough && !isTest)) return signed;
+  const unsigned = limitClaims(await readUserinfo(connection, callsTo(connection.id), tokens), read);
   // What is signed counts more.
-  return { ...(await readUserinfo(connection, callsTo(connection.id), tokens)), ...idClaims };
+  return { claims: { ...unsigned.claims, ...signed.claims }, more: unsigned.more + signed.more };
 }
+
+/** Claims that are read of every account. */
+const alwaysRead = ["sub", "idp", "name", "given_name", "family_name"];
 
 /** Of the ID token only: what the request asked for, or userinfo says, is not signed. */
 function checkTenant({ profile, tenant }: Known, idClaims: Claims): void {

@@ -3,12 +3,16 @@ import type { Gate } from "../platform/concurrency/gate.ts";
 import { makeGate } from "../platform/concurrency/gate.ts";
 import { AppError, makeUnavailable } from "../platform/errors.ts";
 import type { GuardedSender } from "../platform/outbound/guarded-request.ts";
+import { findJsonExcess } from "../platform/text/outside-json.ts";
 import { UpstreamError } from "./failures.ts";
 import type { ConnectionId } from "./ids.ts";
 
 /** No call takes longer. */
 export const callTimeoutMs = 5000;
-const mostBytes = 1024 * 1024;
+/** An answer with tokens is smaller: what is signed is decoded twice. */
+const mostBytes = { GET: 1024 * 1024, POST: 256 * 1024 };
+/** Parsing this many takes 30 ms. */
+export const mostValues = 100_000;
 
 /**
  * Calls to one provider at a time in this process; others wait a moment and are refused then, so that a provider that
@@ -25,7 +29,10 @@ const withoutBody = new Set([101, 103, 204, 205, 304]);
 const textOf = (body: FetchBody): string =>
   typeof body === "string" || body instanceof URLSearchParams ? body.toString() : "";
 
-/** `fetch` for openid-client: through the guarded sender, in the turn of the connection. Errors: UPSTREAM_DOWN. */
+/**
+ * `fetch` for openid-client: through the guarded sender, in the turn of the connection. Errors: UPSTREAM_DOWN;
+ * INVALID_RESPONSE for an answer that is too large to parse.
+ */
 export function makeGuardedFetch(
   { sender, gate }: { sender: GuardedSender; gate: Gate },
   connectionId: ConnectionId,
@@ -36,11 +43,15 @@ export function makeGuardedFetch(
       throw error instanceof AppError ? new UpstreamError("UPSTREAM_DOWN", error.internal) : error;
     });
     try {
-      const sent = { headers: { ...headers, "accept-encoding": "identity" }, mostBytes };
+      const most = mostBytes[method === "POST" ? "POST" : "GET"];
+      const sent = { headers: { ...headers, "accept-encoding": "identity" }, mostBytes: most + 1 };
       const answer =
         method === "POST" ? await sender.post(url, { ...sent, body: textOf(body) }) : await sender.get(url, sent);
       if (answer.status >= 500 || answer.status === 429)
         throw new UpstreamError("UPSTREAM_DOWN", `${url.pathname} answered ${answer.status}`);
+      const excess =
+        answer.start.length > most ? `is larger than ${most / 1024} KiB` : findJsonExcess(answer.start, mostValues);
+      if (excess !== null) throw new UpstreamError("INVALID_RESPONSE", `the answer of ${url.pathname} ${excess}`);
       const contents = withoutBody.has(answer.status) ? null : new Uint8Array(answer.start);
       return new Response(contents, {
         status: answer.status,

@@ -56,14 +56,19 @@ function readAlgorithms(named: unknown): string[] {
   return supported;
 }
 
+/** Longer ones fit into no header. */
+const longestEndpoint = 2000;
+
 export function isEndpoint(address: string, allowHttp: boolean): boolean {
-  if (!URL.canParse(address)) return false;
+  if (address.length > longestEndpoint || !URL.canParse(address)) return false;
   const { protocol, hash, username, password } = new URL(address);
   return (protocol === "https:" || (allowHttp && protocol === "http:")) && hash + username + password === "";
 }
 
 const mostKeys = 100;
 const members = ["kty", "kid", "alg", "use", "key_ops", "crv", "x", "y", "n", "e"];
+/** That of a modulus of 8192 bits: with a longer one, checking a signature takes too long. */
+const longestMember = 1400;
 
 /** The public keys for signatures. Errors: UPSTREAM_DOWN, INVALID_RESPONSE. */
 export async function readKeys(fetch: CustomFetch, { jwks_uri: address }: Metadata): Promise<KeySet> {
@@ -74,7 +79,10 @@ export async function readKeys(fetch: CustomFetch, { jwks_uri: address }: Metada
       typeof key === "object" && key !== null && ["RSA", "EC", "OKP"].includes((key as JWK).kty!),
   );
   return {
-    keys: usable.map((key) => Object.fromEntries(Object.entries(key).filter(([name]) => members.includes(name)))),
+    keys: usable
+      .map((key) => Object.entries(key).filter(([name]) => members.includes(name)))
+      .filter((kept) => kept.every(([, value]) => JSON.stringify(value).length <= longestMember))
+      .map((kept): JWK => Object.fromEntries(kept)),
   };
 }
 

@@ -2,7 +2,9 @@ import type * as OpenidClient from "openid-client";
 import { createLocalJWKSet, errors, jwtVerify, type JWTVerifyOptions, type JWTPayload } from "jose";
 import type { Clock } from "../platform/clock.ts";
 import type { Claims } from "./claims.ts";
+import { findJsonExcess } from "../platform/text/outside-json.ts";
 import { UpstreamError, type FailureCode } from "./failures.ts";
+import { mostValues } from "./guarded-fetch.ts";
 import { algorithms, type KeySet, type Metadata } from "./metadata.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 
@@ -177,6 +179,8 @@ export async function verifyToken(
   { issuer, clientId, metadata }: Known,
   { token, findKeys, now, requiredClaims }: { token: string; findKeys: FindKeys; now: Date; requiredClaims: string[] },
 ): Promise<JWTPayload & { header: { typ?: string | undefined } }> {
+  const excess = findJsonExcess(Buffer.from(token.split(".")[1] ?? "", "base64url"), mostValues);
+  if (excess !== null) throw new UpstreamError("INVALID_RESPONSE", `the token ${excess}`);
   const options: JWTVerifyOptions = {
     issuer,
     audience: clientId,

@@ -118,7 +118,8 @@ export async function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin:
 
 const purposeOf = (id: SetUpLinkId): string => `tested:${id}`;
 
-type Kept = TestedSignIn & { arrived: Claims };
+/** An earlier version kept no `moreClaims`. */
+type Kept = Omit<TestedSignIn, "moreClaims"> & { moreClaims?: number; arrived: Claims };
 
 const asked = {
   id: true,
@@ -168,5 +169,11 @@ export async function findTestedSignIn(
   const at = new Date(kept.at);
   const { id: connectionId, schoolId, groupIds, ...rule } = found.connection;
   const ids = { id: connectionId as ConnectionId, schoolId: schoolId as SchoolId, groupIds: groupIds as GroupId[] };
-  return { ...tested, at, ...(await tryRules(storeOf(db), { ...rule, ...ids }, { ...tested, claims, now: at })) };
+  const { moreClaims = 0 } = tested;
+  return {
+    ...tested,
+    moreClaims,
+    at,
+    ...(await tryRules(storeOf(db), { ...rule, ...ids }, { ...tested, claims, now: at })),
+  };
 }

@@ -16,8 +16,10 @@ export type TestedSignIn = {
   /** Null where the claim that names the account did not arrive. */
   subject: string | null;
   scopes: string[];
-  /** Each claim that arrived, with its values as text. */
+  /** The claims that arrived, with their values as text. */
   claims: { name: string; values: string[] }[];
+  /** How many more there were. */
+  moreClaims: number;
   /** What the present rule does with it. */
   match:
     | { kind: "one"; personId: PersonId; name: PersonName | null }
@@ -26,20 +28,26 @@ export type TestedSignIn = {
   suggestions: Suggestion[];
 };
 
-export type Arrived = { issuer: string; subject: string | null; claims: Claims; scopes: readonly string[] };
+type Account = { issuer: string; subject: string | null; claims: Claims };
+/** `moreClaims` arrived too and were not kept. */
+export type Arrived = Account & { moreClaims: number; scopes: readonly string[] };
 
 /** Says what arrived at a test sign-in, and what rules would do with it. Signs nobody in and links nobody. */
 export async function reportTest(
   db: Store,
   connection: ReadyConnection,
-  { issuer, subject, claims, scopes, now: at }: Arrived & { now: Date },
+  { issuer, subject, claims, moreClaims, scopes, now: at }: Arrived & { now: Date },
 ): Promise<TestedSignIn> {
+  let size = 0;
+  const all = Object.entries(claims).map(([name, value]) => ({ name, values: shownOf(value) }));
+  const shown = all.filter(({ values }) => (size += values.join().length) <= mostShown);
   return {
     at,
     issuer,
     subject,
     scopes: [...scopes],
-    claims: Object.entries(claims).map(([name, value]) => ({ name, values: shownOf(value) })),
+    claims: shown,
+    moreClaims: moreClaims + all.length - shown.length,
     ...(await tryRules(db, connection, { issuer, subject, claims, now: at })),
   };
 }
@@ -48,24 +56,27 @@ export async function reportTest(
 export async function tryRules(
   db: Store,
   connection: Asked,
-  arrived: Omit<Arrived, "scopes"> & { now: Date },
+  arrived: Account & { now: Date },
 ): Promise<Pick<TestedSignIn, "match" | "suggestions">> {
   const suggestions = await suggestRules(db, connection, arrived.claims);
   return { match: await matchOf(db, connection, arrived), suggestions };
 }
 
+const mostValues = 50;
 const longestValue = 300;
+/** Units: characters. */
+const mostShown = 40_000;
 
 function shownOf(value: unknown): string[] {
-  const texts = textsOf(value);
+  const texts = textsOf(Array.isArray(value) ? value.slice(0, mostValues) : value);
   const shown = texts.length > 0 || Array.isArray(value) ? texts : [JSON.stringify(value)];
-  return shown.slice(0, 50).map((text) => text.slice(0, longestValue));
+  return shown.map((text) => text.slice(0, longestValue));
 }
 
 async function matchOf(
   db: Store,
   connection: Asked,
-  { issuer, subject, claims, now }: Omit<Arrived, "scopes"> & { now: Date },
+  { issuer, subject, claims, now }: Account & { now: Date },
 ): Promise<TestedSignIn["match"]> {
   if (subject === null) return { kind: "refused", code: "CLAIM_MISSING", matches: 0 };
   const found = await findPersonOf(db, { connection, account: { issuer, subject, claims }, now });

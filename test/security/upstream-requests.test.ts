@@ -206,6 +206,63 @@ test("a provider that answers 100 MB, a compressed bomb or nonsense is refused a
   expect(process.memoryUsage().rss - memory).toBeLessThan(100 * 1024 * 1024);
 });
 
+test("what PostgreSQL cannot store of a provider's documents is the provider's fault, and no failure of the service", async () => {
+  const receiver = await startReceiver();
+  const school = await connectTo(receiver);
+  const staff = (await makeStaff(world.service, "OPERATOR")).call;
+  const key = { kty: "RSA", kid: "a", n: "AQAB", e: "AQAB" };
+  const good = {
+    discovery: {
+      issuer: receiver.url,
+      authorization_endpoint: `${receiver.url}/auth`,
+      token_endpoint: `${receiver.url}/token`,
+      jwks_uri: `${receiver.url}/jwks`,
+    },
+    jwks: { keys: [key] } as object,
+  };
+  let bodies = { discovery: "", jwks: "" };
+  receiver.script((call, response) => {
+    const body = call.path === "/jwks" ? bodies.jwks : bodies.discovery;
+    response.writeHead(200, { "content-type": "application/json" }).end(body);
+  });
+  const { db } = world.service;
+  const stateOf = async (spoilt: Partial<Record<keyof typeof good, string>>) => {
+    bodies = { discovery: JSON.stringify(good.discovery), jwks: JSON.stringify(good.jwks), ...spoilt };
+    await db.prisma.upstreamConnection.update({
+      where: { id: school.connectionId },
+      data: { refreshAt: new Date(0), failingSince: null, lastFailure: null, lastFailureAt: null },
+    });
+    await world.service.runJob("upstream.refresh");
+    return {
+      checked: await check(school, staff),
+      shown: await staff("GET", `/upstream-connections/${school.connectionId}`),
+    };
+  };
+  expect(await stateOf({})).toMatchObject({ checked: { isReached: true }, shown: { body: { lastFailure: "NONE" } } });
+  const nested = "[".repeat(10_000) + "]".repeat(10_000);
+  const inDiscovery = (change: object) => ({ discovery: JSON.stringify({ ...good.discovery, ...change }) });
+  const inKeys = (change: object) => ({ jwks: JSON.stringify({ keys: [{ ...key, ...change }] }) });
+  for (const [spoilt, detail] of [
+    [inDiscovery({ token_endpoint: `${receiver.url}/\u0000` }), "contains a NUL character"],
+    [inDiscovery({ userinfo_endpoint: `${receiver.url}/\ud800` }), "lone surrogate"],
+    [inDiscovery({ token_endpoint: `${receiver.url}/${"a".repeat(3000)}` }), "no usable token_endpoint"],
+    [{ discovery: `{"a":${nested}}` }, "nested deeper"],
+    [{ discovery: `[${"1,".repeat(200_000)}1]` }, "more than"],
+    [{ discovery: " ".repeat(1_100_000) }, "larger than"],
+    [inKeys({ kid: "a\u0000" }), "contains a NUL character"],
+    [inKeys({ kid: "a\udc00" }), "lone surrogate"],
+    [{ jwks: `{"keys":${nested}}` }, "nested deeper"],
+  ] as const) {
+    const { checked, shown } = await stateOf(spoilt);
+    expect(checked, detail).toMatchObject({ failure: "INVALID_RESPONSE", detail: expect.stringContaining(detail) });
+    expect(shown.body, detail).toMatchObject({ lastFailure: "INVALID_RESPONSE" });
+  }
+  // Keys that nobody has, and whose use would take long, are as if they were not there.
+  await stateOf(inKeys({ n: "A".repeat(100_000) }));
+  const { keys } = await db.prisma.upstreamConnection.findUniqueOrThrow({ where: { id: school.connectionId } });
+  expect(keys).toEqual({ keys: [] });
+});
+
 test("a provider that answers slowly or never ends after five seconds, and holds up no other school", async () => {
   const timers = new Set<NodeJS.Timeout>();
   atFileEnd(() => timers.forEach((timer) => clearInterval(timer)));

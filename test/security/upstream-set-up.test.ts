@@ -208,3 +208,27 @@ test("a test sign-in signs nobody in, links nobody, and shows claims as text to 
   const seen = await setUp.admin("GET", `/upstream-connections/${setUp.school.connectionId}/set-up`);
   expect((seen.body as { test: unknown }).test).toBeNull();
 });
+
+test("of tens of thousands of claims a test sign-in keeps and shows the first, says how many more there are, and matches", async () => {
+  const setUp = await makeSetUp();
+  await world.makePerson(setUp.school, "1");
+  const { browser, address } = await open(setUp);
+  const { provider } = setUp.school;
+  const many = Object.fromEntries(Array.from({ length: 80_000 }, (_, n) => [`c${n}`, n % 10]));
+  signInThere(provider, { family_name: "Probe" });
+  provider.after = (path, body) =>
+    path === "/me" ? { ...many, ["x".repeat(100_000)]: 1, long: "y".repeat(50_000), ...body, import_id: "1" } : body;
+  world.service.clock.set(new Date());
+  const left = await browser.open(`${address}/sign-in`);
+  const params = await provider.visit(new URL(left.url));
+  const result = await world.comeBack(browser, setUp.school.connectionId, params);
+  expect(result.url).toContain(`${address}/result`);
+  expect(result.html.length).toBeLessThan(100_000);
+  expect(result.html).toContain("import_id");
+  expect(result.html).toMatch(/79.?\d{3} more claims/);
+  expect(result.html).toContain("With the rule below this would be");
+  const link = await world.service.db.prisma.upstreamSetUpLink.findFirstOrThrow({
+    where: { connectionId: setUp.school.connectionId },
+  });
+  expect(link.tested!.length).toBeLessThan(60_000);
+});

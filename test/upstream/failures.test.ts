@@ -96,6 +96,11 @@ test.each<[string, string, () => object, object?]>([
   ["an end that has passed by more than the skew", "CLOCK", () => ({ exp: soon() - 70 })],
   ["a beginning in the future", "CLOCK", () => ({ iat: soon() + 120 })],
   ["a beginning long ago", "CLOCK", () => ({ iat: soon() - 3600 })],
+  [
+    "claims that are nested too deep to walk",
+    "INVALID_RESPONSE",
+    () => ({ deep: JSON.parse(`${"[".repeat(1000)}${"]".repeat(1000)}`) as unknown }),
+  ],
 ])("an ID token with %s: %s", async (_what, code, claims, header) => {
   expect(await signInWith(withClaims(claims, header))).toBe(code);
 });
