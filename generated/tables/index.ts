@@ -1218,6 +1218,7 @@ export const tables = {
       reason: "reason",
       stateChangedAt: "state_changed_at",
       resumeAt: "resume_at",
+      tryNewAt: "try_new_at",
       failures: "failures",
       failingSince: "failing_since",
       listensUntil: "listens_until",
@@ -1251,6 +1252,7 @@ export const tables = {
       attempts: "attempts",
       attemptsSpent: "attempts_spent",
       dueAt: "due_at",
+      subjectFails: "subject_fails",
       createdAt: "created_at",
       finishedAt: "finished_at",
       traceparent: "traceparent",
@@ -2202,6 +2204,7 @@ export type Rows = {
     reason: string | null;
     stateChangedAt: Date;
     resumeAt: Date | null;
+    tryNewAt: Date | null;
     failures: number;
     failingSince: Date | null;
     listensUntil: Date | null;
@@ -2229,6 +2232,7 @@ export type Rows = {
     attempts: number;
     attemptsSpent: number;
     dueAt: Date | null;
+    subjectFails: boolean;
     createdAt: Date;
     finishedAt: Date | null;
     traceparent: string | null;

@@ -52,7 +52,7 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   user_name_key: "id key",
   view_version: "subject change version changed_at source_read_at",
   webhook_endpoint:
-    "id client_id url event_types state reason state_changed_at resume_at failures failing_since listens_until " +
+    "id client_id url event_types state reason state_changed_at resume_at try_new_at failures failing_since listens_until " +
     "leased_by leased_until created_at updated_at",
   webhook_fan_out: "id position",
   webhook_secret: "id endpoint_id sealed created_at expires_at",

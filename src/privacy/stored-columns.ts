@@ -115,7 +115,7 @@ export const storedColumns = {
   webhook_delivery: {
     until: "DELIVERIES",
     notifications: "endpoint_id event_type subject_id body created_at finished_at",
-    none: "id message_id is_test state attempts attempts_spent due_at traceparent",
+    none: "id message_id is_test state attempts attempts_spent due_at subject_fails traceparent",
   },
   webhook_attempt: {
     until: "DELIVERIES",

@@ -27,7 +27,7 @@ const findDisabled = statement(
   () => sql`
   SELECT ${w.id} FROM ${w}
   CROSS JOIN LATERAL (
-    SELECT FROM ${d} WHERE ${d.endpointId} = ${w.id} AND ${d.dueAt} > '-infinity' ORDER BY ${d.dueAt} LIMIT 1) pending
+    SELECT FROM ${d} WHERE ${d.endpointId} = ${w.id} AND ${d.dueAt} > '-infinity' ORDER BY ${d.subjectFails}, ${d.dueAt} LIMIT 1) pending
   WHERE ${w.state} = 'DISABLED' LIMIT 1`,
   "webhooks.findDisabled",
 );

@@ -6,7 +6,8 @@ import { lockQueues } from "./queue.ts";
 export type Reason = "asked_for" | "failing" | "gone";
 export type EndpointState =
   | { state: "ACTIVE" }
-  | { state: "PAUSED"; reason: "asked_for" | "failing"; resumeAt: Date | null }
+  | { state: "PAUSED"; reason: "asked_for"; resumeAt: null }
+  | { state: "PAUSED"; reason: "failing"; resumeAt: Date; tryNewAt: Date }
   | { state: "DISABLED"; reason: Reason };
 
 const actions = {
@@ -25,6 +26,7 @@ export async function setEndpointState(tx: Transaction, id: string, to: Endpoint
       state: to.state,
       reason,
       resumeAt: "resumeAt" in to ? to.resumeAt : null,
+      tryNewAt: "tryNewAt" in to ? to.tryNewAt : null,
       stateChangedAt: origin.at,
       updatedAt: origin.at,
       ...(to.state === "ACTIVE" && { failures: 0, failingSince: null }),

@@ -6,7 +6,7 @@ import type { Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";
 
-const hidden = { failures: true, leasedBy: true, leasedUntil: true, updatedAt: true } as const;
+const hidden = { failures: true, tryNewAt: true, leasedBy: true, leasedUntil: true, updatedAt: true } as const;
 
 type Row = Omit<Prisma.WebhookEndpointModel, keyof typeof hidden>;
 type Codes = { eventTypes: EventType[]; reason: Reason | null };

@@ -14,7 +14,7 @@ export type DeliveryState = "PENDING" | "DELIVERED" | "FAILED";
 
 export type Attempt = Omit<Prisma.WebhookAttemptModel, "deliveryId" | "answer"> & { answer: string | null };
 
-const hidden = { subjectId: true, attemptsSpent: true, traceparent: true } as const;
+const hidden = { subjectId: true, attemptsSpent: true, subjectFails: true, traceparent: true } as const;
 
 type Row = Omit<Prisma.WebhookDeliveryModel, keyof typeof hidden>;
 export type Delivery = Omit<Row, "id" | "eventType" | "dueAt"> & {
@@ -135,6 +135,7 @@ const repeatDeliveries = statement<{ ids: readonly string[]; now: Date }>(
     state: sql`'PENDING'`,
     dueAt: sql`CASE WHEN asked.leads AND first.id IS NULL THEN ${now}::timestamptz END`,
     attemptsSpent: d.attempts,
+    subjectFails: sql`false`,
     finishedAt: sql`NULL`,
   })}
   FROM (

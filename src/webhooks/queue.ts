@@ -41,10 +41,13 @@ const n = table("webhookDelivery", "n");
 // Another process may have promoted it. This form keeps the primary key as the only access path.
 const stillWaiting = sql`CASE WHEN ${d.dueAt} IS NULL THEN ${d.state} = 'PENDING' ELSE false END`;
 
-/** SQL that makes the next delivery due in queues that lose their first to `taken` (id, endpoint_id, subject_id). */
-export const promoteNext = (taken: Sql, at: Part): Sql => sql`
-  ${update("webhookDelivery", "d", { dueAt: at })}
-  FROM (SELECT DISTINCT endpoint_id, subject_id FROM ${taken}) queue
+/**
+ * SQL that makes the next delivery due in queues that lose their first to `taken` (id, endpoint_id, subject_id).
+ * `fails`, of `taken`: whether the subject's last attempt failed.
+ */
+export const promoteNext = (taken: Sql, at: Part, fails = sql`false`): Sql => sql`
+  ${update("webhookDelivery", "d", { dueAt: at, subjectFails: sql`queue.fails` })}
+  FROM (SELECT DISTINCT endpoint_id, subject_id, ${fails} AS fails FROM ${taken}) queue
   CROSS JOIN LATERAL (
     SELECT ${n.id} FROM ${n}
     WHERE ${n.endpointId} = queue.endpoint_id AND ${n.subjectId} = queue.subject_id AND ${isWaiting(n)}

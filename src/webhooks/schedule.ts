@@ -37,6 +37,11 @@ function readRetryAfter(header: string | null, now: Date): number | null {
 
 const pauseSeconds = { least: 30, most: 1800 };
 
+/** When a subject that has not failed is tried: after each further one that fails, twice as long. */
+export function chooseNextNew(failedInPause: number, now: Date): Date {
+  return new Date(now.getTime() + 1000 * Math.min(pauseSeconds.least * 2 ** failedInPause, pauseSeconds.most));
+}
+
 /** A failing endpoint pauses for as long as it has been failing, within bounds. */
 export function choosePauseEnd(failingSince: Date, now: Date): Date {
   const failed = (now.getTime() - failingSince.getTime()) / 1000;

@@ -9424,6 +9424,7 @@ export const WebhookEndpointScalarFieldEnum = {
   reason: 'reason',
   stateChangedAt: 'stateChangedAt',
   resumeAt: 'resumeAt',
+  tryNewAt: 'tryNewAt',
   failures: 'failures',
   failingSince: 'failingSince',
   listensUntil: 'listensUntil',
@@ -9459,6 +9460,7 @@ export const WebhookDeliveryScalarFieldEnum = {
   attempts: 'attempts',
   attemptsSpent: 'attemptsSpent',
   dueAt: 'dueAt',
+  subjectFails: 'subjectFails',
   createdAt: 'createdAt',
   finishedAt: 'finishedAt',
   traceparent: 'traceparent'

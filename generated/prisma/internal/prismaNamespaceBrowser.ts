@@ -1490,6 +1490,7 @@ export const WebhookEndpointScalarFieldEnum = {
   reason: 'reason',
   stateChangedAt: 'stateChangedAt',
   resumeAt: 'resumeAt',
+  tryNewAt: 'tryNewAt',
   failures: 'failures',
   failingSince: 'failingSince',
   listensUntil: 'listensUntil',
@@ -1525,6 +1526,7 @@ export const WebhookDeliveryScalarFieldEnum = {
   attempts: 'attempts',
   attemptsSpent: 'attemptsSpent',
   dueAt: 'dueAt',
+  subjectFails: 'subjectFails',
   createdAt: 'createdAt',
   finishedAt: 'finishedAt',
   traceparent: 'traceparent'

@@ -50,6 +50,7 @@ export type WebhookDeliveryMinAggregateOutputType = {
   attempts: number | null
   attemptsSpent: number | null
   dueAt: Date | null
+  subjectFails: boolean | null
   createdAt: Date | null
   finishedAt: Date | null
   traceparent: string | null
@@ -67,6 +68,7 @@ export type WebhookDeliveryMaxAggregateOutputType = {
   attempts: number | null
   attemptsSpent: number | null
   dueAt: Date | null
+  subjectFails: boolean | null
   createdAt: Date | null
   finishedAt: Date | null
   traceparent: string | null
@@ -84,6 +86,7 @@ export type WebhookDeliveryCountAggregateOutputType = {
   attempts: number
   attemptsSpent: number
   dueAt: number
+  subjectFails: number
   createdAt: number
   finishedAt: number
   traceparent: number
@@ -115,6 +118,7 @@ export type WebhookDeliveryMinAggregateInputType = {
   attempts?: true
   attemptsSpent?: true
   dueAt?: true
+  subjectFails?: true
   createdAt?: true
   finishedAt?: true
   traceparent?: true
@@ -132,6 +136,7 @@ export type WebhookDeliveryMaxAggregateInputType = {
   attempts?: true
   attemptsSpent?: true
   dueAt?: true
+  subjectFails?: true
   createdAt?: true
   finishedAt?: true
   traceparent?: true
@@ -149,6 +154,7 @@ export type WebhookDeliveryCountAggregateInputType = {
   attempts?: true
   attemptsSpent?: true
   dueAt?: true
+  subjectFails?: true
   createdAt?: true
   finishedAt?: true
   traceparent?: true
@@ -253,6 +259,7 @@ export type WebhookDeliveryGroupByOutputType = {
   attempts: number
   attemptsSpent: number
   dueAt: Date | null
+  subjectFails: boolean
   createdAt: Date
   finishedAt: Date | null
   traceparent: string | null
@@ -293,6 +300,7 @@ export type WebhookDeliveryWhereInput = {
   attempts?: Prisma.IntFilter<"WebhookDelivery"> | number
   attemptsSpent?: Prisma.IntFilter<"WebhookDelivery"> | number
   dueAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
+  subjectFails?: Prisma.BoolFilter<"WebhookDelivery"> | boolean
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   finishedAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   traceparent?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
@@ -310,6 +318,7 @@ export type WebhookDeliveryOrderByWithRelationInput = {
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  subjectFails?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -330,6 +339,7 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   attempts?: Prisma.IntFilter<"WebhookDelivery"> | number
   attemptsSpent?: Prisma.IntFilter<"WebhookDelivery"> | number
   dueAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
+  subjectFails?: Prisma.BoolFilter<"WebhookDelivery"> | boolean
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   finishedAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   traceparent?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
@@ -347,6 +357,7 @@ export type WebhookDeliveryOrderByWithAggregationInput = {
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  subjectFails?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -372,6 +383,7 @@ export type WebhookDeliveryScalarWhereWithAggregatesInput = {
   attempts?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
   attemptsSpent?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
   dueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
+  subjectFails?: Prisma.BoolWithAggregatesFilter<"WebhookDelivery"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookDelivery"> | Date | string
   finishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
   traceparent?: Prisma.StringNullableWithAggregatesFilter<"WebhookDelivery"> | string | null
@@ -389,6 +401,7 @@ export type WebhookDeliveryCreateInput = {
   attempts?: number
   attemptsSpent?: number
   dueAt?: Date | string | null
+  subjectFails?: boolean
   createdAt: Date | string
   finishedAt?: Date | string | null
   traceparent?: string | null
@@ -406,6 +419,7 @@ export type WebhookDeliveryUncheckedCreateInput = {
   attempts?: number
   attemptsSpent?: number
   dueAt?: Date | string | null
+  subjectFails?: boolean
   createdAt: Date | string
   finishedAt?: Date | string | null
   traceparent?: string | null
@@ -423,6 +437,7 @@ export type WebhookDeliveryUpdateInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   attemptsSpent?: Prisma.IntFieldUpdateOperationsInput | number
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  subjectFails?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -440,6 +455,7 @@ export type WebhookDeliveryUncheckedUpdateInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   attemptsSpent?: Prisma.IntFieldUpdateOperationsInput | number
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  subjectFails?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -457,6 +473,7 @@ export type WebhookDeliveryCreateManyInput = {
   attempts?: number
   attemptsSpent?: number
   dueAt?: Date | string | null
+  subjectFails?: boolean
   createdAt: Date | string
   finishedAt?: Date | string | null
   traceparent?: string | null
@@ -474,6 +491,7 @@ export type WebhookDeliveryUpdateManyMutationInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   attemptsSpent?: Prisma.IntFieldUpdateOperationsInput | number
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  subjectFails?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -491,6 +509,7 @@ export type WebhookDeliveryUncheckedUpdateManyInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   attemptsSpent?: Prisma.IntFieldUpdateOperationsInput | number
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  subjectFails?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -508,6 +527,7 @@ export type WebhookDeliveryCountOrderByAggregateInput = {
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  subjectFails?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
@@ -531,6 +551,7 @@ export type WebhookDeliveryMaxOrderByAggregateInput = {
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  subjectFails?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
@@ -548,6 +569,7 @@ export type WebhookDeliveryMinOrderByAggregateInput = {
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  subjectFails?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
@@ -577,6 +599,7 @@ export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.Inter
   attempts?: boolean
   attemptsSpent?: boolean
   dueAt?: boolean
+  subjectFails?: boolean
   createdAt?: boolean
   finishedAt?: boolean
   traceparent?: boolean
@@ -594,6 +617,7 @@ export type WebhookDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   attempts?: boolean
   attemptsSpent?: boolean
   dueAt?: boolean
+  subjectFails?: boolean
   createdAt?: boolean
   finishedAt?: boolean
   traceparent?: boolean
@@ -611,6 +635,7 @@ export type WebhookDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   attempts?: boolean
   attemptsSpent?: boolean
   dueAt?: boolean
+  subjectFails?: boolean
   createdAt?: boolean
   finishedAt?: boolean
   traceparent?: boolean
@@ -628,12 +653,13 @@ export type WebhookDeliverySelectScalar = {
   attempts?: boolean
   attemptsSpent?: boolean
   dueAt?: boolean
+  subjectFails?: boolean
   createdAt?: boolean
   finishedAt?: boolean
   traceparent?: boolean
 }
 
-export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "endpointId" | "eventType" | "subjectId" | "isTest" | "body" | "state" | "attempts" | "attemptsSpent" | "dueAt" | "createdAt" | "finishedAt" | "traceparent", ExtArgs["result"]["webhookDelivery"]>
+export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "endpointId" | "eventType" | "subjectId" | "isTest" | "body" | "state" | "attempts" | "attemptsSpent" | "dueAt" | "subjectFails" | "createdAt" | "finishedAt" | "traceparent", ExtArgs["result"]["webhookDelivery"]>
 
 export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "WebhookDelivery"
@@ -650,6 +676,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     attempts: number
     attemptsSpent: number
     dueAt: Date | null
+    subjectFails: boolean
     createdAt: Date
     finishedAt: Date | null
     traceparent: string | null
@@ -1087,6 +1114,7 @@ export interface WebhookDeliveryFieldRefs {
   readonly attempts: Prisma.FieldRef<"WebhookDelivery", 'Int'>
   readonly attemptsSpent: Prisma.FieldRef<"WebhookDelivery", 'Int'>
   readonly dueAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
+  readonly subjectFails: Prisma.FieldRef<"WebhookDelivery", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly finishedAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly traceparent: Prisma.FieldRef<"WebhookDelivery", 'String'>

@@ -42,6 +42,7 @@ export type WebhookEndpointMinAggregateOutputType = {
   reason: string | null
   stateChangedAt: Date | null
   resumeAt: Date | null
+  tryNewAt: Date | null
   failures: number | null
   failingSince: Date | null
   listensUntil: Date | null
@@ -59,6 +60,7 @@ export type WebhookEndpointMaxAggregateOutputType = {
   reason: string | null
   stateChangedAt: Date | null
   resumeAt: Date | null
+  tryNewAt: Date | null
   failures: number | null
   failingSince: Date | null
   listensUntil: Date | null
@@ -77,6 +79,7 @@ export type WebhookEndpointCountAggregateOutputType = {
   reason: number
   stateChangedAt: number
   resumeAt: number
+  tryNewAt: number
   failures: number
   failingSince: number
   listensUntil: number
@@ -104,6 +107,7 @@ export type WebhookEndpointMinAggregateInputType = {
   reason?: true
   stateChangedAt?: true
   resumeAt?: true
+  tryNewAt?: true
   failures?: true
   failingSince?: true
   listensUntil?: true
@@ -121,6 +125,7 @@ export type WebhookEndpointMaxAggregateInputType = {
   reason?: true
   stateChangedAt?: true
   resumeAt?: true
+  tryNewAt?: true
   failures?: true
   failingSince?: true
   listensUntil?: true
@@ -139,6 +144,7 @@ export type WebhookEndpointCountAggregateInputType = {
   reason?: true
   stateChangedAt?: true
   resumeAt?: true
+  tryNewAt?: true
   failures?: true
   failingSince?: true
   listensUntil?: true
@@ -244,6 +250,7 @@ export type WebhookEndpointGroupByOutputType = {
   reason: string | null
   stateChangedAt: Date
   resumeAt: Date | null
+  tryNewAt: Date | null
   failures: number
   failingSince: Date | null
   listensUntil: Date | null
@@ -285,6 +292,7 @@ export type WebhookEndpointWhereInput = {
   reason?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   stateChangedAt?: Prisma.DateTimeFilter<"WebhookEndpoint"> | Date | string
   resumeAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  tryNewAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   failures?: Prisma.IntFilter<"WebhookEndpoint"> | number
   failingSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   listensUntil?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
@@ -305,6 +313,7 @@ export type WebhookEndpointOrderByWithRelationInput = {
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   stateChangedAt?: Prisma.SortOrder
   resumeAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  tryNewAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
   listensUntil?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -328,6 +337,7 @@ export type WebhookEndpointWhereUniqueInput = Prisma.AtLeast<{
   reason?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   stateChangedAt?: Prisma.DateTimeFilter<"WebhookEndpoint"> | Date | string
   resumeAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  tryNewAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   failures?: Prisma.IntFilter<"WebhookEndpoint"> | number
   failingSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   listensUntil?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
@@ -348,6 +358,7 @@ export type WebhookEndpointOrderByWithAggregationInput = {
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   stateChangedAt?: Prisma.SortOrder
   resumeAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  tryNewAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
   listensUntil?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -374,6 +385,7 @@ export type WebhookEndpointScalarWhereWithAggregatesInput = {
   reason?: Prisma.StringNullableWithAggregatesFilter<"WebhookEndpoint"> | string | null
   stateChangedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookEndpoint"> | Date | string
   resumeAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
+  tryNewAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
   failures?: Prisma.IntWithAggregatesFilter<"WebhookEndpoint"> | number
   failingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
   listensUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
@@ -391,6 +403,7 @@ export type WebhookEndpointCreateInput = {
   reason?: string | null
   stateChangedAt: Date | string
   resumeAt?: Date | string | null
+  tryNewAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
   listensUntil?: Date | string | null
@@ -411,6 +424,7 @@ export type WebhookEndpointUncheckedCreateInput = {
   reason?: string | null
   stateChangedAt: Date | string
   resumeAt?: Date | string | null
+  tryNewAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
   listensUntil?: Date | string | null
@@ -429,6 +443,7 @@ export type WebhookEndpointUpdateInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   stateChangedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tryNewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -449,6 +464,7 @@ export type WebhookEndpointUncheckedUpdateInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   stateChangedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tryNewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -468,6 +484,7 @@ export type WebhookEndpointCreateManyInput = {
   reason?: string | null
   stateChangedAt: Date | string
   resumeAt?: Date | string | null
+  tryNewAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
   listensUntil?: Date | string | null
@@ -485,6 +502,7 @@ export type WebhookEndpointUpdateManyMutationInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   stateChangedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tryNewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -503,6 +521,7 @@ export type WebhookEndpointUncheckedUpdateManyInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   stateChangedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tryNewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -531,6 +550,7 @@ export type WebhookEndpointCountOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   stateChangedAt?: Prisma.SortOrder
   resumeAt?: Prisma.SortOrder
+  tryNewAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
   listensUntil?: Prisma.SortOrder
@@ -552,6 +572,7 @@ export type WebhookEndpointMaxOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   stateChangedAt?: Prisma.SortOrder
   resumeAt?: Prisma.SortOrder
+  tryNewAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
   listensUntil?: Prisma.SortOrder
@@ -569,6 +590,7 @@ export type WebhookEndpointMinOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   stateChangedAt?: Prisma.SortOrder
   resumeAt?: Prisma.SortOrder
+  tryNewAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
   listensUntil?: Prisma.SortOrder
@@ -664,6 +686,7 @@ export type WebhookEndpointCreateWithoutAppInput = {
   reason?: string | null
   stateChangedAt: Date | string
   resumeAt?: Date | string | null
+  tryNewAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
   listensUntil?: Date | string | null
@@ -682,6 +705,7 @@ export type WebhookEndpointUncheckedCreateWithoutAppInput = {
   reason?: string | null
   stateChangedAt: Date | string
   resumeAt?: Date | string | null
+  tryNewAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
   listensUntil?: Date | string | null
@@ -730,6 +754,7 @@ export type WebhookEndpointScalarWhereInput = {
   reason?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   stateChangedAt?: Prisma.DateTimeFilter<"WebhookEndpoint"> | Date | string
   resumeAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  tryNewAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   failures?: Prisma.IntFilter<"WebhookEndpoint"> | number
   failingSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   listensUntil?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
@@ -747,6 +772,7 @@ export type WebhookEndpointCreateWithoutSecretsInput = {
   reason?: string | null
   stateChangedAt: Date | string
   resumeAt?: Date | string | null
+  tryNewAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
   listensUntil?: Date | string | null
@@ -766,6 +792,7 @@ export type WebhookEndpointUncheckedCreateWithoutSecretsInput = {
   reason?: string | null
   stateChangedAt: Date | string
   resumeAt?: Date | string | null
+  tryNewAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
   listensUntil?: Date | string | null
@@ -799,6 +826,7 @@ export type WebhookEndpointUpdateWithoutSecretsInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   stateChangedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tryNewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -818,6 +846,7 @@ export type WebhookEndpointUncheckedUpdateWithoutSecretsInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   stateChangedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tryNewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -835,6 +864,7 @@ export type WebhookEndpointCreateManyAppInput = {
   reason?: string | null
   stateChangedAt: Date | string
   resumeAt?: Date | string | null
+  tryNewAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
   listensUntil?: Date | string | null
@@ -852,6 +882,7 @@ export type WebhookEndpointUpdateWithoutAppInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   stateChangedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tryNewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -870,6 +901,7 @@ export type WebhookEndpointUncheckedUpdateWithoutAppInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   stateChangedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tryNewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -888,6 +920,7 @@ export type WebhookEndpointUncheckedUpdateManyWithoutAppInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   stateChangedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tryNewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -937,6 +970,7 @@ export type WebhookEndpointSelect<ExtArgs extends runtime.Types.Extensions.Inter
   reason?: boolean
   stateChangedAt?: boolean
   resumeAt?: boolean
+  tryNewAt?: boolean
   failures?: boolean
   failingSince?: boolean
   listensUntil?: boolean
@@ -958,6 +992,7 @@ export type WebhookEndpointSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   reason?: boolean
   stateChangedAt?: boolean
   resumeAt?: boolean
+  tryNewAt?: boolean
   failures?: boolean
   failingSince?: boolean
   listensUntil?: boolean
@@ -977,6 +1012,7 @@ export type WebhookEndpointSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   reason?: boolean
   stateChangedAt?: boolean
   resumeAt?: boolean
+  tryNewAt?: boolean
   failures?: boolean
   failingSince?: boolean
   listensUntil?: boolean
@@ -996,6 +1032,7 @@ export type WebhookEndpointSelectScalar = {
   reason?: boolean
   stateChangedAt?: boolean
   resumeAt?: boolean
+  tryNewAt?: boolean
   failures?: boolean
   failingSince?: boolean
   listensUntil?: boolean
@@ -1005,7 +1042,7 @@ export type WebhookEndpointSelectScalar = {
   updatedAt?: boolean
 }
 
-export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "url" | "eventTypes" | "state" | "reason" | "stateChangedAt" | "resumeAt" | "failures" | "failingSince" | "listensUntil" | "leasedBy" | "leasedUntil" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookEndpoint"]>
+export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "url" | "eventTypes" | "state" | "reason" | "stateChangedAt" | "resumeAt" | "tryNewAt" | "failures" | "failingSince" | "listensUntil" | "leasedBy" | "leasedUntil" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookEndpoint"]>
 export type WebhookEndpointInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
   secrets?: boolean | Prisma.WebhookEndpoint$secretsArgs<ExtArgs>
@@ -1033,6 +1070,7 @@ export type $WebhookEndpointPayload<ExtArgs extends runtime.Types.Extensions.Int
     reason: string | null
     stateChangedAt: Date
     resumeAt: Date | null
+    tryNewAt: Date | null
     failures: number
     failingSince: Date | null
     listensUntil: Date | null
@@ -1473,6 +1511,7 @@ export interface WebhookEndpointFieldRefs {
   readonly reason: Prisma.FieldRef<"WebhookEndpoint", 'String'>
   readonly stateChangedAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
   readonly resumeAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
+  readonly tryNewAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
   readonly failures: Prisma.FieldRef<"WebhookEndpoint", 'Int'>
   readonly failingSince: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
   readonly listensUntil: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>

@@ -6,7 +6,16 @@ import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { WakeUp } from "../../platform/jobs/wake-up.ts";
 import { attempt, type AttemptDeps } from "./attempt.ts";
 import { findDue } from "./due.ts";
-import { capOf, classify, dropReady, openWorker, refresh, capacityOf, type EndpointWorker } from "./endpoint-worker.ts";
+import {
+  asksNewest,
+  capOf,
+  classify,
+  dropReady,
+  openWorker,
+  refresh,
+  capacityOf,
+  type EndpointWorker,
+} from "./endpoint-worker.ts";
 import { updateHealth } from "./health.ts";
 import { lease, release, renew } from "./lease.ts";
 import { record, type Result } from "./record.ts";
@@ -141,6 +150,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
     const due = await findDue(db.pool, {
       endpointIds: [...capacities.keys()],
       capacities: [...capacities.values()],
+      newestFirst: free.map(asksNewest),
       known: free.flatMap((worker) => [...worker.known]),
       now: clock(),
     });
@@ -167,7 +177,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
       void attempt(delivery, worker, deps).then((result) => {
         running--;
         worker.running--;
-        classify(worker, result);
+        classify(worker, result, delivery.subjectFails);
         const isDelivered = result.state === "DELIVERED";
         deps.count(isDelivered ? "delivered" : "failed", worker.clientId);
         if (!isDelivered) dropReady(worker);

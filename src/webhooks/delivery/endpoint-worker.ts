@@ -14,6 +14,8 @@ export type EndpointWorker = Target &
     isOpen: boolean;
     isHealthChanged: boolean;
     isGone: boolean;
+    /** A subject that had not failed before did, since the state was last chosen. */
+    hasNewFailed: boolean;
   };
 
 const mostAtOnce = 8;
@@ -25,6 +27,13 @@ export const capOf = ({ failures }: Pick<EndpointWorker, "failures">): number =>
 export const capacityOf = (worker: EndpointWorker): number =>
   (worker.failures > 0 ? capOf(worker) : 4 * mostAtOnce) - worker.known.size;
 
+/**
+ * An endpoint that fails is asked for its newest and its oldest in turn: one of them may be of the subjects that it
+ * accepts, while many that it refuses are due.
+ */
+export const asksNewest = ({ failures }: Pick<EndpointWorker, "failures">): boolean =>
+  failures > 3 && failures % 2 === 0;
+
 export function openWorker(endpoint: LeasedEndpoint, keys: EncryptionKeys): EndpointWorker {
   const worker = {
     id: endpoint.id,
@@ -35,6 +44,7 @@ export function openWorker(endpoint: LeasedEndpoint, keys: EncryptionKeys): Endp
     isDry: false,
     isHealthChanged: false,
     isGone: false,
+    hasNewFailed: false,
   };
   return refresh(worker, endpoint, keys);
 }
@@ -53,13 +63,17 @@ export function refresh(
   return Object.assign(worker, configured, health) as EndpointWorker;
 }
 
-/** Counts a result. A 410 at the last try means that the endpoint is gone. */
-export function classify(worker: EndpointWorker, { state, status, at }: Result): void {
+/**
+ * Counts a result. A 410 at the last try means that the endpoint is gone. During a pause, a subject that failed before
+ * says nothing about others.
+ */
+export function classify(worker: EndpointWorker, { state, status, at }: Result, subjectFails: boolean): void {
   if (state === "DELIVERED") {
     if (worker.failures === 0) return;
     Object.assign(worker, { failures: 0, failingSince: null });
   } else {
-    worker.failures++;
+    if (!subjectFails) worker.hasNewFailed = true;
+    if (!subjectFails || worker.state !== "PAUSED") worker.failures++;
     worker.failingSince ??= at;
     if (state === "FAILED" && status === 410) worker.isGone = true;
   }

@@ -1,7 +1,7 @@
 import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
 import { setEndpointState, type EndpointState } from "../endpoint-state.ts";
-import { choosePauseEnd } from "../schedule.ts";
+import { chooseNextNew, choosePauseEnd } from "../schedule.ts";
 import { dropReady, type EndpointWorker } from "./endpoint-worker.ts";
 import { recordHealth } from "./record.ts";
 
@@ -17,7 +17,8 @@ export function chooseState(
   if (failures < failuresBeforePause || failingSince === null) return null;
   if (now.getTime() - failingSince.getTime() >= disableAfterDays * 86_400_000)
     return { state: "DISABLED", reason: "failing" };
-  return { state: "PAUSED", reason: "failing", resumeAt: choosePauseEnd(failingSince, now) };
+  const tryNewAt = chooseNextNew(failures - failuresBeforePause, now);
+  return { state: "PAUSED", reason: "failing", resumeAt: choosePauseEnd(failingSince, now), tryNewAt };
 }
 
 type Deps = { db: PrismaDb; log: Log; holder: string; now: Date; disableAfterDays: number };
@@ -37,12 +38,14 @@ export async function updateHealth(workers: readonly EndpointWorker[], deps: Dep
   for (const worker of changed) {
     const to = chooseState(worker, deps);
     if (to === null) continue;
-    if (to.state === "PAUSED" && worker.state === "PAUSED") {
+    if (to.state === "PAUSED" && to.reason === "failing" && worker.state === "PAUSED") {
       // The reason excludes an endpoint that its partner has paused meanwhile.
       const where = { id: worker.id, reason: "failing" };
-      await deps.db.prisma.webhookEndpoint.updateMany({ where, data: { resumeAt: to.resumeAt } });
+      const { resumeAt, tryNewAt } = to;
+      const data = { resumeAt, ...(worker.hasNewFailed && { tryNewAt }) };
+      await deps.db.prisma.webhookEndpoint.updateMany({ where, data });
     } else await changeState(worker, to, deps);
-    worker.state = to.state;
+    Object.assign(worker, { state: to.state, hasNewFailed: false });
     worker.isOpen = to.state === "ACTIVE";
     if (!worker.isOpen) dropReady(worker);
   }

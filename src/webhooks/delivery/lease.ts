@@ -1,5 +1,5 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
-import { fields, makeFind, makeRun, sql, table, update, type Part } from "../../platform/database/sql.ts";
+import { fields, makeFind, makeRun, sql, table, update, type Part, type Sql } from "../../platform/database/sql.ts";
 import { asynchronous, isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
 
@@ -24,26 +24,28 @@ const leasedFields = (now: Part) =>
     clientId: w.clientId,
     url: w.url,
     state: sql`${w.state}::text`,
-    isResumable: sql`coalesce(${w.resumeAt} <= ${now}, false)`,
+    isResumable: sql`coalesce(${w.resumeAt} <= ${now} OR ${w.tryNewAt} <= ${now}, false)`,
     failures: w.failures,
     failingSince: w.failingSince,
     secrets: secretsAt(now),
   });
 
-export const lease = makeFind<LeasedEndpoint, Holder & { limit: number }>(
-  ({ holder, now, until, limit }) => sql`
+export const lease = makeFind<LeasedEndpoint, Holder & { limit: number }>(({ holder, now, until, limit }) => {
+  const canRetry = sql`(${due.state} = 'ACTIVE' OR ${due.resumeAt} <= ${now})`;
+  const one = (fails: Sql) => sql`(
+      SELECT FROM ${d} WHERE ${d.endpointId} = ${due.id} AND ${fails} AND ${isDue(d, now)} ORDER BY ${d.dueAt} LIMIT 1)`;
+  return sql`
   ${update("webhookEndpoint", "w", { leasedBy: holder, leasedUntil: until })}
   WHERE ${w.id} IN (
     SELECT ${due.id} FROM ${due}
     CROSS JOIN LATERAL (
-      SELECT FROM ${d} WHERE ${d.endpointId} = ${due.id} AND ${isDue(d, now)} ORDER BY ${d.dueAt} LIMIT 1) delivery
+      ${one(sql`NOT ${d.subjectFails}`)} UNION ALL ${one(sql`${d.subjectFails} AND ${canRetry}`)} LIMIT 1) delivery
     WHERE ${due.listensUntil} IS NULL AND (${due.leasedUntil} IS NULL OR ${due.leasedUntil} <= ${now})
-      AND (${due.state} = 'ACTIVE' OR ${due.resumeAt} <= ${now})
+      AND (${canRetry} OR ${due.tryNewAt} <= ${now})
     LIMIT ${limit} FOR UPDATE OF due SKIP LOCKED)
     AND ${asynchronous}
-  RETURNING ${leasedFields(now)}`,
-  "webhooks.lease",
-);
+  RETURNING ${leasedFields(now)}`;
+}, "webhooks.lease");
 
 export const renew = makeFind<LeasedEndpoint, Holder & { ids: readonly string[] }>(
   ({ holder, now, until, ids }) => sql`

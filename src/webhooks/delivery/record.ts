@@ -28,14 +28,15 @@ const recordResults = statement<{ results: string; now: Date }>(
     ${update("webhookDelivery", "d", {
       attempts: sql`${d.attempts} + 1`,
       dueAt: sql`CASE WHEN ${d.dueAt} IS NOT NULL THEN r."dueAt" END`,
+      subjectFails: sql`r.state <> 'DELIVERED'`,
       state: sql`(CASE WHEN ${d.state} = 'FAILED' AND r.state = 'PENDING' THEN 'FAILED' ELSE r.state END)
         ::webhook_delivery_state`,
       finishedAt: sql`CASE WHEN r.state <> 'PENDING' THEN ${now} ELSE ${d.finishedAt} END`,
     })}
     FROM result r WHERE ${d.id} = r.id AND (${d.dueAt} IS NOT NULL OR ${d.state} = 'FAILED')
-    RETURNING ${d.id}, ${d.endpointId}, ${d.subjectId}, ${d.state}, ${d.attempts}),
-  taken AS (SELECT id, endpoint_id, subject_id FROM changed WHERE state <> 'PENDING'),
-  promoted AS (${promoteNext(sql`taken`, now)})
+    RETURNING ${d.id}, ${d.endpointId}, ${d.subjectId}, ${d.subjectFails}, ${d.state}, ${d.attempts}),
+  taken AS (SELECT id, endpoint_id, subject_id, subject_fails FROM changed WHERE state <> 'PENDING'),
+  promoted AS (${promoteNext(sql`taken`, now, sql`subject_fails`)})
   ${insert(
     "webhookAttempt",
     {

@@ -1,8 +1,11 @@
+import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
+import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import { makeLog } from "../../../src/platform/telemetry/log.ts";
 import { getDelivery, listDeliveries } from "../../../src/webhooks/index.ts";
 import { getEndpoint, pauseEndpoint, resumeEndpoint } from "../../support/webhook-changes.ts";
 import { answer, startReceiver } from "../../support/receiver.ts";
+import { walks, walkTimeoutMs } from "../../support/walks.ts";
 import { startWebhooks } from "../../support/webhooks.ts";
 
 let clientId: string;
@@ -159,6 +162,101 @@ test("after days of nothing but failures it is disabled", async () => {
   expect(await getEndpoint(world.db, id)).toMatchObject({ state: "DISABLED", reason: "failing", pending: 0 });
   expect((await auditOf(id)).at(-1)).toBe("webhook_endpoint_disabled");
 });
+
+const subjectOf = (body: string) => {
+  const { groupId, personId } = JSON.parse(body) as { groupId?: string; personId?: string };
+  return groupId ?? personId!;
+};
+const triesOf = (subjectIds: readonly string[]) =>
+  subjectIds.map((id) => receiver.received.filter(({ body }) => subjectOf(body) === id).length);
+const makeIds = (count: number) => Array.from({ length: count }, () => makeUuid(world.clock()));
+const refuse = (subjectIds: readonly string[]) =>
+  receiver.script((call, response) => response.writeHead(subjectIds.includes(subjectOf(call.body)) ? 500 : 204).end());
+
+test("a receiver that refuses 20 groups gets all others at once, also after hours without a success", async () => {
+  const { id } = await world.endpoint({ clientId, url: receiver.url });
+  const groups = makeIds(20);
+  refuse(groups);
+  await world.tell(...groups.map((subjectId) => ({ clientId, type: "group" as const, subjectId })));
+  await watch(7200, 300);
+  expect(await getEndpoint(world.db, id)).toMatchObject({ state: "PAUSED", reason: "failing" });
+  const people = makeIds(10);
+  await world.tell(...people.map((subjectId) => ({ clientId, subjectId })));
+  await world.settle();
+  expect(triesOf(people)).toEqual(people.map(() => 1));
+  for (let hour = 0; hour < 4; hour++) {
+    await world.tell({ clientId });
+    await watch(3600, 300);
+  }
+  expect(triesOf(groups)).toEqual(groups.map(() => 4));
+  expect(triesOf(people)).toEqual(people.map(() => 1));
+});
+
+test.each(["before", "after"])(
+  "250 refused subjects told %s the others neither delay them nor disable it",
+  async (when) => {
+    const { id } = await world.endpoint({ clientId, url: receiver.url });
+    const groups = makeIds(250);
+    const people = makeIds(10);
+    refuse(groups);
+    const asked = groups.map((subjectId) => ({ clientId, type: "group" as const, subjectId }));
+    const told = people.map((subjectId) => ({ clientId, subjectId }));
+    await world.tell(...(when === "before" ? [...asked, ...told] : [...told, ...asked]));
+    await watch(60, 30);
+    expect(triesOf(people)).toEqual(people.map(() => 1));
+    for (let day = 1; day <= 6; day++) {
+      // Each refused group has further events, so that the receiver never runs out of what it refuses.
+      await world.tell(...asked);
+      await watch(86_400, 10_800);
+      const late = makeIds(1);
+      await world.tell({ clientId, subjectId: late[0]! });
+      await world.settle();
+      if (triesOf(late)[0] === 0) await watch(1800, 30);
+      expect(triesOf(late)).toEqual([1]);
+      expect((await getEndpoint(world.db, id)).state).not.toBe("DISABLED");
+    }
+  },
+);
+
+test(
+  "whichever subjects a receiver refuses, the others arrive within a minute and those are tried 1 + 3 times",
+  async () => {
+    const arbitrary = fc.record({
+      rounds: fc.array(fc.array(fc.boolean(), { minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 4 }),
+      status: fc.constantFrom(400, 410, 429, 500, 503),
+    });
+    await fc.assert(
+      fc.asyncProperty(arbitrary, async ({ rounds, status }) => {
+        const own = await world.app();
+        const { id } = await world.endpoint({ clientId: own, url: receiver.url });
+        const refused = new Set<string>();
+        receiver.received.length = 0;
+        // A last 410 ends an endpoint, whatever else it accepts.
+        const answers = (tries: number) => (tries < 4 || status !== 410 ? status : 500);
+        receiver.script(({ body }, response) => {
+          const subject = subjectOf(body);
+          response.writeHead(refused.has(subject) ? answers(triesOf([subject])[0]!) : 204).end();
+        });
+        for (const round of rounds) {
+          const subjects = round.map((isRefused) => ({ subjectId: makeIds(1)[0]!, isRefused }));
+          for (const { subjectId, isRefused } of subjects) if (isRefused) refused.add(subjectId);
+          await world.tell(...subjects.map(({ subjectId }) => ({ clientId: own, subjectId })));
+          await watch(60, 30);
+          const healthy = subjects.filter(({ isRefused }) => !isRefused).map(({ subjectId }) => subjectId);
+          expect(triesOf(healthy)).toEqual(healthy.map(() => 1));
+        }
+        receiver.script((call, response) => response.writeHead(refused.has(subjectOf(call.body)) ? 500 : 204).end());
+        for (let hour = 0; hour < 60 && (await getEndpoint(world.db, id)).pending > 0; hour++) {
+          await world.tell({ clientId: own });
+          await watch(3600, 600);
+        }
+        expect(triesOf([...refused])).toEqual([...refused].map(() => 4));
+      }),
+      walks(12),
+    );
+  },
+  walkTimeoutMs,
+);
 
 test("one that succeeds now and then is never paused", async () => {
   const { id } = await world.endpoint({ clientId, url: receiver.url });
