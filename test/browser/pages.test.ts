@@ -18,7 +18,7 @@ beforeAll(async () => {
   const app = express().use(makePageAssets());
   app.get("/:locale/:name", (req, res) => {
     const languageUrl = (locale: Locale) => `/${locale}/${encodeURIComponent(req.params.name)}`;
-    const page = everyPage[req.params.name]!({ locale: req.params.locale as Locale, languageUrl });
+    const page = everyPage[req.params.name]!({ locale: req.params.locale as Locale, languageUrl, formTargets: [] });
     res.status(page.status).set(page.headers).send(page.html);
   });
   server = app.listen(0, "127.0.0.1");
@@ -110,7 +110,7 @@ test("what an app or a person is called is never markup", async () => {
             pseudonym: name,
           },
         },
-        { locale },
+        { locale, formTargets: [] },
       ).html,
       signOnPages.renderLoginPage(
         {
@@ -131,7 +131,7 @@ test("what an app or a person is called is never markup", async () => {
           schoolSearch: name,
           problem: { kind: "refused" },
         },
-        { locale },
+        { locale, formTargets: [] },
       ).html,
     ].join("");
     expect(html).not.toContain("<img src=x");

@@ -271,7 +271,7 @@ test("who came from an app and signs in by card comes back to the app, which get
   const asked = askFor(service, app);
   expect((await browser.open(asked.address)).html).toContain("/login");
   const page = await browser.open(url!);
-  expect(page.headers.get("content-security-policy")).toContain(`form-action 'self' ${appOrigin}`);
+  expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https: http:;");
   const again = await browser.submit(page, "/card", { answer: pin === "0000" ? "1111" : "0000" });
   const shown = await agree(browser, await browser.submit(again, "/card", { answer: pin! }));
   const back = new URL(shown.url);

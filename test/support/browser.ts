@@ -76,10 +76,12 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
   return {
     open: (address: string) => go(address),
     once,
-    submit(page, step, fields = {}) {
+    async submit(page, step, fields = {}) {
       const form = readForm(page, step);
       const body = new URLSearchParams({ ...form.fields, ...fields });
-      return go(new URL(form.action, page.url).href, { method: "POST", body });
+      const shown = await go(new URL(form.action, page.url).href, { method: "POST", body });
+      checkFormAction(page, new URL(shown.url));
+      return shown;
     },
     sendFile(page, step, file, fields = {}) {
       const form = readForm(page, step);
@@ -93,6 +95,17 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
     cookies: () => jar.map(({ name, value }) => ({ name, value })),
     setCookies: () => lines,
   };
+}
+
+/**
+ * Chromium checks every redirect after a form against `form-action` of its page. Where the form left this service,
+ * the redirects may go on to other origins, so the policy has to name the scheme.
+ */
+function checkFormAction({ url, headers }: Shown, target: URL): void {
+  const [, sources] = /form-action ([^;]*)/.exec(headers.get("content-security-policy") ?? "") ?? [];
+  if (sources === undefined || new URL(url).origin === target.origin || sources.split(" ").includes(target.protocol))
+    return;
+  throw new Error(`form-action ${sources} of ${url} lets no form lead to ${target.protocol}`);
 }
 
 /** The first form whose action ends so, with its hidden fields. */

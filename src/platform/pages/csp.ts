@@ -1,4 +1,4 @@
-/** Browsers apply `form-action` to redirects after a form too: `formTargets` are the apps' origins. */
+/** Browsers apply `form-action` to redirects after a form too: `formTargets` are the schemes that they may have. */
 export function pageHeaders(formTargets: readonly string[] = [], scripts = false): Record<string, string> {
   const policy = [
     "default-src 'none'",
@@ -18,12 +18,4 @@ export function pageHeaders(formTargets: readonly string[] = [], scripts = false
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
   };
-}
-
-/** The origin of a redirect URI, or a mobile app's scheme. Throws for what could end the directive. */
-export function formTarget(redirectUri: string): string {
-  const uri = new URL(redirectUri);
-  const source = uri.origin === "null" ? uri.protocol : uri.origin;
-  if (!/^[a-z][a-z0-9+.-]*:(\/\/[^\s;,'"]+)?$/i.test(source)) throw new Error("not a redirect address");
-  return source;
 }

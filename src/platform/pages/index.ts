@@ -8,7 +8,7 @@
  */
 export { addAsset, addPackageAsset, makePageAssets } from "./assets.ts";
 export { useBrand } from "./brand.ts";
-export { formTarget, pageHeaders } from "./csp.ts";
+export { pageHeaders } from "./csp.ts";
 export { renderFailurePage, type Failure } from "./failure.ts";
 export { renderPage, type Page, type PageContext } from "./layout.ts";
 export {

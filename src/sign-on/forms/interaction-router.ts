@@ -34,7 +34,7 @@ async function show(request: PageRequest): Promise<void> {
   const visit = await openVisit(request);
   if (!visit) return showOver(request);
   rememberApp(visit);
-  rememberWaiting(visit, visit.interaction);
+  rememberWaiting(visit);
   sendPage(visit, await renderVisit(visit));
 }
 

@@ -1,6 +1,8 @@
-import { type PageContext, readLocale } from "../../platform/pages/index.ts";
+import { readLocale } from "../../platform/pages/index.ts";
+import { formTargetsOf } from "./form-targets.ts";
 import type { PageRequest } from "./page-request.ts";
-import { readReturnPath } from "./return-path.ts";
+import type { LeavingContext } from "./pages/index.ts";
+import { appRequestPath, readReturnPath } from "./return-path.ts";
 
 export const signInPath = "/sign-in";
 export const setUpPath = `${signInPath}/second-factor`;
@@ -17,7 +19,8 @@ export function addressWith(page: string, path: string, query: Record<string, st
 export const addressOf = (request: PageRequest, page: string, query: Record<string, string> = {}): string =>
   addressWith(page, returnPathOf(request), query);
 
-export const contextOf = (request: PageRequest, page: string): PageContext => ({
+export const contextOf = (request: PageRequest, page: string): LeavingContext => ({
   locale: readLocale(request.req),
   languageUrl: (lang) => addressOf(request, page, { lang }),
+  formTargets: returnPathOf(request).startsWith(appRequestPath) ? formTargetsOf(request.deps) : [],
 });

@@ -5,6 +5,7 @@ import { findNextStep, findRefusal, findSignedIn } from "../protocol/signed-in.t
 import { asksToForget, checkLogin, type LoginProblem, type WaitingLogin } from "./check-login.ts";
 import { rememberDevice } from "./device.ts";
 import { enterPlatform } from "./enter-platform.ts";
+import { formTargetsOf } from "./form-targets.ts";
 import {
   describeBrowser,
   forgetLastPerson,
@@ -20,7 +21,6 @@ import { addressOf, addressWith, contextOf, returnPathOf, setUpPath, signInPath 
 import { isOwnForm, makeFormToken, readBrowser } from "./platform-session.ts";
 import { keepConfirmed } from "./second-factor/confirm.ts";
 import { beginPath, schoolSearchPath } from "./upstream/paths.ts";
-import { withUpstreamTargets } from "./upstream/ways-in.ts";
 
 /** Serves the sign-in to the platform itself, without an app. */
 export function makePlatformSignIn(deps: InteractionDeps): Router {
@@ -91,8 +91,10 @@ async function showLogin(request: PageRequest, problem: LoginProblem, typed?: Ty
     upstream: addressOf(request, beginPath, { ...kept, ...(other !== undefined && { other: "" }) }),
     hasProblem: problem !== null,
   });
-  const context = withUpstreamTargets(contextOf(request, signInPath), model.ways, request.deps.issuerUrl);
-  sendPage(request, renderLoginPage({ ...page, ...model }, context));
+  const context = contextOf(request, signInPath);
+  // The buttons of these logins lead to them.
+  const leaving = model.ways === null ? context : { ...context, formTargets: formTargetsOf(request.deps) };
+  sendPage(request, renderLoginPage({ ...page, ...model }, leaving));
 }
 
 function showWaiting(request: PageRequest, { waiting, retryAfterSeconds }: WaitingLogin): void {

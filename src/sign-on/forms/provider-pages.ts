@@ -1,7 +1,8 @@
 import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import type { PersonId } from "../../directory/index.ts";
 import { isDatabaseUnavailable } from "../../platform/database/db.ts";
-import { addressInLanguage, formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
+import { addressInLanguage, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
+import { formTargetsOf } from "./form-targets.ts";
 import {
   renderErrorPage,
   renderFormPostPage,
@@ -39,18 +40,15 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
       const { session } = ctx.oidc;
       const backUri = ctx.oidc.params?.["post_logout_redirect_uri"];
       const personName = session?.accountId ? await findPersonName(session.accountId as PersonId) : null;
-      const back = typeof backUri === "string" ? [formTarget(backUri)] : [];
-      // Signing out may lead over the login of the school, which may redirect to others of its own.
-      const formTargets =
-        findUpstreamSession() === null ? back : ["https:", new URL(ctx.oidc.issuer).protocol, ...back];
+      // Without an app, signing out leads to a page of this service, unless over the login of the school.
+      const isOwn = typeof backUri !== "string" && findUpstreamSession() === null;
+      const formTargets = isOwn ? [] : formTargetsIn(ctx, backUri as string | undefined);
       send(ctx, renderLogoutConfirmPage({ app: appOf(ctx), personName, form }, { ...contextOf(ctx), formTargets }));
     },
 
     showFormPost(ctx: KoaContextWithOIDC, { redirectUri, parameters }): void {
-      // Browsers apply form-action to redirects too, and apps redirect on to other origins of theirs.
-      const formTargets = [new URL(redirectUri).protocol];
       // Read again, the address of this page has no form any more.
-      const context = { ...contextOf(ctx), languageUrl: null, formTargets };
+      const context = { ...contextOf(ctx), languageUrl: null, formTargets: formTargetsIn(ctx, redirectUri) };
       const page = renderFormPostPage({ app: appOf(ctx), action: redirectUri, fields: parameters }, context);
       // Apps may check the Origin of the request, which would be `null` with the policy of other pages.
       send(ctx, { ...page, headers: { ...page.headers, "Referrer-Policy": "strict-origin" } });
@@ -88,6 +86,9 @@ function wayToApp(ctx: KoaContextWithOIDC): WayToApp | null {
   const address = ctx.oidc.client?.redirectUris?.find((uri) => /^https?:/.test(uri));
   return app && address ? { ...app, url: `${new URL(address).origin}/` } : null;
 }
+
+const formTargetsIn = ({ oidc: { issuer, client } }: KoaContextWithOIDC, to?: string): string[] =>
+  formTargetsOf({ issuerUrl: issuer, to, app: client });
 
 function contextOf(ctx: KoaContextWithOIDC): PageContext {
   const uiLocales = ctx.oidc.params?.["ui_locales"];

@@ -1,3 +1,6 @@
+/** Where a silent trip to the login of a school goes on: the app's request. */
+export const appRequestPath = "/oauth2/auth";
+
 const longest = 2000;
 const base = "http://localhost";
 

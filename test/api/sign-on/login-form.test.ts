@@ -118,13 +118,22 @@ test("the language is the app's wish before the browser's, and a pick is kept", 
 test("every page is strict about what it loads, where its form goes, who frames and keeps it", async () => {
   const shown = await openLogin(browserAt("192.0.2.9"));
   expect(shown.headers.get("content-security-policy")).toBe(
-    "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self' http://127.0.0.1:4999; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self' https: http:; frame-ancestors 'none'; base-uri 'none'",
   );
   expect(shown.headers.get("cache-control")).toBe("no-store");
   expect(shown.headers.get("x-content-type-options")).toBe("nosniff");
   expect(shown.headers.get("referrer-policy")).toBe("same-origin");
   expect(shown.html).toContain("App &amp; &lt;Sons&gt;");
   expect(shown.html).not.toMatch(/<script(?! src="\/assets\/)|<style| style="| on\w+="/);
+});
+
+test("a form may lead to the own scheme of an app whose callback on the web opens it, and to no other", async () => {
+  const redirectUris = ["https://app.example/callback", "org.example.app:/callback"];
+  const onPhone = await world.app({ type: "PUBLIC", redirectUris, postLogoutRedirectUris: ["org.example.bye:/"] });
+  const shown = await browserAt("192.0.2.11").open(askFor(world.service, onPhone).address);
+  expect(shown.headers.get("content-security-policy")).toContain(
+    "form-action 'self' https: http: org.example.app: org.example.bye:; frame-ancestors",
+  );
 });
 
 test("the stylesheet and the logo come from our own origin, with a name that changes with them", async () => {

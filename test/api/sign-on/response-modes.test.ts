@@ -167,7 +167,7 @@ test("the page with the form runs one script of ours, posts to the app alone, an
     "base-uri 'none'",
     "connect-src 'self'",
     "default-src 'none'",
-    "form-action 'self' https:",
+    "form-action 'self' https: http:",
     "frame-ancestors 'none'",
     "img-src 'self'",
     "script-src 'self'",

@@ -1,6 +1,6 @@
 import { scopeNames } from "../../../src/access/index.ts";
 import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
-import type { Page, PageContext } from "../../../src/platform/pages/index.ts";
+import type { Page } from "../../../src/platform/pages/index.ts";
 import { accountRefusals, connectionFailures, passingFailures } from "../../../src/upstream/index.ts";
 import * as pages from "../../../src/sign-on/forms/pages/index.ts";
 
@@ -117,7 +117,7 @@ const cardProblem = {
 };
 
 /** Every page in every state that looks different, with the shortest and the longest of names. */
-export const everyPage: Record<string, (context: PageContext) => Page> = {
+export const everyPage: Record<string, (context: pages.LeavingContext) => Page> = {
   login: (context) => pages.renderLoginPage({ ...login, username: "", problem: null }, context),
   "login to the platform": (context) =>
     pages.renderLoginPage(
@@ -176,7 +176,7 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
   ...Object.fromEntries(
     [...connectionFailures, ...accountRefusals, ...passingFailures].map((code) => [
       `school's own login, ${code}`,
-      (context: PageContext) =>
+      (context: pages.LeavingContext) =>
         pages.renderUpstreamFailurePage(
           {
             code,

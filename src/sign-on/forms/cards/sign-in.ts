@@ -17,7 +17,7 @@ import type { PageRequest } from "../page-request.ts";
 import { checkCsrfToken, makeCsrfToken, renderCardPage, renderCardProblemPage } from "../pages/index.ts";
 import type { CardProblemModel } from "../pages/index.ts";
 import { signInPath } from "../platform-page.ts";
-import { findWaiting, forgetWaiting, readWaitingTarget } from "./waiting-app.ts";
+import { findWaiting, forgetWaiting, readWaitingTargets } from "./waiting-app.ts";
 
 const cookieName = "_card";
 const cookie = { signed: true, path: "/" };
@@ -75,10 +75,7 @@ function showForm(request: PageRequest, card: UsableCard, { browser, isWrong }: 
   const { firstName, secondStep } = card;
   const csrf = makeCsrfToken(request.deps.secrets.csrf, { interaction: cardPath, browser });
   const model = { firstName, secondStep, isWrong, csrf, action: cardPath, signInPath };
-  // Browsers apply form-action to every redirect after the form, also to the one to the app.
-  const target = readWaitingTarget(request);
-  const formTargets = target === null ? [] : [target];
-  sendAlone(request, renderCardPage(model, { ...contextOf(request), formTargets }));
+  sendAlone(request, renderCardPage(model, { ...contextOf(request), formTargets: readWaitingTargets(request) }));
 }
 
 async function showCard(request: PageRequest): Promise<void> {

@@ -1,24 +1,25 @@
-import { formTarget } from "../../../platform/pages/index.ts";
 import type { Interaction } from "../../protocol/provider/library.ts";
+import { targetsOf, type Visit } from "../interaction/show.ts";
 import { type PageRequest, readCookie, sessionOf, setCookie } from "../page-request.ts";
 
 const name = "_waiting_app";
 const cookie = { signed: true, path: "/" };
 
 /** Lets a card that this browser scans later continue the sign-on of an app. */
-export function rememberWaiting(request: PageRequest, { uid, params }: Interaction): void {
-  const target = Buffer.from(formTarget(String(params["redirect_uri"]))).toString("base64url");
-  setCookie(request, name, `${uid}.${target}`, cookie);
+export function rememberWaiting(visit: Visit): void {
+  const { uid } = visit.interaction;
+  const targets = Buffer.from(targetsOf(visit).join(" ")).toString("base64url");
+  setCookie(visit, name, `${uid}.${targets}`, cookie);
 }
 
-function readWaiting(request: PageRequest): { uid: string; target: string | null } | null {
+function readWaiting(request: PageRequest): { uid: string; targets: string[] } | null {
   const value = readCookie(request, name, cookie);
   if (!value) return null;
-  const [uid = "", target] = value.split(".");
-  return { uid, target: target === undefined ? null : Buffer.from(target, "base64url").toString() };
+  const [uid = "", targets = ""] = value.split(".");
+  return { uid, targets: Buffer.from(targets, "base64url").toString().split(" ").filter(Boolean) };
 }
 
-export const readWaitingTarget = (request: PageRequest): string | null => readWaiting(request)?.target ?? null;
+export const readWaitingTargets = (request: PageRequest): string[] => readWaiting(request)?.targets ?? [];
 
 /** The sign-on of an app that still waits in this browser for somebody to sign in. */
 export async function findWaiting(request: PageRequest): Promise<Interaction | null> {

@@ -13,7 +13,7 @@ import {
 } from "../../../access/index.ts";
 import { hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import { formTarget, type Page, type PageContext, readLocale } from "../../../platform/pages/index.ts";
+import { type Page, readLocale } from "../../../platform/pages/index.ts";
 import { listDecisions } from "../../protocol/consent.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { readOwnInteractionId } from "../../protocol/find-interaction.ts";
@@ -25,6 +25,7 @@ import { withoutRefused } from "../../protocol/staff-scopes.ts";
 import { readHintedSchool, readTypedHint } from "../../protocol/typed-hint.ts";
 import type { LoginProblem, WaitingLogin } from "../check-login.ts";
 import { asksToSwitch } from "../complete-sign-in.ts";
+import { formTargetsOf } from "../form-targets.ts";
 import { describeBrowser, readKnownBrowser, type TypedLogin } from "../last-sign-in.ts";
 import { cookiesOf, type PageRequest } from "../page-request.ts";
 import {
@@ -39,13 +40,13 @@ import {
   renderSetUpNeededPage,
   renderSwitchUserPage,
   renderWaitingPage,
+  type LeavingContext,
   type NewPasswordModel,
   type SecondFactorModel,
 } from "../pages/index.ts";
 import { addressWith, setUpPath } from "../platform-page.ts";
 import { askSecondFactor } from "../second-factor/ask.ts";
 import { schoolSearchPath } from "../upstream/paths.ts";
-import { withUpstreamTargets } from "../upstream/ways-in.ts";
 
 /** A request to the pages of an interaction, with what they need. */
 export type Visit = PageRequest & {
@@ -171,7 +172,7 @@ export async function renderLogin(visit: Visit, problem: LoginProblem, typed?: T
   const steps = stepsOf(visit, "login");
   const schoolSearch = addressWith(schoolSearchPath, `/interaction/${interaction.uid}`);
   const page = { app: { name: app.name, logoPath }, steps, problem, schoolSearch, ...model };
-  return renderLoginPage(page, withUpstreamTargets(contextOf(visit), model.ways, deps.issuerUrl));
+  return renderLoginPage(page, contextOf(visit));
 }
 
 /** Counts down to the turn of a person whose password could not be checked at once, and continues then. */
@@ -185,11 +186,15 @@ function stepsOf(visit: Visit, action: string) {
   return { action: to(action), cancel: to("cancel"), csrf: makeCsrfToken(visit.deps.secrets.csrf, boundOf(visit)) };
 }
 
-function contextOf({ interaction, req }: Visit): PageContext {
-  const { ui_locales: uiLocales, redirect_uri: redirectUri } = interaction.params;
+export const targetsOf = ({ deps: { issuerUrl }, interaction, app }: Visit): string[] =>
+  formTargetsOf({ issuerUrl, to: String(interaction.params["redirect_uri"]), app });
+
+function contextOf(visit: Visit): LeavingContext {
+  const { interaction, req } = visit;
+  const uiLocales = interaction.params["ui_locales"];
   return {
     locale: readLocale(req, typeof uiLocales === "string" ? uiLocales : undefined),
     languageUrl: (locale) => `/interaction/${interaction.uid}?lang=${locale}`,
-    formTargets: [formTarget(String(redirectUri))],
+    formTargets: targetsOf(visit),
   };
 }

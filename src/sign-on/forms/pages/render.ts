@@ -37,10 +37,16 @@ const problemStatus = new Map([
   ["busy", 503],
 ]);
 
+/** Of a page whose form may lead to an app or to the login of a school. */
+export type LeavingContext = PageContext & Required<Pick<PageContext, "formTargets">>;
+
 /** Makes the function that renders the template `name`. A problem gives the page its status, title and Retry-After. */
 const makePage =
-  <Model extends object>(name: string, describe: (model: Model, context: PageContext) => Details = () => ({})) =>
-  (model: Model, context: PageContext): Page => {
+  <Model extends object, Context extends PageContext = PageContext>(
+    name: string,
+    describe: (model: Model, context: Context) => Details = () => ({}),
+  ) =>
+  (model: Model, context: Context): Page => {
     const t = translator(context.locale);
     const strong = (key: string, values: Record<string, string>) => emphasise(t, key, values);
     const common: CommonModel = model;
@@ -74,7 +80,9 @@ const passkeyScripts = [
   addAsset(join(import.meta.dirname, "scripts/passkey.js")),
 ];
 
-export const renderLoginPage = makePage<models.LoginModel>("login", () => ({ scripts: passwordScripts }));
+export const renderLoginPage = makePage<models.LoginModel, LeavingContext>("login", () => ({
+  scripts: passwordScripts,
+}));
 
 export const renderSchoolSearchPage = makePage<models.SchoolSearchModel>("school-search", ({ isUnknown, problem }) => ({
   title: "school-search.title",
@@ -99,12 +107,12 @@ export const renderUpstreamFailurePage = makePage<models.UpstreamFailureModel>(
   }),
 );
 
-export const renderWaitingPage = makePage<models.WaitingModel>("waiting", () => ({
+export const renderWaitingPage = makePage<models.WaitingModel, LeavingContext>("waiting", () => ({
   status: 503,
   scripts: waitingScripts,
 }));
 
-export const renderCardPage = makePage<models.CardModel>("card", ({ isWrong }) => ({
+export const renderCardPage = makePage<models.CardModel, LeavingContext>("card", ({ isWrong }) => ({
   status: isWrong ? 422 : 200,
   values: { drawings: Object.entries(drawings) },
 }));
@@ -125,14 +133,17 @@ const faultyFields = new Map([
   ["differs", "repeated"],
 ]);
 
-export const renderNewPasswordPage = makePage<models.NewPasswordModel>("new-password", ({ problem }) => ({
-  scripts: passwordScripts,
-  values: { field: problem && (faultyFields.get(problem.kind) ?? "password") },
-}));
+export const renderNewPasswordPage = makePage<models.NewPasswordModel, LeavingContext>(
+  "new-password",
+  ({ problem }) => ({
+    scripts: passwordScripts,
+    values: { field: problem && (faultyFields.get(problem.kind) ?? "password") },
+  }),
+);
 
 export const renderNoOwnPasswordPage = makePage<models.NoOwnPasswordModel>("no-own-password", () => ({ status: 403 }));
 
-export const renderConsentPage = makePage<models.ConsentModel>(
+export const renderConsentPage = makePage<models.ConsentModel, LeavingContext>(
   "consent",
   ({ scopes, claims, withheld = [] }, { locale }) => {
     const t = translator(locale);
@@ -147,11 +158,11 @@ export const renderConsentPage = makePage<models.ConsentModel>(
   },
 );
 
-export const renderChooseSchoolPage = makePage<models.ChooseSchoolModel>("choose-school");
+export const renderChooseSchoolPage = makePage<models.ChooseSchoolModel, LeavingContext>("choose-school");
 
-export const renderSwitchUserPage = makePage<models.SwitchUserModel>("switch-user");
+export const renderSwitchUserPage = makePage<models.SwitchUserModel, LeavingContext>("switch-user");
 
-export const renderRefusalPage = makePage<models.RefusalModel>("refusal", () => ({ status: 403 }));
+export const renderRefusalPage = makePage<models.RefusalModel, LeavingContext>("refusal", () => ({ status: 403 }));
 
 export const renderErrorPage = makePage<models.ErrorModel>("error", ({ status, requestId, app, again }) => ({
   status,
@@ -162,13 +173,18 @@ export const renderSignedInPage = makePage<models.SignedInModel>("signed-in", ({
 
 export const renderLoggedOutPage = makePage<models.LoggedOutModel>("logged-out");
 
-export const renderFormPostPage = makePage<models.FormPostModel>("form-post", () => ({ scripts: formPostScripts }));
-
-export const renderLogoutConfirmPage = makePage<models.LogoutConfirmModel>("logout-confirm");
-
-export const renderSecondFactorPage = makePage<models.SecondFactorModel>("second-factor", ({ passkey }) => ({
-  scripts: passkey === null ? [] : passkeyScripts,
+export const renderFormPostPage = makePage<models.FormPostModel, LeavingContext>("form-post", () => ({
+  scripts: formPostScripts,
 }));
+
+export const renderLogoutConfirmPage = makePage<models.LogoutConfirmModel, LeavingContext>("logout-confirm");
+
+export const renderSecondFactorPage = makePage<models.SecondFactorModel, LeavingContext>(
+  "second-factor",
+  ({ passkey }) => ({
+    scripts: passkey === null ? [] : passkeyScripts,
+  }),
+);
 
 export const renderSetUpNeededPage = makePage<models.SetUpNeededModel>("set-up-needed");
 

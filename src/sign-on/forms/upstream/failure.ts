@@ -4,7 +4,8 @@ import { findWaiting } from "../cards/waiting-app.ts";
 import { type PageRequest, redirect, requestIdOf, sendPage } from "../page-request.ts";
 import { renderUpstreamFailurePage } from "../pages/index.ts";
 import { addressWith, signInPath } from "../platform-page.ts";
-import { appRequestPath, setUpLinkPath } from "./paths.ts";
+import { appRequestPath } from "../return-path.ts";
+import { setUpLinkPath } from "./paths.ts";
 import { findWaysIn } from "./ways-in.ts";
 
 /** Says why the login of a school signed nobody in, and leads back to where it was chosen. */

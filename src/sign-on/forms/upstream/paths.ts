@@ -9,5 +9,3 @@ export const chosenSchoolPath = `${schoolSearchPath}/chosen`;
 export const beginPath = `${signInPath}/upstream`;
 /** The pages on which the IT contact of a school sets a connection up, by the id of the set-up link. */
 export const setUpLinkPath = "/set-up/links";
-/** Where a silent trip to the login of a school goes on: the app's request. */
-export const appRequestPath = "/oauth2/auth";

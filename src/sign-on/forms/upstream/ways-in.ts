@@ -1,6 +1,5 @@
 import type { SchoolId } from "../../../directory/index.ts";
 import { allowsLocalPasswords, listWaysIn, type WayIn } from "../../../upstream/index.ts";
-import type { PageContext } from "../../../platform/pages/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 
 /** The logins that a school has elsewhere, at least one, and whether it uses passwords of this service besides. */
@@ -17,12 +16,3 @@ export async function findWaysIn({ db, clock }: InteractionDeps, schoolId: Schoo
   if (first === undefined) return null;
   return { school: first.schoolName, buttons, allowsPasswords: allowsLocalPasswords(first, clock()) };
 }
-
-/**
- * Lets the buttons of a page leave it. Browsers apply form-action to every redirect after a form, and a login may
- * redirect to others of its own, so that only the schemes are known.
- */
-export const withUpstreamTargets = (context: PageContext, ways: object | null, issuerUrl: string): PageContext =>
-  ways === null
-    ? context
-    : { ...context, formTargets: [...(context.formTargets ?? []), "https:", new URL(issuerUrl).protocol] };
