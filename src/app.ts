@@ -250,6 +250,7 @@ export async function makeApp(
       clock,
       keys: deriveKeys(config.encryptionKeys, "portal"),
       findVisitor: signOn.findSignedIn,
+      noteSignedOut: signOn.noteSignedOut,
       clientFor: admin.clientFor,
     },
     setUp: { setUp: admin.setUp, nameBrowser: signOn.nameBrowser },

@@ -1133,6 +1133,7 @@ export const tables = {
       linkedAt: "linked_at",
       linkedBy: "linked_by",
       lastSignInAt: "last_sign_in_at",
+      lacksClaim: "lacks_claim",
     },
   },
   upstreamRefusal: {
@@ -2140,6 +2141,7 @@ export type Rows = {
     linkedAt: Date;
     linkedBy: "RULE" | "STAFF";
     lastSignInAt: Date | null;
+    lacksClaim: boolean;
   };
   upstreamRefusal: {
     id: string;

@@ -54,7 +54,7 @@ export const storedColumns = {
   },
   upstream_link: {
     until: "WITH_PERSON",
-    upstreamAccounts: "connection_id issuer subject person_id linked_at linked_by last_sign_in_at",
+    upstreamAccounts: "connection_id issuer subject person_id linked_at linked_by last_sign_in_at lacks_claim",
   },
   upstream_session: {
     until: "WITH_SIGN_IN",

@@ -41,6 +41,7 @@ import { makeProvider } from "./protocol/provider/make-provider.ts";
 import { makeShowPages } from "./forms/provider-pages.ts";
 import { makeUpstreamSteps } from "./forms/upstream/library-steps.ts";
 import { makeUpstreamRouter } from "./forms/upstream/router.ts";
+import { noteSignedOut } from "./forms/last-sign-in.ts";
 import { nameBrowser } from "./forms/platform-session.ts";
 import type { Upstream } from "../upstream/index.ts";
 import { needsSecondFactor } from "./protocol/admin-scopes.ts";
@@ -83,6 +84,8 @@ export type SignOn = {
   needsSecondFactor(personId: PersonId): Promise<boolean>;
   /** The secret of this browser that a round trip to the login of a school is bound to; it lasts so many seconds. */
   nameBrowser(req: Request, res: Response, seconds: number): string;
+  /** Stores in the browser that its session was ended by the person. */
+  noteSignedOut(req: Request, res: Response): void;
   /** For pages; null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
@@ -176,6 +179,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     findSignedIn: (req, res) => findSignedIn(deps, req, res),
     findSignedInPerson: async (req, res) => (await findSignedIn(deps, req, res))?.personId ?? null,
     nameBrowser: (req, res, seconds) => nameBrowser({ deps, req, res }, seconds),
+    noteSignedOut: (req, res) => noteSignedOut({ deps, req, res }),
     findPersonName,
     makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
     makePseudonym: (pair) => makePseudonym(secrets.pseudonyms, pair),

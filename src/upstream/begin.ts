@@ -2,6 +2,7 @@ import { addressesOf } from "./addresses.ts";
 import { UpstreamError } from "./failures.ts";
 import { profiles } from "./profiles.ts";
 import { authorizationUrl, challengeOf, type Known } from "./provider.ts";
+import { maxAgeOf, promptOf } from "./freshness.ts";
 import type { ConnectionRow } from "./ready-connection.ts";
 import { drawSecrets, openRoundTrip, type Purpose } from "./round-trip.ts";
 import type { RoundTripDeps, Start } from "./upstream.ts";
@@ -29,29 +30,26 @@ export async function goUpstream(
   deps: RoundTripDeps,
   { connection, start, scopes }: { connection: Known; start: Start; scopes: readonly string[] },
 ): Promise<URL> {
-  const { to, browser, address, maxAge } = start;
+  const { connectionId, browser, address, silent, ...wishes } = start;
   const secrets = drawSecrets();
-  const trip = { ...secrets, scopes, to, maxAge };
   const now = deps.clock();
-  const opened = { connectionId: connection.id, browser, address, purpose: purposeOf(start), trip, now };
+  const trip = { ...secrets, ...wishes, scopes, startedAt: Math.floor(now.getTime() / 1000) };
+  const opened = { connectionId, browser, address, purpose: purposeOf(start), trip, now };
   await openRoundTrip(deps.db, opened, deps.encryptionKeys);
   const { tenantClaim } = profiles[connection.profile];
+  const prompt = silent === true ? "none" : promptOf(connection, wishes);
+  const maxAge = maxAgeOf(connection, wishes);
   return authorizationUrl(connection, deps.callsTo(connection.id), {
     redirect_uri: addressesOf(deps.issuerUrl, connection.id).redirectUri,
     scope: scopes.join(" "),
     state: secrets.state,
     nonce: secrets.nonce,
     code_challenge: await challengeOf(secrets.verifier),
-    ...promptOf(start),
+    ...(prompt !== undefined && { prompt }),
     ...(maxAge !== undefined && { max_age: String(maxAge) }),
-    ...(start.loginHint !== undefined && { login_hint: start.loginHint }),
-    ...(start.uiLocales !== undefined && { ui_locales: start.uiLocales }),
+    ...(wishes.loginHint !== undefined && { login_hint: wishes.loginHint }),
+    ...(wishes.uiLocales !== undefined && { ui_locales: wishes.uiLocales }),
     // Only for the choice of accounts; the claim in the ID token is what counts.
     ...(tenantClaim === "hd" && connection.tenant !== null && { hd: connection.tenant }),
   });
-}
-
-function promptOf({ prompt, silent }: Start): { prompt?: string } {
-  if (silent === true) return { prompt: "none" };
-  return prompt === undefined ? {} : { prompt };
 }

@@ -36,13 +36,18 @@ export type Asked = Pick<
 
 const link = table("upstreamLink", "link");
 
-type LinkedFacts = PersonFacts & { linkedBy: "RULE" | "STAFF" };
+type LinkedFacts = PersonFacts & { linkedBy: "RULE" | "STAFF"; lacksClaim: boolean };
 type LinkKey = { connectionId: ConnectionId; issuer: string; subject: string };
 
 const findLinked = statement<FactsParameters & LinkKey>(
   (given) => sql`
-    SELECT ${fields<LinkedFacts>({ ...personFacts(given), linkedBy: sql`linked.linked_by` })}
-    FROM (SELECT ${link.personId} AS person_id, ${link.linkedBy} AS linked_by FROM ${link}
+    SELECT ${fields<LinkedFacts>({
+      ...personFacts(given),
+      linkedBy: sql`linked.linked_by`,
+      lacksClaim: sql`linked.lacks_claim`,
+    })}
+    FROM (SELECT ${link.personId} AS person_id, ${link.linkedBy} AS linked_by, ${link.lacksClaim} AS lacks_claim
+      FROM ${link}
       WHERE ${link.connectionId} = ${given.connectionId} AND ${link.issuer} = ${given.issuer}
         AND ${link.subject} = ${given.subject}) AS linked
     CROSS JOIN ${factsTables(sql`linked.person_id`)}`,
@@ -87,14 +92,19 @@ export function refusalOf({ isHere, worksBeyondHome, isBlocked, isInGroups }: Pe
   return isInGroups ? null : "NOT_IN_CLASSES";
 }
 
-/** Whether the claim says now that the account is another person's, as when a `sub` is given out again. */
+/**
+ * Whether the claim says now that the account is another person's, as when a `sub` is given out again. A browser can
+ * remove the scope of the claim from the request, so that an absent one is refused, except for an account that had none
+ * when staff linked it.
+ */
 async function findContradiction(
   db: Queryable,
   { connection, linked, value }: { connection: Asked; linked: LinkedFacts; value: string | null },
 ): Promise<AccountRefusal | null> {
+  const { schoolId, ruleClaim } = connection;
+  if (value === null) return ruleClaim === null || linked.lacksClaim ? null : "CLAIM_MISSING";
   // Of those whom staff linked, the roster's field differs from the claim: that is why they did.
-  if (value === null || linked.isKey === true) return null;
-  const { schoolId } = connection;
+  if (linked.isKey === true) return null;
   const [match] = await findMatches(db, { schoolId, values: [value], rule: connection });
   const namesOthers = match!.count > 0 || (linked.isKey === false && linked.linkedBy === "RULE");
   return namesOthers ? "LINK_CONTRADICTED" : null;

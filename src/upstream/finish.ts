@@ -6,7 +6,16 @@ import { findPersonOf, type Account, type Found } from "./find-link.ts";
 import { createGuest } from "./guest.ts";
 import { noteSuccess } from "./note-outcome.ts";
 import { profiles } from "./profiles.ts";
-import { exchangeCode, readUserinfo, refuseOtherIssuer, verifyToken, type Known, type Tokens } from "./provider.ts";
+import {
+  exchangeCode,
+  readUserinfo,
+  refuseOtherIssuer,
+  refuseOtherParty,
+  verifyToken,
+  type Known,
+  type Tokens,
+} from "./provider.ts";
+import { readAuthTime, refuseOldSignIn } from "./freshness.ts";
 import { linkByRule, newSessionId, recordSignIn } from "./record-sign-in.ts";
 import { recordRefusal } from "./refusals.ts";
 import { takeRoundTrip, type RoundTrip } from "./round-trip.ts";
@@ -31,8 +40,8 @@ export async function finishRoundTrip(deps: RoundTripDeps, back: Back, progress:
   refuseOtherIssuer(connection, params);
   const fewer = findFewerScopes(connection, { trip, params });
   if (fewer !== null) {
-    const { to, maxAge } = trip;
-    const start = { connectionId, browser, address, to, maxAge, silent: taken.purpose === "SILENT" };
+    const { state: _state, nonce: _nonce, verifier: _verifier, scopes: _scopes, startedAt: _at, ...wishes } = trip;
+    const start = { ...wishes, connectionId, browser, address, silent: taken.purpose === "SILENT" };
     return { kind: "again", redirectTo: await goUpstream(deps, { connection, start, scopes: fewer }) };
   }
   // Without a code there is only what the browser says.
@@ -64,11 +73,13 @@ async function readTokens(
   { connection, trip, params, now }: { connection: Known; trip: RoundTrip; params: URLSearchParams; now: Date },
 ): Promise<Tokens> {
   const { redirectUri } = addressesOf(issuerUrl, connection.id);
-  const { state, nonce, verifier, maxAge } = trip;
-  const expected = { params, redirectUri, state, nonce, verifier, maxAge };
+  const { state, nonce, verifier } = trip;
+  const expected = { params, redirectUri, state, nonce, verifier };
   const tokens = await exchangeCode(connection, callsTo(connection.id), expected);
   const findKeys = contact.keysOf(connection);
   await verifyToken(connection, { token: tokens.idToken, findKeys, now, requiredClaims: ["exp", "iat", "sub"] });
+  refuseOtherParty(connection, tokens.idClaims);
+  refuseOldSignIn(connection, tokens.idClaims, trip, now);
   return tokens;
 }
 
@@ -149,8 +160,16 @@ async function signIn(
   await recordSignIn(db.pool, { connection, account, personId, session, now }, encryptionKeys);
   const amr =
     connection.trustedForSecondFactor && saysSecondFactor(tokens.idClaims) ? ["upstream", "mfa"] : ["upstream"];
-  const { schoolId: homeSchoolId } = connection;
-  return { kind: "signed_in", personId, generation: generation!, upstreamSessionId: session.id, amr, homeSchoolId, to };
+  return {
+    kind: "signed_in",
+    personId,
+    generation: generation!,
+    upstreamSessionId: session.id,
+    amr,
+    authTime: readAuthTime(tokens.idClaims),
+    homeSchoolId: connection.schoolId,
+    to,
+  };
 }
 
 /** The holder of a set-up link may have entered a provider of their own, where they can sign in as anybody. */

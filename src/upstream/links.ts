@@ -73,7 +73,9 @@ export async function linkByHandIn(
     throw new AppError("not_found", "person_not_found", "The person does not exist.");
   const { issuer, subject } = details;
   const linked = { connectionId, issuer, subject, personId, linkedAt: origin.at, linkedBy: "STAFF" as const };
-  const { count } = await tx.prisma.upstreamLink.createMany({ data: [linked], skipDuplicates: true });
+  const lacksClaim = details.ruleClaim !== null && details.ruleValue === null;
+  const data = [{ ...linked, lacksClaim }];
+  const { count } = await tx.prisma.upstreamLink.createMany({ data, skipDuplicates: true });
   if (count === 0)
     throw new AppError(
       "conflict",

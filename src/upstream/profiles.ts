@@ -12,6 +12,10 @@ export type ProfileFacts = {
   tenantClaim: "tid" | "hd" | null;
   /** The only issuer, or the one of a tenant; null where each school has its own. */
   issuerOf: ((tenant: string) => string) | null;
+  /** What `prompt` makes the provider let another person sign in. */
+  promptForAnother: "login" | "select_account";
+  /** Whether its ID tokens have `auth_time` where `max_age` is sent, which OpenID Connect requires. */
+  tellsAuthTime: boolean;
   /** Claims that are the same person's as long as the account exists, best first: proposals for a rule. */
   ruleClaims: readonly string[];
 };
@@ -31,6 +35,8 @@ export const profiles: Record<Profile, ProfileFacts> = {
     subjectClaim: "uuid",
     tenantClaim: null,
     issuerOf: null,
+    promptForAnother: "login",
+    tellsAuthTime: true,
     ruleClaims: ["import_id", "uuid", "preferred_username"],
   },
   ENTRA: {
@@ -40,6 +46,8 @@ export const profiles: Record<Profile, ProfileFacts> = {
     subjectClaim: "oid",
     tenantClaim: "tid",
     issuerOf: (tenant) => `https://login.microsoftonline.com/${tenant}/v2.0`,
+    promptForAnother: "login",
+    tellsAuthTime: false,
     ruleClaims: ["employeeid", "extn.employeeId", "oid"],
   },
   GOOGLE: {
@@ -48,6 +56,8 @@ export const profiles: Record<Profile, ProfileFacts> = {
     subjectClaim: "sub",
     tenantClaim: "hd",
     issuerOf: () => "https://accounts.google.com",
+    promptForAnother: "select_account",
+    tellsAuthTime: false,
     ruleClaims: ["sub"],
   },
   OIDC: {
@@ -56,6 +66,8 @@ export const profiles: Record<Profile, ProfileFacts> = {
     subjectClaim: "sub",
     tenantClaim: null,
     issuerOf: null,
+    promptForAnother: "login",
+    tellsAuthTime: true,
     ruleClaims: ["sub"],
   },
 };

@@ -16,19 +16,17 @@ import {
 import { UpstreamError } from "./failures.ts";
 import type { ConnectionId } from "./ids.ts";
 import { connection, connectionFields, type ConnectionRow } from "./ready-connection.ts";
-import type { Destination } from "./upstream.ts";
+import type { Start } from "./upstream.ts";
 
 export type Purpose = "SIGN_IN" | "SILENT" | "TEST";
 
-/** What the browser brings back is compared with. */
-export type RoundTrip = {
-  state: string;
-  nonce: string;
-  verifier: string;
-  scopes: readonly string[];
-  to: Destination;
-  maxAge?: number | undefined;
-};
+/** What was asked for; the same again with each step of scopes. */
+export type Wishes = Omit<Start, "connectionId" | "browser" | "address" | "silent">;
+
+type Secrets = { state: string; nonce: string; verifier: string };
+
+/** What the browser brings back is compared with. Units: seconds since 1970; absent in one of the release before. */
+export type RoundTrip = Secrets & Wishes & { scopes: readonly string[]; startedAt?: number };
 
 const roundTripSeconds = 600;
 
@@ -42,7 +40,7 @@ const openAtOnce = {
 export const hashSecret = (secret: string): Buffer<ArrayBuffer> => Buffer.from(hash("sha256", secret, "buffer"));
 const random = (): string => randomBytes(32).toString("base64url");
 
-export const drawSecrets = (): Pick<RoundTrip, "state" | "nonce" | "verifier"> => ({
+export const drawSecrets = (): Secrets => ({
   state: random(),
   nonce: random(),
   verifier: random(),

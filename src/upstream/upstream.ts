@@ -43,7 +43,9 @@ export type Start = {
   /** Whose round trips are counted. */
   address: string;
   to: Destination;
-  prompt?: "login" | "select_account" | undefined;
+  /** `login`: the person has to sign in there again, which is checked; `choose`: another person may be signed in. */
+  prompt?: "login" | "choose" | undefined;
+  /** In seconds, checked too. */
   maxAge?: number | undefined;
   loginHint?: string | undefined;
   uiLocales?: string | undefined;
@@ -70,6 +72,8 @@ export type SignedInUpstream = {
   upstreamSessionId: UpstreamSessionId;
   /** ["upstream"], with "mfa" where the connection is trusted for it and the provider says so. */
   amr: string[];
+  /** When the person signed in at the provider, in seconds since 1970; null if it does not say. */
+  authTime: number | null;
   homeSchoolId: SchoolId;
   to: Destination;
 };

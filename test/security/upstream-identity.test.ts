@@ -96,7 +96,7 @@ test("one provider of several schools: an account of another school is nobody he
   expect(await world.outcome(school, { ...claims, school_ids: "DE-2" }, "moves")).toBe("signed in");
 });
 
-test("an absent claim is no empty list and no null: it names nobody, and changes nothing for those who are linked", async () => {
+test("an absent claim is no empty list and no null: it names nobody, not even those who are linked, and changes no classes", async () => {
   const school = await world.connect();
   const nameless = await world.makePerson(school, null);
   for (const absent of [
@@ -115,8 +115,10 @@ test("an absent claim is no empty list and no null: it names nobody, and changes
   const group = await world.make.group({ school: school.school });
   await world.make.membership({ group, person: pupil });
   expect(await world.outcome(school, { import_id: "1", groups: ["5a"] }, "linked")).toBe("signed in");
-  for (const claims of [{}, { groups: [] }, { groups: null }])
-    expect(await world.outcome(school, claims, "linked")).toBe("signed in");
+  for (const claims of [{}, { groups: [] }, { groups: null }]) {
+    expect(await world.outcome(school, { import_id: "1", ...claims }, "linked")).toBe("signed in");
+    expect(await world.outcome(school, claims, "linked")).toBe("CLAIM_MISSING");
+  }
   expect(await world.service.db.prisma.membership.count({ where: { personId: pupil } })).toBe(1);
 });
 

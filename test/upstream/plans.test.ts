@@ -97,7 +97,7 @@ const signInAs = (account: string, claims: Record<string, unknown>) => {
 /** What people, staff and jobs do. */
 async function callEverything(): Promise<void> {
   const personId = (await findFilled(db, 900)).person;
-  expect(await signInAs("source-900", {})).toBe("signed_in");
+  expect(await signInAs("source-900", { employee_id: "source-900" })).toBe("signed_in");
   expect(await signInAs("new", { employee_id: "source-300" })).toBe("signed_in");
   expect(await signInAs("unknown", { employee_id: "nobody" })).toBe("NOBODY_MATCHES");
   expect(await signInAs("source-1200", { employee_id: "source-900" })).toBe("LINK_CONTRADICTED");

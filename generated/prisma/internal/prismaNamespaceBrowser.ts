@@ -1397,7 +1397,8 @@ export const UpstreamLinkScalarFieldEnum = {
   personId: 'personId',
   linkedAt: 'linkedAt',
   linkedBy: 'linkedBy',
-  lastSignInAt: 'lastSignInAt'
+  lastSignInAt: 'lastSignInAt',
+  lacksClaim: 'lacksClaim'
 } as const
 
 export type UpstreamLinkScalarFieldEnum = (typeof UpstreamLinkScalarFieldEnum)[keyof typeof UpstreamLinkScalarFieldEnum]

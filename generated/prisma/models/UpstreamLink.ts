@@ -32,6 +32,7 @@ export type UpstreamLinkMinAggregateOutputType = {
   linkedAt: Date | null
   linkedBy: $Enums.UpstreamLinkedBy | null
   lastSignInAt: Date | null
+  lacksClaim: boolean | null
 }
 
 export type UpstreamLinkMaxAggregateOutputType = {
@@ -42,6 +43,7 @@ export type UpstreamLinkMaxAggregateOutputType = {
   linkedAt: Date | null
   linkedBy: $Enums.UpstreamLinkedBy | null
   lastSignInAt: Date | null
+  lacksClaim: boolean | null
 }
 
 export type UpstreamLinkCountAggregateOutputType = {
@@ -52,6 +54,7 @@ export type UpstreamLinkCountAggregateOutputType = {
   linkedAt: number
   linkedBy: number
   lastSignInAt: number
+  lacksClaim: number
   _all: number
 }
 
@@ -64,6 +67,7 @@ export type UpstreamLinkMinAggregateInputType = {
   linkedAt?: true
   linkedBy?: true
   lastSignInAt?: true
+  lacksClaim?: true
 }
 
 export type UpstreamLinkMaxAggregateInputType = {
@@ -74,6 +78,7 @@ export type UpstreamLinkMaxAggregateInputType = {
   linkedAt?: true
   linkedBy?: true
   lastSignInAt?: true
+  lacksClaim?: true
 }
 
 export type UpstreamLinkCountAggregateInputType = {
@@ -84,6 +89,7 @@ export type UpstreamLinkCountAggregateInputType = {
   linkedAt?: true
   linkedBy?: true
   lastSignInAt?: true
+  lacksClaim?: true
   _all?: true
 }
 
@@ -167,6 +173,7 @@ export type UpstreamLinkGroupByOutputType = {
   linkedAt: Date
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt: Date | null
+  lacksClaim: boolean
   _count: UpstreamLinkCountAggregateOutputType | null
   _min: UpstreamLinkMinAggregateOutputType | null
   _max: UpstreamLinkMaxAggregateOutputType | null
@@ -198,6 +205,7 @@ export type UpstreamLinkWhereInput = {
   linkedAt?: Prisma.DateTimeFilter<"UpstreamLink"> | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFilter<"UpstreamLink"> | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.DateTimeNullableFilter<"UpstreamLink"> | Date | string | null
+  lacksClaim?: Prisma.BoolFilter<"UpstreamLink"> | boolean
   connection?: Prisma.XOR<Prisma.UpstreamConnectionScalarRelationFilter, Prisma.UpstreamConnectionWhereInput>
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }
@@ -210,6 +218,7 @@ export type UpstreamLinkOrderByWithRelationInput = {
   linkedAt?: Prisma.SortOrder
   linkedBy?: Prisma.SortOrder
   lastSignInAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lacksClaim?: Prisma.SortOrder
   connection?: Prisma.UpstreamConnectionOrderByWithRelationInput
   person?: Prisma.PersonOrderByWithRelationInput
 }
@@ -227,6 +236,7 @@ export type UpstreamLinkWhereUniqueInput = Prisma.AtLeast<{
   linkedAt?: Prisma.DateTimeFilter<"UpstreamLink"> | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFilter<"UpstreamLink"> | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.DateTimeNullableFilter<"UpstreamLink"> | Date | string | null
+  lacksClaim?: Prisma.BoolFilter<"UpstreamLink"> | boolean
   connection?: Prisma.XOR<Prisma.UpstreamConnectionScalarRelationFilter, Prisma.UpstreamConnectionWhereInput>
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }, "connectionId_issuer_subject" | "connectionId_personId">
@@ -239,6 +249,7 @@ export type UpstreamLinkOrderByWithAggregationInput = {
   linkedAt?: Prisma.SortOrder
   linkedBy?: Prisma.SortOrder
   lastSignInAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lacksClaim?: Prisma.SortOrder
   _count?: Prisma.UpstreamLinkCountOrderByAggregateInput
   _max?: Prisma.UpstreamLinkMaxOrderByAggregateInput
   _min?: Prisma.UpstreamLinkMinOrderByAggregateInput
@@ -255,6 +266,7 @@ export type UpstreamLinkScalarWhereWithAggregatesInput = {
   linkedAt?: Prisma.DateTimeWithAggregatesFilter<"UpstreamLink"> | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByWithAggregatesFilter<"UpstreamLink"> | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamLink"> | Date | string | null
+  lacksClaim?: Prisma.BoolWithAggregatesFilter<"UpstreamLink"> | boolean
 }
 
 export type UpstreamLinkCreateInput = {
@@ -263,6 +275,7 @@ export type UpstreamLinkCreateInput = {
   linkedAt: Date | string
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt?: Date | string | null
+  lacksClaim?: boolean
   connection: Prisma.UpstreamConnectionCreateNestedOneWithoutLinksInput
   person: Prisma.PersonCreateNestedOneWithoutUpstreamLinksInput
 }
@@ -275,6 +288,7 @@ export type UpstreamLinkUncheckedCreateInput = {
   linkedAt: Date | string
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt?: Date | string | null
+  lacksClaim?: boolean
 }
 
 export type UpstreamLinkUpdateInput = {
@@ -283,6 +297,7 @@ export type UpstreamLinkUpdateInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
   connection?: Prisma.UpstreamConnectionUpdateOneRequiredWithoutLinksNestedInput
   person?: Prisma.PersonUpdateOneRequiredWithoutUpstreamLinksNestedInput
 }
@@ -295,6 +310,7 @@ export type UpstreamLinkUncheckedUpdateInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type UpstreamLinkCreateManyInput = {
@@ -305,6 +321,7 @@ export type UpstreamLinkCreateManyInput = {
   linkedAt: Date | string
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt?: Date | string | null
+  lacksClaim?: boolean
 }
 
 export type UpstreamLinkUpdateManyMutationInput = {
@@ -313,6 +330,7 @@ export type UpstreamLinkUpdateManyMutationInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type UpstreamLinkUncheckedUpdateManyInput = {
@@ -323,6 +341,7 @@ export type UpstreamLinkUncheckedUpdateManyInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type UpstreamLinkListRelationFilter = {
@@ -354,6 +373,7 @@ export type UpstreamLinkCountOrderByAggregateInput = {
   linkedAt?: Prisma.SortOrder
   linkedBy?: Prisma.SortOrder
   lastSignInAt?: Prisma.SortOrder
+  lacksClaim?: Prisma.SortOrder
 }
 
 export type UpstreamLinkMaxOrderByAggregateInput = {
@@ -364,6 +384,7 @@ export type UpstreamLinkMaxOrderByAggregateInput = {
   linkedAt?: Prisma.SortOrder
   linkedBy?: Prisma.SortOrder
   lastSignInAt?: Prisma.SortOrder
+  lacksClaim?: Prisma.SortOrder
 }
 
 export type UpstreamLinkMinOrderByAggregateInput = {
@@ -374,6 +395,7 @@ export type UpstreamLinkMinOrderByAggregateInput = {
   linkedAt?: Prisma.SortOrder
   linkedBy?: Prisma.SortOrder
   lastSignInAt?: Prisma.SortOrder
+  lacksClaim?: Prisma.SortOrder
 }
 
 export type UpstreamLinkCreateNestedManyWithoutPersonInput = {
@@ -470,6 +492,7 @@ export type UpstreamLinkCreateWithoutPersonInput = {
   linkedAt: Date | string
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt?: Date | string | null
+  lacksClaim?: boolean
   connection: Prisma.UpstreamConnectionCreateNestedOneWithoutLinksInput
 }
 
@@ -480,6 +503,7 @@ export type UpstreamLinkUncheckedCreateWithoutPersonInput = {
   linkedAt: Date | string
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt?: Date | string | null
+  lacksClaim?: boolean
 }
 
 export type UpstreamLinkCreateOrConnectWithoutPersonInput = {
@@ -519,6 +543,7 @@ export type UpstreamLinkScalarWhereInput = {
   linkedAt?: Prisma.DateTimeFilter<"UpstreamLink"> | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFilter<"UpstreamLink"> | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.DateTimeNullableFilter<"UpstreamLink"> | Date | string | null
+  lacksClaim?: Prisma.BoolFilter<"UpstreamLink"> | boolean
 }
 
 export type UpstreamLinkCreateWithoutConnectionInput = {
@@ -527,6 +552,7 @@ export type UpstreamLinkCreateWithoutConnectionInput = {
   linkedAt: Date | string
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt?: Date | string | null
+  lacksClaim?: boolean
   person: Prisma.PersonCreateNestedOneWithoutUpstreamLinksInput
 }
 
@@ -537,6 +563,7 @@ export type UpstreamLinkUncheckedCreateWithoutConnectionInput = {
   linkedAt: Date | string
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt?: Date | string | null
+  lacksClaim?: boolean
 }
 
 export type UpstreamLinkCreateOrConnectWithoutConnectionInput = {
@@ -572,6 +599,7 @@ export type UpstreamLinkCreateManyPersonInput = {
   linkedAt: Date | string
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt?: Date | string | null
+  lacksClaim?: boolean
 }
 
 export type UpstreamLinkUpdateWithoutPersonInput = {
@@ -580,6 +608,7 @@ export type UpstreamLinkUpdateWithoutPersonInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
   connection?: Prisma.UpstreamConnectionUpdateOneRequiredWithoutLinksNestedInput
 }
 
@@ -590,6 +619,7 @@ export type UpstreamLinkUncheckedUpdateWithoutPersonInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type UpstreamLinkUncheckedUpdateManyWithoutPersonInput = {
@@ -599,6 +629,7 @@ export type UpstreamLinkUncheckedUpdateManyWithoutPersonInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type UpstreamLinkCreateManyConnectionInput = {
@@ -608,6 +639,7 @@ export type UpstreamLinkCreateManyConnectionInput = {
   linkedAt: Date | string
   linkedBy: $Enums.UpstreamLinkedBy
   lastSignInAt?: Date | string | null
+  lacksClaim?: boolean
 }
 
 export type UpstreamLinkUpdateWithoutConnectionInput = {
@@ -616,6 +648,7 @@ export type UpstreamLinkUpdateWithoutConnectionInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
   person?: Prisma.PersonUpdateOneRequiredWithoutUpstreamLinksNestedInput
 }
 
@@ -626,6 +659,7 @@ export type UpstreamLinkUncheckedUpdateWithoutConnectionInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type UpstreamLinkUncheckedUpdateManyWithoutConnectionInput = {
@@ -635,6 +669,7 @@ export type UpstreamLinkUncheckedUpdateManyWithoutConnectionInput = {
   linkedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   linkedBy?: Prisma.EnumUpstreamLinkedByFieldUpdateOperationsInput | $Enums.UpstreamLinkedBy
   lastSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lacksClaim?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 
@@ -647,6 +682,7 @@ export type UpstreamLinkSelect<ExtArgs extends runtime.Types.Extensions.Internal
   linkedAt?: boolean
   linkedBy?: boolean
   lastSignInAt?: boolean
+  lacksClaim?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamLink"]>
@@ -659,6 +695,7 @@ export type UpstreamLinkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   linkedAt?: boolean
   linkedBy?: boolean
   lastSignInAt?: boolean
+  lacksClaim?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamLink"]>
@@ -671,6 +708,7 @@ export type UpstreamLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   linkedAt?: boolean
   linkedBy?: boolean
   lastSignInAt?: boolean
+  lacksClaim?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamLink"]>
@@ -683,9 +721,10 @@ export type UpstreamLinkSelectScalar = {
   linkedAt?: boolean
   linkedBy?: boolean
   lastSignInAt?: boolean
+  lacksClaim?: boolean
 }
 
-export type UpstreamLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"connectionId" | "issuer" | "subject" | "personId" | "linkedAt" | "linkedBy" | "lastSignInAt", ExtArgs["result"]["upstreamLink"]>
+export type UpstreamLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"connectionId" | "issuer" | "subject" | "personId" | "linkedAt" | "linkedBy" | "lastSignInAt" | "lacksClaim", ExtArgs["result"]["upstreamLink"]>
 export type UpstreamLinkInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
@@ -713,6 +752,7 @@ export type $UpstreamLinkPayload<ExtArgs extends runtime.Types.Extensions.Intern
     linkedAt: Date
     linkedBy: $Enums.UpstreamLinkedBy
     lastSignInAt: Date | null
+    lacksClaim: boolean
   }, ExtArgs["result"]["upstreamLink"]>
   composites: {}
 }
@@ -1145,6 +1185,7 @@ export interface UpstreamLinkFieldRefs {
   readonly linkedAt: Prisma.FieldRef<"UpstreamLink", 'DateTime'>
   readonly linkedBy: Prisma.FieldRef<"UpstreamLink", 'UpstreamLinkedBy'>
   readonly lastSignInAt: Prisma.FieldRef<"UpstreamLink", 'DateTime'>
+  readonly lacksClaim: Prisma.FieldRef<"UpstreamLink", 'Boolean'>
 }
     
 

@@ -58,9 +58,10 @@ function idOfSession(uid: string): string {
   return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-const endSession = postAndRedirect("sessionEnded", account, (request) =>
-  request.api.DELETE("/admin/v1/people/{personId}/sessions/{sessionId}", { params: { path: ofMe(request) } }),
-);
+const endSession = postAndRedirect("sessionEnded", account, (request) => {
+  if (request.param("sessionId") === idOfSession(request.visitor.sessionUid)) request.noteSignedOut();
+  return request.api.DELETE("/admin/v1/people/{personId}/sessions/{sessionId}", { params: { path: ofMe(request) } });
+});
 
 const withdrawConsent = postAndRedirect("consentWithdrawn", account, (request) =>
   request.api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params: { path: ofMe(request) } }),
@@ -72,5 +73,6 @@ const unlink = postAndRedirect("loginUnlinked", account, (request) =>
 
 const signOutEverywhere: PageHandler = async (request) => {
   await unwrap(request.api.POST("/admin/v1/people/{personId}/sign-out", { params: { path: ofMe(request) } }));
+  request.noteSignedOut();
   return { to: "/" };
 };

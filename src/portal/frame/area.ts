@@ -172,6 +172,7 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
     hide: (text) => hide(deps.keys, visitor.personId, text),
     reveal: (hidden) => reveal(deps.keys, visitor.personId, hidden),
     path: req.params as PageRequest["path"],
+    noteSignedOut: () => deps.noteSignedOut(req, res),
     param: (name) => String(req.params[name] ?? ""),
     query,
     cursor: query("cursor") === "" ? {} : { cursor: query("cursor") },

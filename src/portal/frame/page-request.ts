@@ -22,6 +22,8 @@ export type FrameDeps = {
   keys: EncryptionKeys;
   findVisitor(req: Request, res: Response): Promise<Visitor | null>;
   clientFor(caller: InnerCaller): AdminClient;
+  /** Stores in the browser that the person has signed out. */
+  noteSignedOut(req: Request, res: Response): void;
 };
 
 export type Me = AdminSchemas["Me"];
@@ -58,6 +60,7 @@ export type PageRequest = {
   idempotencyKey: string;
   upload: Upload | null;
   refused: Refused | null;
+  noteSignedOut(): void;
 };
 
 export const hasManySchools = ({ me, permissions }: Pick<PageRequest, "me" | "permissions">): boolean =>

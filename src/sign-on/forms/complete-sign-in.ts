@@ -11,13 +11,17 @@ import { setSessionCookie } from "./platform-session.ts";
 /** Whether the person is asked to switch because the app hinted at another person. */
 export const asksToSwitch = ({ prompt }: Interaction): boolean => prompt.reasons.includes("login_hint");
 
-/** Without `isShared` the device is shared if it was at the sign-in before. */
+/**
+ * Without `isShared` the device is shared if it was at the sign-in before. `authTime`, in seconds since 1970: when the
+ * person signed in at the login of their school; without it they did now.
+ */
 export type AuthenticatedPerson = {
   personId: PersonId;
   generation: number;
   cardId?: string;
   upstreamSessionId?: string | undefined;
   amr: readonly string[];
+  authTime?: number | null | undefined;
   isShared?: boolean | undefined;
 };
 
@@ -33,6 +37,7 @@ export async function signIn(
     cardId,
     upstreamSessionId,
     amr,
+    authTime,
     isShared = readLastSignIn(request).isShared,
   }: AuthenticatedPerson,
   to: Interaction | string,
@@ -40,18 +45,20 @@ export async function signIn(
   const { deps } = request;
   const standing = { generation, cardId: cardId ?? null, upstreamSessionId: upstreamSessionId ?? null };
   const acr = isShared ? sharedDevice : undefined;
+  const now = Math.floor(Date.now() / 1000);
+  // The clock there may be ahead.
+  const loginTs = Math.min(authTime ?? now, now);
   if (typeof to !== "string") {
     await leaveSession(request, { unlessOf: personId, interaction: to });
-    const login = { accountId: personId, remember: false, amr: [...amr], ...(acr && { acr }) };
+    const login = { accountId: personId, remember: false, amr: [...amr], ts: loginTs, ...(acr && { acr }) };
     const hint = asksToSwitch(to) ? { hint: { answered: true } } : {};
     return redirect(request, await answerInteraction(to, { login, ...hint }, standing));
   }
   await leaveSession(request, { unlessOf: null, interaction: null });
   await limitSessions(deps.db, { personId, at: deps.clock() });
-  const now = Math.floor(Date.now() / 1000);
   const seconds = secondsOfSession({ acr, loginTs: now }, { sessionSeconds: deps.sessionSeconds, now });
   const browser = makeBinding(providerContextOf(request));
-  const session = { personId, browser, amr, acr, seconds, standing };
+  const session = { personId, browser, amr, acr, loginTs, seconds, standing };
   setSessionCookie(request, await startSession(deps.provider(), session));
   redirect(request, to);
 }

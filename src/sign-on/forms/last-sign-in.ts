@@ -12,7 +12,8 @@ const keptSeconds = 180 * 24 * 3600;
 /**
  * What this browser stores, encrypted, of the sign-in before. `personId` is null on a shared device; `hasSeveral`: two
  * people signed in one after the other, and neither said that the device is shared. `connectionId`: the login of the
- * school that the person used, until they sign out.
+ * school that the person used, until they sign out. `isLeft`: since the last round trip somebody signed out, or shared
+ * the device, and may still be signed in at the login of the school.
  */
 type LastSignIn = {
   isShared: boolean;
@@ -20,6 +21,7 @@ type LastSignIn = {
   personId: PersonId | null;
   schoolId: SchoolId | null;
   connectionId?: ConnectionId | null;
+  isLeft?: boolean;
 };
 
 const none: LastSignIn = { isShared: false, hasSeveral: false, personId: null, schoolId: null };
@@ -48,7 +50,8 @@ export function keepLastSignIn(
   const hasSeveral = !isShared && isAnother;
   const keeps = !isShared && !hasSeveral;
   const kept = keeps ? { personId, connectionId: connectionId ?? null } : { personId: null };
-  write(request, { isShared, hasSeveral, ...kept, schoolId: homeSchoolId });
+  const isLeft = connectionId === undefined && before.isLeft === true;
+  write(request, { isShared, hasSeveral, ...kept, schoolId: homeSchoolId, isLeft });
 }
 
 type SignedInHere = {
@@ -59,18 +62,21 @@ type SignedInHere = {
 };
 
 export const forgetLastPerson = (request: PageRequest): void =>
-  write(request, { ...readLastSignIn(request), personId: null, connectionId: null });
+  write(request, { ...readLastSignIn(request), personId: null, connectionId: null, isLeft: true });
 
-/** After signing out, nobody is signed in again unasked. */
-export function forgetLastConnection(request: PageRequest): void {
-  const last = readLastSignIn(request);
-  if (last.connectionId) write(request, { ...last, connectionId: null });
-}
+/** After signing out, nobody is signed in again unasked, nor as the person before. */
+export const noteSignedOut = (request: PageRequest): void =>
+  write(request, { ...readLastSignIn(request), connectionId: null, isLeft: true });
 
-/** Stores that the device is shared, or no longer, before the person is somewhere else for a while. */
-export function keepSharing(request: PageRequest, isShared: boolean): void {
+/**
+ * Stores that the device is shared, or no longer, before the person is somewhere else for a while. Returns whether
+ * somebody else may be signed in there.
+ */
+export function keepSharing(request: PageRequest, isShared: boolean): boolean {
   const last = readLastSignIn(request);
-  write(request, isShared ? { ...none, isShared, schoolId: last.schoolId } : { ...last, isShared });
+  const isLeft = isShared || last.isShared || last.hasSeveral || last.isLeft === true;
+  write(request, isShared ? { ...none, isShared, schoolId: last.schoolId, isLeft } : { ...last, isShared, isLeft });
+  return isLeft;
 }
 
 /** Stores the school that somebody chose; the person of another school is forgotten. */

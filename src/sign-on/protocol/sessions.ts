@@ -23,8 +23,9 @@ const artifact = table("oidcArtifact", "artifact");
 const app = table("app");
 // A hash, because the key itself is in tokens and cookies.
 const idOf = (key: Sql): Sql => sql`md5(${key})::uuid`;
-const seconds = (name: "loginTs" | "iat") =>
-  name === "loginTs" ? sql`(${artifact.payload}->>'loginTs')::bigint` : sql`(${artifact.payload}->>'iat')::bigint`;
+const issuedAt = sql`(${artifact.payload}->>'iat')::bigint`;
+// A session of the release before has only the time of its sign-in.
+const startedAt = sql`(coalesce(${artifact.payload}->>'startedAt', ${artifact.payload}->>'loginTs'))::bigint`;
 const named = sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name})`;
 
 const selectBrowsers = statement<SessionQuery>(
@@ -35,7 +36,7 @@ const selectBrowsers = statement<SessionQuery>(
       apps: sql`(
         SELECT coalesce(json_agg(${named} ORDER BY ${app.name}, ${app.clientId}), '[]') FROM ${app}
         WHERE ${artifact.payload}->'authorizations' ? ${app.clientId})`,
-      since: sql`to_timestamp(coalesce(${seconds("loginTs")}, ${seconds("iat")}))`,
+      since: sql`to_timestamp(coalesce(${startedAt}, ${issuedAt}))`,
       lastUsedAt: sql`NULL::timestamptz`,
       endsAt: artifact.expiresAt,
     })}
@@ -58,7 +59,7 @@ const selectApps = statement<SessionQuery>(
     })}
     FROM (
       SELECT ${artifact.grantId} AS grant_id, ${artifact.clientId} AS client_id,
-        to_timestamp(min(${seconds("iat")})) AS since, to_timestamp(max(${seconds("iat")})) AS last_used_at,
+        to_timestamp(min(${issuedAt})) AS since, to_timestamp(max(${issuedAt})) AS last_used_at,
         max(${artifact.expiresAt}) FILTER (WHERE ${artifact.consumedAt} IS NULL AND ${artifact.expiresAt} > ${now}) AS ends_at
       FROM ${artifact}
       WHERE ${artifact.personId} = ${personId} AND ${artifact.kind} IN ('AccessToken', 'RefreshToken')

@@ -1,12 +1,15 @@
 /** The context class of a session on a shared device; no token carries it. */
 export const sharedDevice = "shared-device";
 
+type Limits = { sessionSeconds: number; now: number };
+
 const longestSeconds = 3600;
 
-type Begun = { acr?: string | undefined; loginTs?: number | undefined };
+/** `loginTs` is earlier where the person signed in at the login of their school before. */
+type Begun = { acr?: string | undefined; loginTs?: number | undefined; startedAt?: number | undefined };
 
-/** On a shared device a session lives for an hour at most. Units: seconds; `now` and `loginTs` since 1970. */
-export function secondsOfSession({ acr, loginTs = 0 }: Begun, of: { sessionSeconds: number; now: number }): number {
+/** On a shared device a session lives for an hour at most. Units: seconds; all times since 1970. */
+export function secondsOfSession({ acr, loginTs = 0, startedAt = loginTs }: Begun, of: Limits): number {
   if (acr !== sharedDevice) return of.sessionSeconds;
-  return Math.max(1, Math.min(of.sessionSeconds, loginTs + longestSeconds - of.now));
+  return Math.max(1, Math.min(of.sessionSeconds, startedAt + longestSeconds - of.now));
 }

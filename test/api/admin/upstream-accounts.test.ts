@@ -110,7 +110,8 @@ test("a refused account is on the list of the school with what came, and is link
   expect(refusalOf(await link(several!.id, elsewhere, stranger))).toEqual([404, "upstream_connection_not_found"]);
   expect(refusalOf(await link(connection, one))).toEqual([404, "upstream_refusal_not_found"]);
   expect((await link(several!.id, one)).status).toBe(204);
-  expect(await comeIn("account-twice", {})).toBe("signed_in");
+  expect(await comeIn("account-twice", {})).toBe("CLAIM_MISSING");
+  expect(await comeIn("account-twice", { employee_id: "42" })).toBe("signed_in");
   expect((await links()).find(({ personId }) => personId === one)).toMatchObject({ linkedBy: "STAFF" });
   expect(refusalOf(await link(nobody!.id, one))).toEqual([409, "upstream_link_exists"]);
 

@@ -1,11 +1,13 @@
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
-import { askFor, exchange, giveLogin } from "../../support/token.ts";
-import { requestsOf } from "../../support/upstream-browser.ts";
+import type { Shown } from "../../support/browser.ts";
+import { askFor, exchange, giveLogin, type TestApp } from "../../support/token.ts";
+import { refuseAll, requestsOf, spoil, type TravellingBrowser } from "../../support/upstream-browser.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { openEmergencyIn } from "../../../src/upstream/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
 import { loadSharedSecrets } from "../../../src/sign-on/protocol/keys/shared-secrets.ts";
+import { listSessions } from "../../../src/sign-on/index.ts";
 import { makeLoginHint } from "../../../src/sign-on/protocol/login-hint.ts";
 import { headingOf, placeOf, pressLogin, startUpstreamWorld } from "./upstream-world.ts";
 
@@ -155,3 +157,130 @@ test("on a shared device the login asks again who it is, and nothing outlives th
   const lasting = browser.setCookies().filter((line) => /expires=(?!Thu, 01 Jan 1970)/i.test(line));
   expect(lasting.map((line) => line.split("=")[0])).toEqual(["_last_sign_in"]);
 });
+
+/** From now on ID tokens say that the person signed in there so long ago. */
+function tellAuthTime(secondsAgo: number | null): void {
+  const { provider } = world;
+  provider.after =
+    secondsAgo === null
+      ? null
+      : async (path, body) => {
+          if (path !== "/token") return body;
+          const auth_time = Math.floor(Date.now() / 1000) - secondsAgo;
+          return { ...body, id_token: await provider.sign({ ...decodeJwt(String(body["id_token"])), auth_time }) };
+        };
+}
+
+test("the time of the sign-in at the school's login is that of the session here: an app's max_age asks there again", async () => {
+  const { service, make, provider } = world;
+  const connected = await world.connect();
+  const { personId } = await world.makePupil(connected);
+  const app = await make.app();
+  await make.grant({ app: app.clientId, school: connected.school });
+  const nineHours = 9 * 3600;
+  const browser = world.openBrowser();
+  await browser.open(`/s/${connected.linkName}`);
+  tellAuthTime(nineHours);
+  await pressLogin(browser, await browser.open("/sign-in"), connected);
+  const enter = async (params: Record<string, string>, shown?: (page: Shown) => Promise<Shown>) => {
+    const asked = askFor(service, app, { params });
+    let page = await browser.open(asked.address);
+    if (shown !== undefined) page = await shown(page);
+    if (page.html.includes("/consent")) page = await browser.submit(page, "/consent");
+    const { body } = await exchange(service, app, { browser, asked, back: new URL(page.url) });
+    return Math.floor(Date.now() / 1000) - Number(decodeJwt(body.id_token!)["auth_time"]);
+  };
+  expect(await enter({})).toBeGreaterThanOrEqual(nineHours);
+  const page = await browser.open(askFor(service, app, { params: { max_age: "300" } }).address);
+  expect(placeOf(page)).toMatch(/^\/interaction\//);
+  const refused = await pressLogin(browser, page, connected);
+  expect(refused.html).toContain("INVALID_RESPONSE");
+  expect(requestsOf(provider).at(-1)!.get("max_age")).toBe("300");
+  const signIn = (shown: Shown) => pressLogin(browser, shown, connected);
+  for (const [secondsAgo, atMost] of [
+    [200, 260],
+    // A clock there that is ahead.
+    [-3600, 60],
+  ] as const) {
+    tellAuthTime(secondsAgo);
+    const age = await enter({ max_age: "250", prompt: "login" }, (shown) => (tellAuthTime(0), signIn(shown)));
+    expect([age >= 0, age < atMost]).toEqual([true, true]);
+  }
+  // The list of sessions says when the person came here.
+  const [session] = await listSessions(service.db.pool, { personId, now: service.clock() });
+  expect(service.clock().getTime() - session!.since.getTime()).toBeLessThan(600_000);
+  tellAuthTime(null);
+});
+
+test("staff whose sign-in at the school's login is hours old set up no second factor; the device may be shared", async () => {
+  const { provider, service } = world;
+  const connected = await world.connect();
+  const { personId } = await world.makePupil({ school: connected.school, role: "TEACHER" });
+  await world.giveStaffRole(personId, "SCHOOL_ADMIN", [connected.school]);
+  const browser = world.openBrowser();
+  await browser.open(`/s/${connected.linkName}`);
+  tellAuthTime(9 * 3600);
+  await pressLogin(browser, await browser.open("/sign-in"), connected, { shared: "yes" });
+  const { expiresAt } = await service.db.prisma.oidcArtifact.findFirstOrThrow({ where: { kind: "Session", personId } });
+  expect(expiresAt.getTime() - service.clock().getTime()).toBeGreaterThan(3_000_000);
+  const asked = await browser.open("/sign-in/second-factor");
+  expect(asked.url).toContain("again=1");
+  const refused = await pressLogin(browser, asked, connected);
+  expect(refused.html).toContain("INVALID_RESPONSE");
+  expect(Object.fromEntries(requestsOf(provider).at(-1)!)).toMatchObject({ prompt: "login", max_age: "0" });
+  tellAuthTime(0);
+  const done = await pressLogin(browser, asked, connected);
+  expect(placeOf(done)).toBe("/sign-in/second-factor");
+  tellAuthTime(null);
+});
+
+const signOut = async (browser: TravellingBrowser) =>
+  browser.submit(await browser.open("/oauth2/sessions/logout"), "/confirm", { logout: "yes" });
+
+const ways: Record<string, (browser: TravellingBrowser, app: TestApp) => Promise<unknown>> = {
+  "signing out": signOut,
+  "an app's logout": (browser, app) =>
+    browser
+      .open(`/oauth2/sessions/logout?client_id=${app.clientId}`)
+      .then((page) => browser.submit(page, "/confirm", { logout: "yes" })),
+  "signing out after the session has ended": async (browser) => {
+    await world.service.db.prisma.oidcArtifact.deleteMany({ where: { kind: "Session" } });
+    await browser.open("/oauth2/sessions/logout");
+  },
+  "signing out everywhere": async (browser) => browser.submit(await browser.open("/account"), "/account/sign-out"),
+  "ending the session in the list": async (browser) => browser.submit(await browser.open("/account"), "/end"),
+  "switching the user": async (browser, app) => {
+    const page = await browser.open(askFor(world.service, app, { params: { login_hint: "somebody.else" } }).address);
+    await browser.submit(page, "/switch");
+  },
+};
+
+test.each(Object.entries(ways))(
+  "after %s the school's login lets another person sign in, once",
+  async (_name, leave) => {
+    const { service, make, provider } = world;
+    const connected = await world.connect();
+    const { personId } = await world.makePupil(connected);
+    const app = await make.app();
+    await make.grant({ app: app.clientId, school: connected.school });
+    const browser = world.openBrowser();
+    const prompt = () => requestsOf(provider).at(-1)!.get("prompt");
+    await pressLogin(browser, await browser.open(`/s/${connected.linkName}`), connected);
+    expect(prompt()).toBeNull();
+    await leave(browser, app);
+    // Nobody comes back from there.
+    const away = await browser.open(`/s/${connected.linkName}`);
+    refuseAll(provider, "access_denied");
+    await pressLogin(browser, away, connected);
+    expect(prompt()).toBe("login");
+    spoil(provider, null);
+    const page = await browser.open("/sign-in?return=/account");
+    await pressLogin(browser, page, connected);
+    expect(prompt()).toBe("login");
+    const where = { kind: "Session", personId };
+    expect(await service.db.prisma.oidcArtifact.count({ where })).toBe(1);
+    await service.db.prisma.oidcArtifact.deleteMany({ where: { kind: "Session" } });
+    await pressLogin(browser, await browser.open("/sign-in?return=/admin"), connected);
+    expect(prompt()).toBeNull();
+  },
+);

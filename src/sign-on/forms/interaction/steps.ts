@@ -15,7 +15,7 @@ import { withoutRefused } from "../../protocol/staff-scopes.ts";
 import { asksToForget, checkLogin } from "../check-login.ts";
 import { asksToSwitch, leaveSession, signIn } from "../complete-sign-in.ts";
 import { rememberDevice } from "../device.ts";
-import { forgetLastPerson, keepLastSignIn } from "../last-sign-in.ts";
+import { forgetLastPerson, keepLastSignIn, noteSignedOut } from "../last-sign-in.ts";
 import { readPending, sealPending, takeNewPassword } from "../new-password/pending.ts";
 import { fieldOf, redirect, requestIdOf, sendPage, sessionOf } from "../page-request.ts";
 import { checkAnswer } from "../second-factor/ask.ts";
@@ -118,8 +118,9 @@ export const proveSecondFactor: Step = async (visit) => {
   const check = await checkAnswer(visit, { personId, browser });
   if (check.kind !== "ok") return sendPage(visit, await renderSecondFactor(visit, { problem: check }));
   const context = session.acr === undefined ? {} : { acr: session.acr };
-  const login = { accountId: personId, remember: false, amr: withSecondFactor(session.amr, check.method), ...context };
-  await finish(visit, { login });
+  const amr = withSecondFactor(session.amr, check.method);
+  const ts = session.loginTs ?? 0;
+  await finish(visit, { login: { accountId: personId, remember: false, amr, ts, ...context } });
 };
 
 /** Checks the second factor of a person without a session, who has to replace their password. */
@@ -140,6 +141,7 @@ async function proveBeforeNewPassword(visit: Visit): Promise<void> {
 /** Signs the person out. The same interaction then asks for another person. */
 export const switchUser: Step = async (visit) => {
   await leaveSession(visit, { unlessOf: null, interaction: visit.interaction });
+  noteSignedOut(visit);
   redirect(visit, `/interaction/${visit.interaction.uid}`);
 };
 

@@ -24,6 +24,7 @@ type Pending = {
   browser: string;
   mustChange?: boolean | undefined;
   amr?: readonly string[] | undefined;
+  authTime?: number | null | undefined;
   upstreamSessionId?: string | undefined;
 };
 /** A person who has just proved a second factor with this browser. */
@@ -37,12 +38,12 @@ const sealedConfirmed = ({ secrets }: InteractionDeps): Sealed<Confirmed> =>
 /** Stores in the browser that the first factor was right, until the second one follows. */
 export function keepPending(
   request: PageRequest,
-  { personId, generation, mustChange, amr, upstreamSessionId }: Omit<Pending, "browser">,
+  { personId, generation, mustChange, amr, authTime, upstreamSessionId }: Omit<Pending, "browser">,
 ): void {
   const browser = readBrowser(request);
   if (browser === null) throw new Error("a form came without the browser's cookie");
   const { deps } = request;
-  const pending = { personId, generation, browser, mustChange, amr, upstreamSessionId };
+  const pending = { personId, generation, browser, mustChange, amr, authTime, upstreamSessionId };
   setCookie(request, pendingCookie, sealedPending(deps).write(pending, deps.clock()), cookie);
 }
 
@@ -115,9 +116,9 @@ async function goOn(request: PageRequest, { personId, pending }: AskedPerson, me
   if (isRefused) return redirect(request, addressOf(request, signInPath));
   keepConfirmed(request, personId);
   if (pending === null) return redirect(request, returnPathOf(request));
-  const { generation, upstreamSessionId } = pending;
+  const { generation, authTime, upstreamSessionId } = pending;
   const amr = withSecondFactor(pending.amr, method);
-  await signIn(request, { personId, generation, amr, upstreamSessionId }, returnPathOf(request));
+  await signIn(request, { personId, generation, amr, authTime, upstreamSessionId }, returnPathOf(request));
 }
 
 async function show(

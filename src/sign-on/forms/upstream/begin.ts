@@ -2,7 +2,7 @@ import { readLocale } from "../../../platform/pages/index.ts";
 import { uuidPattern } from "../../../platform/crypto/ids.ts";
 import type { ConnectionId, Destination, Start } from "../../../upstream/index.ts";
 import type { Interaction } from "../../protocol/provider/library.ts";
-import { keepSharing, readLastSignIn } from "../last-sign-in.ts";
+import { keepSharing } from "../last-sign-in.ts";
 import { fieldOf, onPage, type PageRequest, redirect } from "../page-request.ts";
 import { addressOf, returnPathOf, signInPath } from "../platform-page.ts";
 import { isOwnForm, nameBrowser } from "../platform-session.ts";
@@ -19,18 +19,16 @@ export async function beginUpstream(
     const failure = { code: "CONNECTION_OFF" as const, connectionId, schoolId: null };
     return showFailure(request, failure, to);
   }
-  const isShared = fieldOf(request, "shared") !== "";
-  // Whoever was at the login before may still be signed in there.
-  const isOthers = isShared || readLastSignIn(request).hasSeveral || "other" in req.query || "again" in req.query;
-  keepSharing(request, isShared);
+  const isOthers = keepSharing(request, fieldOf(request, "shared") !== "") || "other" in req.query;
   const begun = await deps.upstream.begin({
     connectionId,
     browser: nameBrowser(request),
     address: req.ip ?? "",
     to,
     uiLocales: readLocale(req),
+    ...(isOthers && { prompt: "choose" }),
+    ...("again" in req.query && { prompt: "login" }),
     ...wishes,
-    ...(isOthers && { prompt: "login" }),
   });
   if ("failure" in begun) return showFailure(request, begun.failure, to);
   redirect(request, begun.redirectTo.href);

@@ -1,4 +1,4 @@
-import type { Destination, SignedInUpstream, ConnectionId, UpstreamSessionId } from "../../../upstream/index.ts";
+import type { Destination, SignedInUpstream, ConnectionId } from "../../../upstream/index.ts";
 import { uuidPattern } from "../../../platform/crypto/ids.ts";
 import type { Interaction } from "../../protocol/provider/library.ts";
 import { findOpenInteraction } from "../cards/waiting-app.ts";
@@ -31,9 +31,9 @@ export async function comeBack(request: PageRequest): Promise<void> {
 }
 
 async function goOn(request: PageRequest, connectionId: ConnectionId, found: SignedInUpstream): Promise<void> {
-  const { personId, homeSchoolId, generation, amr, upstreamSessionId } = found;
+  const { personId, homeSchoolId, generation, amr, authTime } = found;
   const { isShared } = readLastSignIn(request);
-  const person = { personId, generation, amr, upstreamSessionId: upstreamSessionId as UpstreamSessionId, isShared };
+  const person = { personId, generation, amr, authTime, upstreamSessionId: found.upstreamSessionId, isShared };
   keepLastSignIn(request, { personId, homeSchoolId, isShared, connectionId });
   const to = await findDestination(request, found.to);
   if (typeof to !== "string" || isAppRequest(to)) return signIn(request, person, to);

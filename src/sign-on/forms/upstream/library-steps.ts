@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import type { UpstreamSteps } from "../../protocol/provider/upstream-steps.ts";
-import { forgetLastConnection } from "../last-sign-in.ts";
+import { noteSignedOut } from "../last-sign-in.ts";
 import type { PageRequest } from "../page-request.ts";
 import { beginSilently } from "./silent.ts";
 import { signOutUpstream } from "./sign-out.ts";
@@ -22,6 +22,6 @@ export function makeUpstreamSteps(deps: () => InteractionDeps): UpstreamSteps {
       return beginSilently(requestOf(ctx), silent);
     },
     signOutUpstream: (ctx, session) => signOutUpstream(requestOf(ctx), session),
-    forgetConnection: (ctx) => forgetLastConnection(requestOf(ctx)),
+    noteSignedOut: (ctx) => noteSignedOut(requestOf(ctx)),
   };
 }

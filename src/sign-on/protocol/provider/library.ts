@@ -183,7 +183,11 @@ type Replacements = {
 };
 
 type BrowserContext = Parameters<Provider["Session"]["get"]>[0];
-type Session = InstanceType<Provider["Session"]> & { browser?: string | undefined; standing?: Standing };
+type Session = InstanceType<Provider["Session"]> & {
+  browser?: string | undefined;
+  standing?: Standing;
+  startedAt?: number;
+};
 
 export function replaceMethods(provider: Provider, { platform, recordLogout, noteRefusedSession }: Replacements): void {
   bindSessions(provider, noteRefusedSession);
@@ -257,7 +261,7 @@ export const hasOwnSids = (client: Client | undefined): boolean => client?.["has
 // A session without a binding is never found.
 function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefusedSession"]): void {
   const { get } = Session;
-  const fields = [...(readMember(Session, "IN_PAYLOAD") as string[]), "browser", "standing"];
+  const fields = [...(readMember(Session, "IN_PAYLOAD") as string[]), "browser", "standing", "startedAt"];
   Object.defineProperty(Session, "IN_PAYLOAD", { value: fields });
   Session.get = async function getOfBrowser(ctx) {
     const session: Session = await get.call(this, ctx);
@@ -273,6 +277,8 @@ function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefu
     const goesOn = this.browser !== undefined && this.accountId === details.accountId;
     loginAccount.call(this, details);
     if (!goesOn && Provider.ctx) this.browser = makeBinding(Provider.ctx);
+    // Not `loginTs`: at the login of a school somebody may have signed in hours ago.
+    this.startedAt = Math.floor(Date.now() / 1000);
   };
 }
 
@@ -316,17 +322,20 @@ type NewSession = {
   browser: string;
   amr: readonly string[];
   acr: string | undefined;
+  /** When the person proved who they are, in seconds since 1970. */
+  loginTs: number;
   seconds: number;
   standing: Standing;
 };
 
 export async function startSession(
   provider: Provider,
-  { personId, browser, amr, acr, seconds, standing }: NewSession,
+  { personId, browser, amr, acr, loginTs, seconds, standing }: NewSession,
 ): Promise<string> {
   const session: Session = new provider.Session();
   Object.assign(session, { browser, standing });
-  session.loginAccount({ accountId: personId, transient: true, amr: [...amr], ...(acr !== undefined && { acr }) });
+  const login = { accountId: personId, transient: true, loginTs, amr: [...amr] };
+  session.loginAccount({ ...login, ...(acr !== undefined && { acr }) });
   await session.save(seconds);
   return session.jti;
 }

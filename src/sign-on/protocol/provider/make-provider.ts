@@ -127,8 +127,10 @@ async function findWayUpstream(
   { work }: ProviderRequest,
 ): Promise<URL | null> {
   if (lacksSession(ctx)) return pages.beginSilently(ctx, readAddress(ctx.req));
-  if (work.state !== "changing" || work.session.kind !== "ended") return null;
-  pages.forgetConnection(ctx);
-  const [id, then] = [findUpstreamSession(), ctx.response.get("Location")];
+  const then = ctx.response.get("Location");
+  const hasEnded = work.state === "changing" && work.session.kind === "ended";
+  // Without a session here the person may still be signed in at the login of the school.
+  if (hasEnded || (ctx.oidc.route === "end_session" && then !== "")) pages.noteSignedOut(ctx);
+  const id = hasEnded ? findUpstreamSession() : null;
   return id === null || then === "" ? null : pages.signOutUpstream(ctx, { id, then });
 }

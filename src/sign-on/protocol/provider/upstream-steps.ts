@@ -7,8 +7,8 @@ export type UpstreamSteps = {
   beginSilently(ctx: KoaContextWithOIDC, address: string): Promise<URL | null>;
   /** Where the browser ends its session there; it goes on at `then`. */
   signOutUpstream(ctx: KoaContextWithOIDC, session: { id: string; then: string }): Promise<URL | null>;
-  /** Nobody is signed in again unasked after signing out. */
-  forgetConnection(ctx: KoaContextWithOIDC): void;
+  /** Nobody is signed in again unasked after signing out, and the login lets another person sign in. */
+  noteSignedOut(ctx: KoaContextWithOIDC): void;
 };
 
 /** The upstream session that the session of this request is based on. */
