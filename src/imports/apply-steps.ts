@@ -1,4 +1,5 @@
 import { groupStatusAfter, personStatusAfter, sourceIdAtNextHome, type SchoolId } from "../directory/index.ts";
+import { analyzeFilled } from "../platform/database/statistics.ts";
 import type { Queryable } from "../platform/database/sql.ts";
 import { insert, run, sql, statement, table, update, type Part, type Statement } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
@@ -179,13 +180,12 @@ function listSteps({ people: of, groups: ofGroups, memberships: ofMemberships }:
   ];
 }
 
-const manyRows = 10_000;
-export const countRows = 'ANALYZE (SKIP_LOCKED) person, affiliation, "group", membership';
-
 export async function writeDifference(tx: Queryable, values: Values, counts: Counts): Promise<void> {
-  for (const [rows, write] of listSteps(counts)) if (rows > 0) await run(tx, write, values);
-  // Without ANALYZE in this transaction, PostgreSQL plans the next statements without the new rows.
-  if (counts.people.created + counts.memberships.created > manyRows) await tx.query(countRows);
+  for (const [rows, write] of listSteps(counts)) {
+    if (rows === 0) continue;
+    await run(tx, write, values);
+    await analyzeFilled(tx);
+  }
 }
 
 const s = table("stagedGroup", "s");

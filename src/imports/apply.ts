@@ -1,13 +1,14 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
+import { analyze, analyzeSparse } from "../platform/database/statistics.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { applyPart, type ApplyRules } from "./apply-part.ts";
-import { countRows } from "./apply-steps.ts";
 import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";
 import { compareImport } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
+import { directoryTables } from "./tables.ts";
 import { findRosterNames, type GiveUserNames } from "./roster-names.ts";
 import { getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 
@@ -75,6 +76,7 @@ async function applyEach(
   origin: Origin,
 ): Promise<Map<SchoolId, number>> {
   const unfinished = new Map<SchoolId, number>();
+  await analyzeSparse(db, directoryTables);
   for (const [index, schoolId] of schools.entries()) {
     rules.onProgress?.({ phase: "applying", done: index, total: schools.length });
     const movedAway = unfinished.get(schoolId) ?? 0;
@@ -87,7 +89,7 @@ async function applyEach(
     });
     for (const { id: school, movedAway: moved } of result.unfinished)
       unfinished.set(school, (unfinished.get(school) ?? 0) + moved);
-    if (isPowerOfTwo(index + 1)) await db.pool.query(countRows);
+    if (isPowerOfTwo(index + 1)) await analyze(db.pool, directoryTables);
   }
   return unfinished;
 }

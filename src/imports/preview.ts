@@ -5,6 +5,7 @@ import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platf
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
+import { analyzeSparse } from "../platform/database/statistics.ts";
 import { findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 import { checkStaged, skipParents } from "./check.ts";
 import { setFaultyRowsAside } from "./faulty-rows.ts";
@@ -26,6 +27,7 @@ import { openArchive } from "./read/zip.ts";
 import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 import { loadSchools } from "./schools.ts";
 import { makeStaging, maxFaults } from "./staging.ts";
+import { directoryTables } from "./tables.ts";
 import { countWarnings } from "./warnings.ts";
 import { keepMapping, planTable, waitForColumns, type TablePlan, type Upload } from "./unmapped.ts";
 
@@ -164,6 +166,7 @@ export async function compareImport(
   { onProgress, interrupt }: Pick<NewImport, "onProgress" | "interrupt"> = {},
 ): Promise<void> {
   const record = await getImport(db, id);
+  await analyzeSparse(db, directoryTables);
   for (const [index, schoolId] of schools.entries()) {
     onProgress?.({ phase: "comparing", done: index, total: schools.length });
     const part = makePart(record, schoolId, now);

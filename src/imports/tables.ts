@@ -55,6 +55,9 @@ export const analyzePeople = "ANALYZE import_person (id, source_id, change, is_g
 export const analyzeGroups = "ANALYZE import_group (id, source_id, change, is_gone)";
 export const analyzeMemberships = "ANALYZE import_membership (group_id, person_id, change)";
 
+/** What an import changes. */
+export const directoryTables = ["person", "affiliation", "group", "membership"];
+
 export const i = importPerson.as("i");
 export const p = table("person", "p");
 export const g = table("group", "g");

@@ -2,6 +2,7 @@ import { groupStatusAfter, personStatusAfter, type Change, type PersonId, type S
 import { recordAudit, type Origin } from "../events/index.ts";
 import { findRows, insert, literal, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import type { Sql, Statement } from "../platform/database/sql.ts";
+import { analyzeFilled } from "../platform/database/statistics.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { longWork } from "./difference.ts";
 import { a, g, m, p } from "./tables.ts";
@@ -170,7 +171,10 @@ export async function undoPart(change: Change, part: UndoSchool, origin: Origin)
   await touchAll(change, part);
   await planUndo(tx, part);
   const counts = await countUndo(tx, {});
-  for (const write of writes) await run(tx, write, part);
+  for (const write of writes) {
+    await run(tx, write, part);
+    await analyzeFilled(tx);
+  }
   for (const write of forget) await run(tx, write, part);
   const where = { importId_schoolId: { importId, schoolId } };
   await tx.prisma.importSchool.update({ where, data: { state: "UNDONE", undoUntil: null } });

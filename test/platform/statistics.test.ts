@@ -1,6 +1,10 @@
+import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { analyzeOutdated } from "../../src/platform/database/statistics.ts";
+import { analyzeFilled, analyzeOutdated } from "../../src/platform/database/statistics.ts";
+import { withTransaction } from "../../src/platform/database/db.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { asOthers } from "../support/one-connection.ts";
+import { setKnownRows } from "../support/statistics.ts";
 
 const grow = ({ pool }: Pick<TestDatabase, "pool">, rows: number) =>
   pool.query(
@@ -50,4 +54,67 @@ test("a table that lost its statistics, as in an upgrade of PostgreSQL, is looke
     expect(rows).toEqual([{ known: 5000, columns: true }]);
     expect(await analyzeOutdated(db)).toEqual([]);
   }
+});
+
+const rows = 2000;
+const fill = `INSERT INTO rate_limit (key, full_at) SELECT sha256(n::text::bytea), now() FROM generate_series(1, ${rows}) n`;
+const findKnown = async ({ pool }: Pick<TestDatabase, "pool">) =>
+  (await pool.query<{ known: number }>("SELECT reltuples AS known FROM pg_class WHERE oid = 'rate_limit'::regclass"))
+    .rows[0]!.known;
+const analyze = "ANALYZE (SKIP_LOCKED) rate_limit";
+
+test("rows of a transaction that is not over are not taken for an empty table, and are counted when it is", async () => {
+  const db = await testDatabase();
+  const client = await db.pool.connect();
+  await client.query(`BEGIN; ${fill}`);
+  expect(await asOthers(() => analyzeOutdated(db))).toEqual([]);
+  expect(await findKnown(db)).toBe(-1);
+  await client.query("COMMIT");
+  client.release();
+  expect(await analyzeOutdated(db)).toEqual(["rate_limit"]);
+  expect(await findKnown(db)).toBe(rows);
+});
+
+test.each(["never", 0, 3] as const)(
+  "a transaction counts its own rows, of %s known ones, and nobody counts again before its end",
+  async (before) => {
+    const db = await testDatabase();
+    await withTransaction(db, async (tx) => {
+      await tx.query(fill);
+      await asOthers(() => setKnownRows(db, ["rate_limit"], before));
+      await analyzeFilled(tx);
+      await asOthers(() => db.pool.query(analyze));
+      expect(await asOthers(() => findKnown(db))).toBe(rows);
+      await tx.query(fill.replace("n::text", "(-n)::text"));
+      await analyzeFilled(tx);
+    });
+    // Counted once: PostgreSQL goes by the size of the file.
+    expect(await findKnown(db)).toBe(rows);
+  },
+);
+
+test("it waits for an ANALYZE that is running, but for no transaction that has counted", async () => {
+  const db = await testDatabase();
+  const [one, other] = [await db.pool.connect(), await db.pool.connect()];
+  await one.query(`BEGIN; ${fill}`);
+  await other.query(`BEGIN; ${analyze}`);
+  const waiting = analyzeFilled(one);
+  await other.query("COMMIT");
+  await waiting;
+  expect(await findKnown(db)).toBe(rows);
+  await other.query(`BEGIN; ${fill.replace("n::text", "(-n)::text")}`);
+  await analyzeFilled(other);
+  expect(await findKnown(db)).toBe(rows);
+  for (const client of [one, other]) {
+    await client.query("ROLLBACK");
+    client.release();
+  }
+});
+
+test("whoever writes people and groups of a whole school counts them", () => {
+  const writers = globSync("src/**/*.ts").filter((path) =>
+    /\binsert\(\s*"(person|affiliation|group|membership)"/.test(readFileSync(path, "utf8")),
+  );
+  expect(writers.length).toBeGreaterThan(1);
+  expect(writers.filter((path) => !readFileSync(path, "utf8").includes("await analyzeFilled(tx)"))).toEqual([]);
 });

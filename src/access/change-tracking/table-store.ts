@@ -1,5 +1,6 @@
 import type { SchoolId } from "../../directory/index.ts";
 import { findRows, join, run, sql, statement, table, temporaryTable } from "../../platform/database/sql.ts";
+import { analyzeFilled } from "../../platform/database/statistics.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import type { Queryable, Sql, Statement, Value } from "../../platform/database/sql.ts";
 import { takeAnnounced } from "./announced.ts";
@@ -136,6 +137,7 @@ export async function makeTableStore(
     },
     takeAnnounced: () => findRows<SnapshotRow>(tx, takeAll, {}),
     async emit(now, announced) {
+      await analyzeFilled(tx);
       await run(tx, addRows, { rows: JSON.stringify(announced) });
       for (const school of schools.values()) await run(tx, insertSchool(round + 1), school);
       await runAll(tx, [
