@@ -20,7 +20,7 @@ import { makeImportRequests, makeImportSweep, makePersonImportSweep } from "./im
 import type { Clock } from "./platform/clock.ts";
 import { makeReadAddress } from "./platform/server/client-address.ts";
 import { allowAnyOrigin } from "./platform/server/cors.ts";
-import { isDatabaseUnavailable } from "./platform/database/db.ts";
+import { isDatabaseUnavailable, isUnstorable } from "./platform/database/db.ts";
 import { makeHealthRouter, makeReadiness, type HealthCheck } from "./platform/telemetry/health.ts";
 import {
   listOperations,
@@ -264,6 +264,7 @@ export async function makeApp(
   const last = makeLastAnswers({
     log,
     isUnavailable: isDatabaseUnavailable,
+    isUnstorable,
     problemType: makeProblemType(config.issuerUrl),
   });
 

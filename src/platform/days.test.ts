@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addMonths, dayOf, daysBetween, isDay } from "./days.ts";
+import { addMonths, dayOf, daysBetween, isDay, isInstant } from "./days.ts";
 
 test.each([
   ["2026-02-03", 1, "2026-03-03"],
@@ -18,6 +18,31 @@ test("days are those of the schools, whatever daylight saving does", () => {
 });
 
 test("a day is one of the calendar", () => {
-  const days = ["2026-02-28", "2028-02-29", "2026-02-29", "2026-11-31", "2026-13-01", "2026-1-1", "2026-02-28Z", ""];
+  const days = [
+    "2026-02-28",
+    "2028-02-29",
+    "2026-02-29",
+    "2026-11-31",
+    "2026-13-01",
+    "2026-1-1",
+    "2026-02-28Z",
+    "0000-01-01",
+    "",
+  ];
   expect(days.filter(isDay)).toEqual(["2026-02-28", "2028-02-29"]);
+});
+
+test("an instant is a time that there is, in a year that PostgreSQL has and four digits name", () => {
+  const good = ["2026-02-03T08:00:00Z", "2026-02-03t08:00:00.123456+01:00", "0001-01-01T00:00:00Z"];
+  const bad = [
+    ...["2026-19-39T29:69:69Z", "2026-02-30T00:00:00Z", "2026-12-31T23:59:60Z", "2026-02-03T08:00:00", "2026-02-03"],
+    ...[
+      "0000-12-31T00:00:00Z",
+      "0001-01-01T00:00:00+01:00",
+      "9999-12-31T23:59:59-01:00",
+      "+300000-01-01T00:00:00Z",
+      "",
+    ],
+  ];
+  expect([...good, ...bad].filter(isInstant)).toEqual(good);
 });

@@ -137,7 +137,11 @@ test.each([
   ["a wrong type", '{"name":7}', "The property name must be string."],
   ["a value that is too long", '{"name":"Friedrich"}', "The property name must NOT have more than 5 characters."],
   ["a number as text", '{"name":"Lea","size":"2"}', "The property size must be integer."],
-  ["a NUL character", '{"name":"a\\u0000"}', "The body contains a NUL character."],
+  ["a NUL character", '{"name":"a\\u0000"}', "The property name contains a NUL character."],
+  ["half of a character", '{"name":"a\\ud800"}', "The property name contains half of a character (a lone surrogate)."],
+  ["a number beyond all", '{"name":"Lea","size":1e400}', "The property size is too large a number."],
+  ["deep nesting", `{"name":${"[".repeat(40)}`, "The body is nested deeper than 32 levels."],
+  ["very many values", `[${"1,".repeat(10_000)}1]`, "The body has more than 10000 values."],
 ])("%s is refused with what is wrong", async (_case, body, message) => {
   expect(await outcome(await post(body))).toEqual([400, "invalid_request", message]);
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changeDirectory, createApp, updateApp, type ClientId } from "../../src/access/index.ts";
@@ -16,7 +17,7 @@ import {
 } from "../../src/directory/index.ts";
 import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { escapeUnprintable } from "../../src/platform/text/unprintable.ts";
-import { storeOf, withPrismaTransaction } from "../../src/platform/database/db.ts";
+import { isUnstorable, storeOf, withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { setCredential } from "../support/sign-ins.ts";
 import { runHere } from "../cli/program.ts";
 import { testDatabase } from "../support/database.ts";
@@ -199,4 +200,31 @@ test("log lines are escaped, to be read and as JSON", () => {
     expect(text).toContain("\\u009b31m\\u202e");
     expect(hasBad(text.replaceAll("\n", ""))).toBe(false);
   }
+});
+
+test("whatever PostgreSQL refuses as a value is known as that, through Prisma too", async () => {
+  const ask = (text: string, value: unknown) => db.pool.query(text, [value]);
+  const school = await make.school();
+  const nested = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+  await db.pool.query("CREATE TABLE indexed (name text UNIQUE)");
+  const refused: Record<string, () => Promise<unknown>> = {
+    NUL: () => ask("SELECT $1::text", "a\0"),
+    "NUL in JSON": () => ask("SELECT $1::jsonb", JSON.stringify("a\0")),
+    surrogate: () => ask("SELECT $1::jsonb", JSON.stringify("a\ud800")),
+    "nested JSON": () => ask("SELECT $1::jsonb", nested),
+    "large number": () => ask("SELECT $1::int", 2 ** 31),
+    "no number": () => ask("SELECT $1::int", Number.NaN),
+    time: () => ask("SELECT $1::timestamptz", "300000-01-01T00:00:00Z"),
+    "no time": () => ask("SELECT $1::timestamptz", "2026-19-39"),
+    "no id": () => ask("SELECT $1::uuid", "x"),
+    "for an index": () => ask("INSERT INTO indexed VALUES ($1)", randomBytes(9000).toString("hex")),
+    "NUL in Prisma": () => db.prisma.school.update({ where: { id: school }, data: { name: "a\0" } }),
+  };
+  const outcomes = Object.entries(refused).map(async ([what, ask]) => [
+    what,
+    isUnstorable(await ask().catch((e: unknown) => e)),
+  ]);
+  expect(Object.fromEntries(await Promise.all(outcomes))).toEqual(
+    Object.fromEntries(Object.keys(refused).map((what) => [what, true])),
+  );
 });

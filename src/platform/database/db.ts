@@ -98,6 +98,15 @@ export function isTimedOut(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "57014" || error.code === "55P03");
 }
 
+/**
+ * Whether a value was refused that no column takes: text or JSON that PostgreSQL does not store, a number or time out
+ * of range, a text that is too long for its index, JSON that is nested too deep.
+ */
+export const isUnstorable = (error: unknown): error is pg.DatabaseError =>
+  error instanceof pg.DatabaseError && unstorableCodes.has(error.code ?? "");
+
+const unstorableCodes = new Set("22001 22003 22007 22008 22021 22P02 22P05 54000 54001".split(" "));
+
 /** Whether the server refused the statement, so that certainly nothing was written. */
 export function isRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !isDatabaseUnavailable(error);

@@ -1,5 +1,6 @@
 import express, { type Request, type RequestHandler } from "express";
 import { AppError } from "../errors.ts";
+import { findJsonExcess, findJsonFault } from "../text/outside-json.ts";
 import { resolve, type OpenApiDocument, type Schema } from "./document.ts";
 import { Upload } from "./upload.ts";
 import { makeSchemaChecks, type Fault, type Place } from "./validator-library.ts";
@@ -7,7 +8,16 @@ import { makeSchemaChecks, type Fault, type Place } from "./validator-library.ts
 const jsonType = "application/json";
 const fileType = "application/octet-stream";
 const limit = "256kb";
-const parse: RequestHandler = express.json({ limit, strict: false });
+/** More than ids fit into the limit. */
+const mostValues = 10_000;
+const parse: RequestHandler = express.json({
+  limit,
+  strict: false,
+  verify: (_req, _res, bytes) => {
+    const excess = findJsonExcess(bytes, mostValues);
+    if (excess !== null) throw new Error(excess);
+  },
+});
 
 /** Makes the reader of JSON, the bytes of an image or an `Upload`. Errors: throws for any other kind of body. */
 export function makeBodyReader(document: OpenApiDocument): (place: Place) => RequestHandler | null {
@@ -35,8 +45,8 @@ export function makeBodyReader(document: OpenApiDocument): (place: Place) => Req
         if (error !== undefined) return next(inOurWords(error));
         const [fault] = check(req.body) ?? [];
         if (fault !== undefined) return next(invalid(describe(fault)));
-        if (JSON.stringify(req.body).includes("\\u0000")) return next(invalid("The body contains a NUL character."));
-        next();
+        const unstorable = findJsonFault(req.body);
+        next(unstorable === null ? undefined : invalid(`${nameOf(unstorable.path.join("/"))} ${unstorable.fault}.`));
       });
     };
   };
@@ -74,13 +84,16 @@ function describe({ instancePath, message = "is not as described", params }: Fau
   const unknown = params?.["additionalProperty"];
   if (typeof unknown === "string")
     return `The body has an unknown property: ${described(at === "" ? unknown : `${at}/${unknown}`)}.`;
-  return `${at === "" ? "The body" : `The property ${described(at)}`} ${message}.`;
+  return `${nameOf(at)} ${message}.`;
 }
+
+const nameOf = (path: string): string => (path === "" ? "The body" : `The property ${described(path)}`);
 
 function inOurWords(error: unknown): unknown {
   const { type, status } = error as { type?: string; status?: number };
   if (type === "entity.too.large")
     return new AppError("too_large", "body_too_large", "The body is larger than 256 KB.");
+  if (type === "entity.verify.failed") return invalid(`The body ${(error as Error).message}.`);
   if (type === "entity.parse.failed") return invalid("The body is not valid JSON.");
   if (status === 415)
     return new AppError("unsupported_type", "unsupported_type", "The encoding of the body is not supported.");

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Response } from "express";
-import { isDatabaseUnavailable, isTimedOut } from "../database/db.ts";
+import { isDatabaseUnavailable, isTimedOut, isUnstorable } from "../database/db.ts";
 import { AppError, makeUnavailable } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 
@@ -8,6 +8,9 @@ export type RenderFailure = (failure: AppError, res: Response) => void;
 export function answerFailures({ log, render }: { log: Log; render: RenderFailure }): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const failure = toAppError(error);
+    // An input that is not checked; the message of PostgreSQL may quote it.
+    if (isUnstorable(failure.cause))
+      log.warn({ requestId: requestIdOf(res), sqlState: failure.cause.code }, "the database refused a value");
     if (failure.status >= 500 && failure.kind !== "not_offered") {
       log.error(
         { requestId: requestIdOf(res), code: failure.code, internal: failure.internal, err: failure.cause ?? failure },
@@ -33,6 +36,10 @@ function toAppError(error: unknown): AppError {
   if (isTimedOut(error)) {
     const message = "The answer takes too long just now. Ask for less, or try again later.";
     return new AppError("unavailable", "timed_out", message, undefined, { cause: error });
+  }
+  if (isUnstorable(error)) {
+    const message = "A value is too long, too large or contains characters that cannot be stored.";
+    return new AppError("invalid", "invalid_request", message, undefined, { cause: error });
   }
   // express throws this for an address it cannot decode.
   if (error instanceof Error && "status" in error && error.status === 400) {

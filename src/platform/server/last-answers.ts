@@ -44,9 +44,13 @@ function answer({ req, res, problemType }: Answering, failure: Failure, given?: 
     .send(JSON.stringify(problem));
 }
 
-function classify(error: unknown, isUnavailable: (error: unknown) => boolean): { failure: Failure; status?: number } {
+function classify(
+  error: unknown,
+  { isUnavailable, isUnstorable }: Pick<Deps, "isUnavailable" | "isUnstorable">,
+): { failure: Failure; status?: number } {
   if (error instanceof AppError && error.kind === "not_found") return { failure: "not_found" };
   if (isUnavailable(error)) return { failure: "unavailable" };
+  if (isUnstorable(error)) return { failure: "invalid" };
   // express marks faulty requests (percent-encoding, body size) with a status.
   const status: unknown = error instanceof AppError ? error.status : (error as { status?: unknown } | null)?.status;
   return typeof status === "number" && status >= 400 && status < 500
@@ -54,14 +58,19 @@ function classify(error: unknown, isUnavailable: (error: unknown) => boolean): {
     : { failure: "bug" };
 }
 
-type Deps = { log: Log; isUnavailable(error: unknown): boolean; problemType: ProblemType };
+type Deps = {
+  log: Log;
+  isUnavailable(error: unknown): boolean;
+  isUnstorable(error: unknown): boolean;
+  problemType: ProblemType;
+};
 
 export function makeLastAnswers(deps: Deps): { router: Router; onError: ErrorRequestHandler } {
-  const { log, isUnavailable, problemType } = deps;
+  const { log, problemType } = deps;
   const router = Router();
   router.use((req, res) => answer({ req, res, problemType }, "not_found"));
   const onError: ErrorRequestHandler = (err: unknown, req, res: Response, _next) => {
-    const { failure, status } = classify(err, isUnavailable);
+    const { failure, status } = classify(err, deps);
     const fields = { err, requestId: res.locals.requestId };
     if (failure === "bug" || failure === "unavailable") log.error(fields, "request failed");
     else log.debug(fields, "request refused");
