@@ -2689,7 +2689,8 @@ export interface paths {
          * @description The school agrees to the current version of the app's agreement, and to the attributes and scopes that the app has now. The optional
          *     attributes in `withheld` are switched off for the school: they are null for the app. The receipt can be read and printed.
          *
-         *     A version that is not the current one any more is refused: read the agreement again.
+         *     A version that is not the current one any more is refused: read the agreement again. With `If-Match`, so is a change of the attributes and
+         *     scopes that the app has: the school then agrees to exactly what it read.
          */
         put: operations["acceptAgreement"];
         post?: never;
@@ -9386,6 +9387,10 @@ export interface components {
              * @example false
              */
             isDemanded: boolean;
+            /** @description The attributes that the app has now. With the current version and `scopes`, they are what the school agrees to. */
+            attributes: components["schemas"]["AppAttribute"][];
+            /** @description The scopes that the app has now. */
+            scopes: components["schemas"]["AppScope"][];
             /** @description The current version; missing if the provider has published none. */
             current?: components["schemas"]["Agreement"];
             /** @description What is in force; missing if the school has not agreed, or has withdrawn. */

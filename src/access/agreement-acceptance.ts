@@ -17,6 +17,9 @@ export type SchoolAgreement = {
   state: "NONE" | "OPEN" | "ACCEPTED" | "CHANGED";
   current: Agreement | null;
   accepted: AgreementReceipt | null;
+  /** What the app has, and what the school agrees to. */
+  attributes: AppAttribute[];
+  scopes: ScopeName[];
   /** What the app has and the school has not agreed to; empty if nothing is in force. */
   addedAttributes: AppAttribute[];
   addedScopes: ScopeName[];
@@ -31,17 +34,17 @@ export async function findSchoolAgreement(db: Store, key: GrantKey): Promise<Sch
   if (app === null) throw appNotFound();
   const current = await currentAgreement(db, key.clientId);
   const accepted = await findInForce(db, key);
-  const { attributes = app.attributes, scopes = app.scopes } = accepted ?? {};
-  const addedAttributes = app.attributes.filter((name) => !attributes.includes(name));
-  const addedScopes = app.scopes.filter((name) => !scopes.includes(name));
+  const { attributes, scopes } = app;
+  const addedAttributes = attributes.filter((name) => accepted?.attributes.includes(name) === false);
+  const addedScopes = scopes.filter((name) => accepted?.scopes.includes(name) === false);
   const isAnswered = accepted?.agreementId === current?.id && addedAttributes.length + addedScopes.length === 0;
   const state = current === null ? "NONE" : accepted === null ? "OPEN" : isAnswered ? "ACCEPTED" : "CHANGED";
-  return { state, current, accepted, addedAttributes, addedScopes, withheld: await listWithheld(db, key) };
+  const withheld = await listWithheld(db, key);
+  return { state, current, accepted, attributes, scopes, addedAttributes, addedScopes, withheld };
 }
 
 const app = table("app");
-// Several schools may agree at the same time, while the app gets nothing new.
-const holdApp = statement<{ clientId: ClientId }>(
+const shareApp = statement<{ clientId: ClientId }>(
   ({ clientId }) => sql`SELECT FROM ${app} WHERE ${app.clientId} = ${clientId} FOR SHARE`,
   "access.holdAppForAgreement",
 );
@@ -53,6 +56,12 @@ function refuseRequired(agreement: Agreement | null, withheld: readonly AppAttri
   );
   if (required !== undefined)
     throw conflict("attribute_required", `The agreement names ${required.attribute} as required.`);
+}
+
+/** Several schools may agree at the same time, while the app gets nothing new. */
+export async function holdForAgreement(change: Change, { schoolId, clientId }: GrantKey): Promise<void> {
+  await change.touchSchool(schoolId, clientId);
+  await findRows(change.tx, shareApp, { clientId });
 }
 
 type Acceptance = GrantKey & { agreementId: AgreementId; withheld?: readonly AppAttribute[] | undefined };
@@ -68,9 +77,8 @@ export async function acceptAgreement(
   { agreementId, withheld: chosen, ...key }: Acceptance,
 ): Promise<boolean> {
   const { tx, now, actorId, actorRole } = change;
-  await change.touchSchool(key.schoolId, key.clientId);
-  await findRows(tx, holdApp, { clientId: key.clientId });
-  const { current, state, withheld } = await findSchoolAgreement(tx, key);
+  await holdForAgreement(change, key);
+  const { current, state, withheld, attributes: held, scopes } = await findSchoolAgreement(tx, key);
   if (current === null || current.id !== agreementId)
     throw conflict("agreement_not_current", "This is not the current version of the agreement. Read it again.");
   const before = withheld.filter(({ reason }) => reason === "SCHOOL").map(({ item }) => item as AppAttribute);
@@ -80,7 +88,6 @@ export async function acceptAgreement(
   if (state === "ACCEPTED" && !isOther) return false;
   await tx.prisma.withheldItem.deleteMany({ where: { ...key, reason: "NOT_AGREED" } });
   await recordWithheld(tx, { ...key, at: now });
-  const { attributes: held, scopes } = (await findApp(tx, key.clientId))!;
   const { agreementAcceptance } = tx.prisma;
   const inForce = { ...key, replacedAt: null, withdrawnAt: null };
   await agreementAcceptance.updateMany({ where: inForce, data: { replacedAt: now } });

@@ -21,6 +21,7 @@ export {
   acceptAgreement,
   chooseWithheld,
   findSchoolAgreement,
+  holdForAgreement,
   refuseWithoutAgreement,
   withdrawAgreement,
   type SchoolAgreement,

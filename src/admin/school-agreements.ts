@@ -3,6 +3,7 @@ import {
   appAttributes,
   chooseWithheld,
   findSchoolAgreement,
+  holdForAgreement,
   withdrawAgreement as withdraw,
   type AppAttribute,
   type GrantKey,
@@ -66,7 +67,7 @@ const changeAgreement = (
   return changeRecord(deps, request, {
     touch: async (change) => {
       await refuseUnknownSchool(change.tx, reach, schoolId);
-      await change.touchSchool(schoolId, clientId);
+      await holdForAgreement(change, key);
       refuseStale(request.headers, await read(change.tx, deps, key));
     },
     record: async (tx) => {

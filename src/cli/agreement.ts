@@ -46,6 +46,8 @@ const showAtSchool = (shown: SchoolAgreement): Result => ({
     "current version": shown.current?.version ?? null,
     "agreed version": shown.accepted?.version ?? null,
     receipt: shown.accepted?.id ?? null,
+    attributes: namesOf(shown.attributes),
+    scopes: namesOf(shown.scopes),
     "not agreed yet": namesOf([...shown.addedAttributes, ...shown.addedScopes]),
     "attributes withheld": namesOf(shown.withheldAttributes.map(({ attribute }) => attribute)),
     "scopes withheld": namesOf(shown.withheldScopes.map(({ scope }) => scope)),

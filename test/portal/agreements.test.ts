@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { AppAttribute } from "../../src/access/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { giveRoleTo, makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
@@ -67,6 +68,26 @@ test("a partner writes a draft in words, is told what is missing, and publishes 
   ]);
   // The next draft begins with what the current version says.
   expect((await browser.open(ofPartner)).html).toContain("Die App spricht Kinder mit Namen an.");
+});
+
+type Registration = { scopes?: string[]; attributes?: AppAttribute[] };
+
+test.each<[string, Registration]>([
+  ["a scope more", { scopes: ["openid", "people:read"] }],
+  ["an attribute less", { attributes: [] }],
+  ["another attribute", { attributes: ["SCHOOL_ADDRESS"] }],
+])("an app that got %s after the page was shown is not agreed to", async (_what, data) => {
+  const world = await makeWorld();
+  const { browser, agreement, clientId, school } = world;
+  await publish(world);
+  const page = await browser.open(agreement);
+  await prisma.app.update({ where: { clientId }, data });
+  const refused = await browser.submit(page, "/agreement", { act: "accept", given: "PERSON_NAME" });
+  expect(refused.status).toBe(412);
+  const preview = await browser.submit(await browser.open(agreement), "/agreement", { act: "accept" });
+  await prisma.app.update({ where: { clientId }, data: { scopes: ["openid"], attributes: ["PERSON_NAME"] } });
+  expect((await browser.submit(preview, "/agreement", { step: "confirm" })).status).toBe(412);
+  expect(await prisma.agreementAcceptance.count({ where: { clientId, schoolId: school } })).toBe(0);
 });
 
 test("a school reads, switches names off, agrees after a preview, and prints the receipt", async () => {

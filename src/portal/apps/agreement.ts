@@ -2,7 +2,6 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { attributeNames, ifMatch, postAndRedirect, unwrap, unwrapPage, unwrapRecord } from "../frame/index.ts";
 import type { Download, PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { addressOf, readApp } from "./app.ts";
-import type { CatalogueApp } from "./grant-texts.ts";
 
 type SchoolAgreement = AdminSchemas["SchoolAgreement"];
 type Attribute = AdminSchemas["AppAttribute"];
@@ -12,8 +11,8 @@ const withheldRoute = "/admin/v1/schools/{schoolId}/apps/{clientId}/withheld-att
 
 export const agreementAddress = (request: PageRequest): string => `${addressOf(request)}/agreement`;
 
-/** The attributes of an app as a school decides on them. */
-function describeAttributes({ attributes }: CatalogueApp, { current, withheldAttributes }: SchoolAgreement) {
+/** The attributes of an app as a school decides on them. What the tag of the agreement covers, and nothing else. */
+function describeAttributes({ attributes, current, withheldAttributes }: SchoolAgreement) {
   const isOff = (name: Attribute) =>
     withheldAttributes.some(({ attribute, reason }) => attribute === name && reason === "SCHOOL");
   return attributeNames
@@ -24,7 +23,7 @@ function describeAttributes({ attributes }: CatalogueApp, { current, withheldAtt
     });
 }
 
-const describeScopes = ({ scopes }: CatalogueApp, { current }: SchoolAgreement) =>
+const describeScopes = ({ scopes, current }: SchoolAgreement) =>
   scopes.map((name) => {
     const need = current?.scopes.find(({ scope }) => scope === name);
     return { name, isRequired: need?.isRequired === true, purpose: need?.purpose ?? null };
@@ -34,10 +33,10 @@ const describeScopes = ({ scopes }: CatalogueApp, { current }: SchoolAgreement) 
  * The attributes that are switched off: whose boxes are not ticked. What a version requires that the school has not
  * agreed to has no box, and stays as it is until the school agrees.
  */
-function readWithheld({ typed, field }: PageRequest, app: CatalogueApp, agreement: SchoolAgreement): Attribute[] {
+function readWithheld({ typed, field }: PageRequest, agreement: SchoolAgreement): Attribute[] {
   const given = typed["given"] ?? [];
   const accepts = field("act") === "accept";
-  return describeAttributes(app, agreement)
+  return describeAttributes(agreement)
     .filter(({ name, isRequired, isOff }) => (isRequired ? isOff && !accepts : !given.includes(name)))
     .map(({ name }) => name);
 }
@@ -59,16 +58,16 @@ export async function showAgreement(request: PageRequest): Promise<PageView> {
     api.GET("/admin/v1/schools/{schoolId}/agreement-receipts", { params: { path, query } }),
   );
   const isTyped = Object.keys(typed).length > 0;
-  const off = isTyped ? readWithheld(request, app, agreement) : null;
+  const off = isTyped ? readWithheld(request, agreement) : null;
   const model = {
     app,
     agreement,
     tag,
-    attributes: describeAttributes(app, agreement).map((one) => ({
+    attributes: describeAttributes(agreement).map((one) => ({
       ...one,
       isOff: off?.includes(one.name) ?? one.isOff,
     })),
-    scopes: describeScopes(app, agreement),
+    scopes: describeScopes(agreement),
     mayChange: request.may("acceptAgreement"),
     address: agreementAddress(request),
     appAddress: addressOf(request),
@@ -84,7 +83,7 @@ export async function changeAgreement(request: PageRequest): Promise<PageView | 
   const { field } = request;
   if (field("step") === "edit") return showAgreement(request);
   const { app, agreement } = await readBoth(request);
-  const withheld = readWithheld(request, app, agreement);
+  const withheld = readWithheld(request, agreement);
   const accepts = field("act") === "accept";
   const call = (isDry: boolean) => {
     const params = { path: request.path, header: ifMatch(request), query: { "dry-run": isDry } };
@@ -101,7 +100,7 @@ export async function changeAgreement(request: PageRequest): Promise<PageView | 
     accepts,
     agreementId: field("agreementId"),
     version: agreement.current?.version ?? "",
-    given: app.attributes.filter((name) => !withheld.includes(name)),
+    given: agreement.attributes.filter((name) => !withheld.includes(name)),
     withheld,
     tag: field("tag"),
     address: agreementAddress(request),

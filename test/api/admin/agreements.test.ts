@@ -1,11 +1,12 @@
 import { hash } from "node:crypto";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { admin as adminPath, idsOf, makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken, type TestApp } from "../../support/token.ts";
+import { countWaiting } from "../../support/waiting.ts";
 
 type Schemas = components["schemas"];
 type SchoolAgreement = Schemas["SchoolAgreement"];
@@ -397,4 +398,45 @@ test("schools out of reach look as if they did not exist", async () => {
     ["GET", `${side.receipts}/${body.agreementId}/pdf`, {}],
   ] as const)
     expect(refusalOf(await stranger(method, path, given)), path).toEqual(gone);
+});
+
+test.each([false, true])("the tag covers all that the school agrees to (something in force: %s)", async (isInForce) => {
+  const side = await makeSide();
+  const { admin, operator, atSchool, ofApp } = side;
+  const agreementId = await publish(side, { scopes: scopesOf("openid", "people:read", "groups:read") });
+  if (isInForce) await accept(side, { agreementId });
+  const changes = [
+    { scopes: ["openid"], defaultScopes: [] },
+    { scopes: ["openid", "people:read", "groups:read"] },
+    { attributes: ["SCHOOL_ADDRESS"] },
+  ];
+  for (const body of changes) {
+    const headers = { "if-match": (await admin("GET", atSchool)).headers.get("etag")! };
+    expect((await operator("PATCH", ofApp, { body })).status).toBe(204);
+    const before = await readState(side);
+    const refused = await admin("PUT", atSchool, { body: { agreementId }, headers });
+    expect(refusalOf(refused)).toEqual([412, "precondition_failed"]);
+    expect(await readState(side)).toEqual(before);
+  }
+  const read = await admin("GET", atSchool);
+  const headers = { "if-match": read.headers.get("etag")! };
+  expect((await admin("PUT", atSchool, { body: { agreementId }, headers })).status).toBe(204);
+  const { scopes, attributes } = read.body as SchoolAgreement;
+  expect((await readState(side)).accepted).toMatchObject({ scopes, attributes });
+});
+
+test("an app that gets a scope while the school agrees waits until the school has agreed to what it read", async () => {
+  const side = await makeSide();
+  const { admin, clientId, atSchool } = side;
+  const agreementId = await publish(side);
+  const headers = { "if-match": (await admin("GET", atSchool)).headers.get("etag")! };
+  const holder = await service.db.pool.connect();
+  onTestFinished(() => holder.release(true));
+  await holder.query("BEGIN");
+  await holder.query("UPDATE app SET scopes = array_append(scopes, 'groups:read') WHERE client_id = $1", [clientId]);
+  const answer = admin("PUT", atSchool, { body: { agreementId }, headers });
+  await expect.poll(() => countWaiting(service.db)).toBe(1);
+  await holder.query("COMMIT");
+  expect(refusalOf(await answer)).toEqual([412, "precondition_failed"]);
+  expect((await readState(side)).accepted).toBeUndefined();
 });
