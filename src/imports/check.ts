@@ -152,14 +152,21 @@ export async function skipParents(tx: Queryable, importId: string): Promise<numb
   return skipped;
 }
 
-/** Copies roles to people: the primary role, else the first, belongs to the home school. */
+/**
+ * Copies roles to people: the primary role, else the first, belongs to the home school. Of the roles there, or of all
+ * if none is primary, the one nearest to teaching counts: the last in alphabetical order.
+ */
 const spreadRoles: readonly Statement<CheckValues>[] = [
   statement(
     ({ importId }) => sql`
     ${update("stagedPerson", "p", { schoolId: sql`c.school_id`, homeSchoolId: sql`c.school_id`, role: sql`c.role` })}
     FROM (
-      SELECT DISTINCT ON (${r.personSourceId}) ${r.personSourceId}, ${r.schoolId}, ${r.role} FROM ${r}
-      WHERE ${r.importId} = ${importId} AND ${r.schoolId} IS NOT NULL AND NOT ${r.isDeleted}
+      SELECT DISTINCT ON (${r.personSourceId}) ${r.personSourceId}, ${r.schoolId},
+        max(${r.role}) FILTER (WHERE r.may_be_home) OVER (PARTITION BY ${r.personSourceId}) AS role
+      FROM (
+        SELECT r.*, bool_or(${r.isPrimary}) OVER (PARTITION BY ${r.personSourceId}, ${r.schoolId})
+          = bool_or(${r.isPrimary}) OVER (PARTITION BY ${r.personSourceId}) AS may_be_home
+        FROM ${r} WHERE ${r.importId} = ${importId} AND ${r.schoolId} IS NOT NULL AND NOT ${r.isDeleted}) AS r
       ORDER BY ${r.personSourceId}, ${r.isPrimary} DESC, ${r.row}) AS c
     WHERE ${p.importId} = ${importId} AND ${p.sourceId} = c.person_source_id AND ${p.homeSchoolId} IS NULL`,
   ),

@@ -4,7 +4,16 @@ import type { CsvRecord, Separator } from "../read/csv.ts";
 import type { Head } from "../read/head.ts";
 import type { TableLayout } from "../read/table.ts";
 import type { ImportMode } from "./format.ts";
-import { findClassIn, findRoleIn, foldWord, isClassName, readDate, readHeading, readRole } from "./words.ts";
+import {
+  findClassIn,
+  findRoleIn,
+  foldWord,
+  isClassName,
+  isParentRole,
+  readDate,
+  readHeading,
+  readRole,
+} from "./words.ts";
 import type { ColumnUse } from "./words.ts";
 
 /** What the columns of a table mean, and what is true of all its rows. */
@@ -132,9 +141,11 @@ function guessUses(headings: readonly string[], samples: readonly string[][]): (
   return uses;
 }
 
+const isRole = (value: string): boolean => readRole(value) !== undefined || isParentRole(value);
+
 /** Columns without a known heading that tell by their values what they are. */
 const byContent: readonly [ColumnUse, (value: string) => boolean][] = [
-  ["ROLE", (value) => value.length > 1 && readRole(value) !== undefined],
+  ["ROLE", (value) => value.length > 1 && isRole(value)],
   ["CLASSES", isClassName],
   ["BIRTH_DATE", (value) => !/^\d+$/.test(value) && readDate(value) !== undefined],
 ];
@@ -147,7 +158,7 @@ function mostly(values: readonly string[], test: (value: string) => boolean): bo
 function fits(use: ColumnUse, heading: string, values: readonly string[]): boolean {
   const filled = values.filter((value) => value !== "");
   if (use === "STATUS") return filled.every((value) => /^(active|deleted)$/i.test(value));
-  if (use === "ROLE") return filled.length === 0 || mostly(values, (value) => readRole(value) !== undefined);
+  if (use === "ROLE") return filled.length === 0 || mostly(values, isRole);
   if (use !== "ID") return true;
   // A running number changes with each export, so it identifies nobody.
   const isRunning = /^(nr|nummer|no|number)$/.test(foldWord(heading)) && filled.every((v, n) => Number(v) === n + 1);

@@ -1,4 +1,4 @@
-import type { SchoolId } from "../../directory/index.ts";
+import type { PersonRole, SchoolId } from "../../directory/index.ts";
 import type { Schools } from "../schools.ts";
 import type { Staging } from "../staging.ts";
 
@@ -26,6 +26,12 @@ export type KeyColumns = Record<
   "person" | "group" | "membership" | "role",
   { file: string; person?: string; group?: string }
 >;
+
+const nearestFirst: readonly PersonRole[] = ["TEACHER", "STUDENT", "OTHER"];
+
+/** Of several roles, the one nearest to teaching. */
+export const nearestRole = (roles: readonly (PersonRole | null)[]): PersonRole | null =>
+  nearestFirst.find((role) => roles.includes(role)) ?? null;
 
 /** Limits groups that files list with people; they are kept in memory so that each is staged once. */
 export const maxGroups = 200_000;

@@ -6,6 +6,7 @@ import type { StagedGroup } from "../staging.ts";
 import type { ImportMode, KeyColumns, ReadContext, ReadResult } from "./format.ts";
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
 import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
+import { isParentRole } from "./words.ts";
 
 /** Source: 1EdTech OneRoster 1.1 CSV tables and 1.2 rostering CSV binding; other files are ignored. */
 export async function readOneRoster({ files }: Archive, input: ReadContext): Promise<ReadResult> {
@@ -44,8 +45,6 @@ const otherRoles = [
   ...["administrator", "aide", "counselor", "districtadministrator", "principal"],
   ...["proctor", "siteadministrator", "systemadministrator"],
 ];
-/** People of a pupil, not of the school. */
-const parentRoles = new Set(["guardian", "parent", "relative"]);
 const roles = new Map<string, PersonRole>([
   ["student", "STUDENT"],
   ["teacher", "TEACHER"],
@@ -60,12 +59,12 @@ const classTypes = new Map<string, StagedGroup["type"] & string>([
 const readRole = (row: Row): PersonRole | null =>
   row.choose(
     "role",
-    (text) => roles.get(text.toLowerCase()) ?? (text.startsWith("ext:") ? "OTHER" : undefined),
+    (text) => roles.get(text.toLowerCase()) ?? (text.toLowerCase().startsWith("ext:") ? "OTHER" : undefined),
     "unknown_role",
     "The role is none of OneRoster's.",
   );
 
-const isParent = (row: Row): boolean => parentRoles.has(row.get("role").toLowerCase());
+const isParent = (row: Row): boolean => isParentRole(row.get("role"));
 
 /** Bulk files have an empty status, but some programs write `active`. */
 function readIsDeleted(row: Row, mode: ImportMode): boolean {

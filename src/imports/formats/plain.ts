@@ -8,7 +8,7 @@ import { readTable, type Row } from "../read/table.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import { layOut, type Mapping, type TableGuess } from "./columns.ts";
 import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
-import { readDate, readRole } from "./words.ts";
+import { isParentRole, readDate, readRole } from "./words.ts";
 
 const groupColumns = [
   ["classes", "class", "KLASSE"],
@@ -41,10 +41,13 @@ export async function readPlain(
   const layout = mapping ? layOut(plan!.guess, mapping) : plan && { ...plan.guess, columns: undefined };
   const required = mapping ? requiredOf(mapping) : ["id", "role", "first_name", "last_name"];
   const headings = await readTable({ file, onBytes, layout, required }, staging, (row) => {
+    const isParent = !mapping?.role && isParentRole(row.get("role"));
+    if (isParent && row.get("status").toLowerCase() !== "deleted") return staging.note("parents_and_guardians");
     const name = row.has("full_name") ? readFullName(row) : readName(row);
     const sourceId = mapping?.idFromName ? makeId(row, name) : readId(row);
     const role =
-      mapping?.role ?? row.choose("role", readRole, "unknown_role", "The role is not student, teacher or other.");
+      mapping?.role ??
+      (isParent ? "OTHER" : row.choose("role", readRole, "unknown_role", "The role is not student, teacher or other."));
     const isDeleted = readStatus(row);
     const at = { line: row.line, column: row.column("id") };
     const fields = row.keep(mapping?.idFromName ? [...keptColumns, "birth_date"] : keptColumns);

@@ -5,7 +5,8 @@ import type { SourceFile } from "../read/source.ts";
 import { readText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
 import { schoolFaults } from "../schools.ts";
-import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
+import { maxGroups, nearestRole, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
+import { isParentRole } from "./words.ts";
 
 export async function readSchulconnex(file: SourceFile, input: ReadContext): Promise<ReadResult> {
   const {
@@ -35,17 +36,18 @@ type ReadState = ReadContext & { file: string; found: Set<SchoolId>; groups: Map
 const roles = new Map<string, PersonRole>([
   ["lern", "STUDENT"],
   ["lehr", "TEACHER"],
-  ...["sorgber", "extern", "orgadmin", "leit", "sysadmin"].map((code) => [code, "OTHER"] as const),
+  ...["nlehr", "schb", "sorgber", "extern", "orgadmin", "leit", "sysadmin"].map((code) => [code, "OTHER"] as const),
 ]);
 const rolesInGroup = new Map<string, PersonRole>([
   ["lern", "STUDENT"],
-  ...["lehr", "klleit", "foerd"].map((code) => [code, "TEACHER"] as const),
+  ...["lehr", "vlehr", "klleit", "foerd"].map((code) => [code, "TEACHER"] as const),
   ...["schb", "gmit", "gleit"].map((code) => [code, "OTHER"] as const),
 ]);
 const groupTypes = new Map([
   ["klasse", "KLASSE"],
   ["kurs", "KURS"],
   ["sonstig", "SONSTIG"],
+  ["nutzer", "SONSTIG"],
 ] as const);
 
 type Reader = ReturnType<typeof makeReader>;
@@ -96,12 +98,13 @@ function readRecord(element: JsonElement, state: ReadState): void {
   const reader = makeReader(record, places, state);
   if (typeof record !== "object" || record === null || Array.isArray(record))
     return reader.fault([], "json_broken", "The record is not an object.");
-  const sourceId = reader.text(["pid"], idLength);
   const contexts = Array.from({ length: reader.list(["personenkontexte"]) }, (_, index) =>
     readContext(reader, ["personenkontexte", index], state),
   );
-  const ofSchools = contexts.filter((context) => context !== null);
-  if (ofSchools.length === 0) return state.staging.note("people_without_school");
+  const ofSchools = contexts.filter((context) => context !== null && context !== "PARENT");
+  if (ofSchools.length === 0)
+    return state.staging.note(contexts.includes("PARENT") ? "parents_and_guardians" : "people_without_school");
+  const sourceId = reader.text(["pid"], idLength);
   const known = ofSchools.filter((context) => context.schoolId !== undefined);
   const here = known.filter((context) => !context.isDeleted);
   const home = state.schools.find(...organisationNames(reader, ["person", "stammorganisation"]));
@@ -109,12 +112,14 @@ function readRecord(element: JsonElement, state: ReadState): void {
   const order = (here.length > 0 ? here : known).toSorted(
     (a, b) => Number(b.schoolId === home) - Number(a.schoolId === home),
   );
+  // The home school decides the role if the file names it.
+  const ofRole = order[0]?.schoolId === home ? order.filter(({ schoolId }) => schoolId === home) : order;
   const at = { line: element.line, column: element.column };
   const schools = [...new Set(order.map(({ schoolId }) => schoolId!))];
   state.staging.person(at, {
     sourceId,
     schools,
-    role: order[0]?.role ?? null,
+    role: nearestRole(ofRole.map(({ role }) => role)),
     name: readName(reader),
     isDeleted: known.length > 0 && here.length === 0,
   });
@@ -149,16 +154,17 @@ const organisationNames = (reader: Reader, path: JsonPath): string[] =>
 
 type Context = { path: JsonPath; schoolId: SchoolId | undefined; role: PersonRole | null; isDeleted: boolean };
 
-function readContext(reader: Reader, path: JsonPath, state: ReadState): Context | null {
+function readContext(reader: Reader, path: JsonPath, state: ReadState): Context | "PARENT" | null {
   const organisation = [...path, "organisation"];
   const type = reader.get([...organisation, "typ"]);
   if (typeof type === "string" && type.toLowerCase() !== "schule") return null;
+  const isDeleted = (reader.get([...path, "loeschung"]) ?? null) !== null;
+  const code = reader.get([...path, "rolle"]);
+  if (!isDeleted && typeof code === "string" && isParentRole(code)) return "PARENT";
   const school = state.schools.choose(...organisationNames(reader, organisation));
   if (school.id !== undefined) state.found.add(school.id);
   else reader.fault([...organisation, "kennung"], school.fault, schoolFaults[school.fault]);
-  const role = reader.role([...path, "rolle"], roles);
-  const deletion = reader.get([...path, "loeschung"]);
-  return { path, schoolId: school.id, role, isDeleted: deletion !== null && deletion !== undefined };
+  return { path, schoolId: school.id, role: reader.role([...path, "rolle"], roles), isDeleted };
 }
 
 type GroupState = ReadState & Context & { sourceId: string; at: { line: number; column: number } };
@@ -211,5 +217,5 @@ function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, 
 
 function readRoleInGroup(reader: Reader, path: JsonPath): PersonRole | null {
   const found = Array.from({ length: reader.list(path) }, (_, index) => reader.role([...path, index], rolesInGroup));
-  return found.find((role) => role === "TEACHER") ?? found.find((role) => role === "STUDENT") ?? null;
+  return nearestRole(found.filter((role) => role !== "OTHER"));
 }

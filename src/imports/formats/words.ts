@@ -83,6 +83,16 @@ export const readRole = (text: string): PersonRole | undefined => {
   return roles.find(([, pattern]) => pattern.test(word))?.[0];
 };
 
+const parent = [
+  ...["(stief|pflege|gross|grand)?(eltern(teil)?|mutter|vater|parents?|mother|father)", "mum", "mom", "dad"],
+  ...["guardians?", "carers?", "relatives?", "nextofkin", "vormu(e?nder|nd)", "sorgber"],
+  ...["(verwandt|angehoerig)e?[rn]?", "(personen)?(erziehungs|sorge?)berechtigte?[rn]?(in)?"],
+].join("|");
+const parents = new RegExp(`^(ext)?((legal|and|or|und|oder)?(${parent}))+$`);
+
+/** Parents and guardians, in the words and codes of every format, are not people of the school. */
+export const isParentRole = (text: string): boolean => parents.test(foldWord(text));
+
 /** The role of the people whom a title, a file name or a heading speaks of. */
 export function findRoleIn(text: string): "STUDENT" | "TEACHER" | undefined {
   const words = text.split(/[^\p{L}]+/u).map(foldWord);
