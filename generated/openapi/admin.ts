@@ -4529,7 +4529,7 @@ export interface components {
          * @example NONE
          * @enum {string}
          */
-        UpstreamFailureCode: "NONE" | "UPSTREAM_DOWN" | "SECRET_REFUSED" | "SCOPE_REFUSED" | "CLOCK" | "INVALID_RESPONSE" | "TENANT" | "OTHER_SCHOOL" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "NOT_CONFIRMED" | "WAITS_FOR_STAFF" | "CONNECTION_OFF" | "CANCELLED" | "EXPIRED" | "OTHER_BROWSER" | "TOO_MANY" | "LOGIN_REQUIRED";
+        UpstreamFailureCode: "NONE" | "UPSTREAM_DOWN" | "SECRET_REFUSED" | "SCOPE_REFUSED" | "CLOCK" | "INVALID_RESPONSE" | "TENANT" | "OTHER_SCHOOL" | "CLAIM_MISSING" | "NOBODY_MATCHES" | "SEVERAL_MATCH" | "LINKED_TO_ANOTHER" | "LINK_CONTRADICTED" | "BLOCKED" | "NOT_IN_CLASSES" | "NOT_CONFIRMED" | "WAITS_FOR_STAFF" | "CONNECTION_OFF" | "CANCELLED" | "EXPIRED" | "OTHER_BROWSER" | "TOO_MANY" | "TEST_LIMIT" | "LOGIN_REQUIRED";
         /** @description A connection to the login that a school has elsewhere. */
         UpstreamConnection: {
             /**
@@ -4800,7 +4800,8 @@ export interface components {
              */
             clientId?: string | null;
             /**
-             * @description The secret that the service has at the provider. It cannot be read again.
+             * @description The secret that the service has at the provider. It cannot be read again, and is sent to the provider that it was given for alone:
+             *     another issuer, client id or `authMethod` without it in the same request removes the one before (`hasSecret` is false).
              * @example b1946ac92492d2347c6235b4d2611184
              */
             clientSecret?: string;
@@ -4850,13 +4851,14 @@ export interface components {
              */
             createsGuests?: boolean;
             /**
-             * @description Whether people other than pupils sign in. False once a set-up link has changed whom accounts sign in: the issuer, the tenant, the claims
-             *     of account and school, or the rule. Staff then confirm with true that it is right; a set-up link cannot.
+             * @description Whether people other than pupils sign in. False once a set-up link has changed whom accounts sign in: the issuer, the tenant, the client
+             *     id, `authMethod`, the scopes, the claims of account and school, or the rule. Staff then confirm with true that it is right, which
+             *     closes the set-up links; a set-up link cannot.
              * @example true
              */
             confirmedForStaff?: boolean;
             /**
-             * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer ends it.
+             * @description Whether a second factor at the provider counts here. Only an operator changes it; another issuer, tenant, client id or claim of the account ends it.
              * @example false
              */
             trustedForSecondFactor?: boolean;
@@ -5053,7 +5055,7 @@ export interface components {
              * @example 1
              */
             matches: number;
-            /** @description Whom it matches, if it is one person. */
+            /** @description Whom it matches, if it is one person whose name the account has too. */
             name: components["schemas"]["PersonName"];
             /** @description Other rules, best first. */
             suggestions: components["schemas"]["UpstreamSuggestion"][];

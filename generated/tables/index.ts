@@ -1186,6 +1186,7 @@ export const tables = {
       openedAt: "opened_at",
       browserHash: "browser_hash",
       closedAt: "closed_at",
+      tests: "tests",
       tested: "tested",
     },
   },
@@ -2182,6 +2183,7 @@ export type Rows = {
     openedAt: Date | null;
     browserHash: Buffer | null;
     closedAt: Date | null;
+    tests: number;
     tested: Buffer | null;
   };
   upstreamRecentSignIn: {

@@ -105,7 +105,8 @@ const connectionVerbs: Verbs = {
     },
   }),
   update: makeApiCommand({
-    summary: "Change a connection. A new issuer, tenant or subject claim unlinks everybody.",
+    summary:
+      "Change a connection. A new issuer, tenant or subject claim unlinks everybody. Give --secret-file too with a new issuer, client id or auth method: the secret before is removed, because it is sent only where it was typed for.",
     args,
     options: {
       name: option.text("What the button says."),

@@ -74,7 +74,7 @@ export const storedColumns = {
   upstream_set_up_link: {
     until: "MONTH",
     upstreamAccounts: "tested",
-    none: "id connection_id token_hash created_at created_by_role expires_at opened_at browser_hash closed_at",
+    none: "id connection_id token_hash created_at created_by_role expires_at opened_at browser_hash closed_at tests",
   },
   consent: { until: "WITH_PERSON", sessions: "person_id client_id scopes granted_at" },
   school_choice: { until: "WITH_PERSON", sessions: "person_id client_id school_id" },

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { GroupId, SchoolId } from "../directory/index.ts";
@@ -6,11 +5,12 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { makeRowLock, run, sql, statement, table } from "../platform/database/sql.ts";
+import { run, sql, statement, table } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   connectionNotFound,
   findConnection,
+  lockConnection,
   type Connection,
   type ConnectionSettings,
   type ConnectionUpdate,
@@ -21,6 +21,9 @@ import type { ConnectionId } from "./ids.ts";
 import { profiles } from "./profiles.ts";
 import { sealJson, secretPurpose } from "./sealed-json.ts";
 import { endSessionsIn } from "./sessions.ts";
+import { closeSetUpLinksIn } from "./set-up-links.ts";
+import { lockSchool } from "./way-in.ts";
+import { ends } from "./what-changes-end.ts";
 
 type Context = { keys: EncryptionKeys; allowHttp: boolean; origin: Origin };
 
@@ -38,6 +41,7 @@ export async function createConnectionIn(
     allowHttp,
   );
   await checkGroups(tx, schoolId, settings.groupIds);
+  await lockSchool(tx, schoolId);
   await checkCount(tx, schoolId);
   const id = makeUuid(origin.at) as ConnectionId;
   const sealed = clientSecret === undefined ? {} : { clientSecret: sealJson(keys, secretPurpose(id), clientSecret) };
@@ -91,12 +95,10 @@ async function unique<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-export const lockConnection = makeRowLock("upstreamConnection", "id", "upstream.lockConnection");
-
 /**
- * Another issuer, tenant or subject claim means other accounts: links end with their sessions, and the connection is a
- * draft until it has been tested again. If a set-up link changes whom accounts sign in, staff must confirm it.
- * Errors: as `createConnectionIn`; conflict upstream_incomplete, upstream_not_tested.
+ * `what-changes-end.ts` says what a change ends; without a passed test, the connection is a draft. Set-up links close
+ * when staff confirm what was entered with them. Errors: as `createConnectionIn`; conflict upstream_incomplete,
+ * upstream_not_tested.
  */
 export async function updateConnectionIn(
   tx: Transaction,
@@ -110,37 +112,38 @@ export async function updateConnectionIn(
   checkCredentials({ clientId: given.clientId, clientSecret });
   const settings = checkSettings(before.profile, { ...settingsOf(before), ...withIssuer(before, given) }, allowHttp);
   if (given.groupIds !== undefined) await checkGroups(tx, before.schoolId, given.groupIds);
-  const isOther = differ(["issuer", "tenant", "subjectClaim"], settings, before);
-  const needsConfirmation = byContact && (isOther || differ(decidesWhoSignsIn, settings, before));
-  const confirmedForStaff = settings.confirmedForStaff && !needsConfirmation;
-  if (isOther) await forgetAccounts(tx, id, origin.at);
-  const testedAt = isOther ? null : before.testedAt;
+  const forgetsSecret = clientSecret === undefined && ends("secret", before, settings);
+  const mustBeTested = ends("test", before, settings);
+  const areOthers = ends("links", before, settings);
+  if (areOthers) await forgetAccounts(tx, id, origin.at);
+  if (mustBeTested)
+    await tx.prisma.upstreamSetUpLink.updateMany({ where: { connectionId: id }, data: { tested: null } });
+  const confirmedForStaff = settings.confirmedForStaff && !(byContact && ends("confirmation", before, settings));
+  const testedAt = mustBeTested ? null : before.testedAt;
   // The operator trusted the provider before. Only they can give it again, which is a change of their own.
-  const trustedForSecondFactor = settings.trustedForSecondFactor && !(isOther && before.trustedForSecondFactor);
-  const state = wanted ?? (isOther ? "DRAFT" : before.state);
-  if (state === "ON" || state === "OFF")
-    checkComplete({ ...settings, testedAt, hasSecret: before.hasSecret || clientSecret !== undefined });
+  const losesTrust = before.trustedForSecondFactor && ends("trust", before, settings);
+  const state = wanted ?? (mustBeTested ? "DRAFT" : before.state);
+  const hasSecret = clientSecret !== undefined || (before.hasSecret && !forgetsSecret);
+  if (state === "ON" || state === "OFF") checkComplete({ ...settings, testedAt, hasSecret });
   const data = {
     ...settings,
     confirmedForStaff,
-    trustedForSecondFactor,
+    trustedForSecondFactor: settings.trustedForSecondFactor && !losesTrust,
     state,
     testedAt,
-    ...(isOther && unread),
+    // Read again for a new secret too: the address that the document names then is the one that it was typed for.
+    ...((clientSecret !== undefined || areOthers) && unread),
+    ...(forgetsSecret && { clientSecret: null, secretExpiresAt: null }),
     ...(clientSecret !== undefined && { clientSecret: sealJson(keys, secretPurpose(id), clientSecret) }),
     updatedAt: origin.at,
   };
   await unique(() => tx.prisma.upstreamConnection.update({ where: { id }, data }));
   if (confirmedForStaff && !before.confirmedForStaff)
     await tx.prisma.upstreamRefusal.deleteMany({ where: { connectionId: id, code: "NOT_CONFIRMED" } });
+  if (given.confirmedForStaff === true) await closeSetUpLinksIn(tx, id, origin);
   const detail = { connectionId: id, ...(state !== before.state && { state }) };
   await recordAudit(tx, { ...origin, action: "upstream_connection_updated", schoolId: before.schoolId, detail });
 }
-
-const decidesWhoSignsIn = ["schoolClaim", "schoolValue", "ruleClaim", "ruleField", "normalisations"] as const;
-
-const differ = (names: readonly (keyof ConnectionSettings)[], a: ConnectionSettings, b: ConnectionSettings): boolean =>
-  names.some((name) => !isDeepStrictEqual(a[name], b[name]));
 
 /** What was read from the provider before. */
 const unread = {

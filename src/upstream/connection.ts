@@ -2,6 +2,7 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { UpstreamNormalisation, UpstreamRuleField, UpstreamState } from "../../generated/prisma/enums.ts";
 import type { GroupId, SchoolId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
+import { makeRowLock } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import type { FailureCode } from "./failures.ts";
 import type { ConnectionId } from "./ids.ts";
@@ -89,6 +90,8 @@ export async function findConnection({ prisma }: RecordStore, id: ConnectionId):
   const found = await prisma.upstreamConnection.findUnique({ where: { id }, omit: omitted });
   return found && present(found);
 }
+
+export const lockConnection = makeRowLock("upstreamConnection", "id", "upstream.lockConnection");
 
 type ListedConnections = {
   schoolIds?: readonly SchoolId[] | undefined;

@@ -49,6 +49,21 @@ const storeStatement = statement<Stored>(
   "upstream.storeMetadata",
 );
 
+const originOf = (address: string): string => new URL(address).origin;
+
+/**
+ * The client secret goes to the host of the issuer that it was typed for, or to the one that the issuer named then. A
+ * secret that is typed again makes the document unknown. Errors: INVALID_RESPONSE.
+ */
+function refuseOtherHost({ issuer, metadata: known }: ReadyConnection, { token_endpoint: named }: Metadata): void {
+  if (known === null || [issuer, known.token_endpoint].map(originOf).includes(originOf(named))) return;
+  const remedy = "if that is right, type the client secret again";
+  throw new UpstreamError(
+    "INVALID_RESPONSE",
+    `the discovery document names a token endpoint on another host: ${remedy}`,
+  );
+}
+
 const refreshMs = 86_400_000;
 /** Because of tokens that no key fits, keys are not read more often. */
 const forcedMs = 60_000;
@@ -64,6 +79,7 @@ export function makeContact(deps: ContactDeps): Contact {
   const readNow = async (of: ReadyConnection): Promise<Known> => {
     const fetch = deps.fetchFor(of.id);
     const metadata = await readMetadata(fetch, { issuer: of.issuer, allowHttp });
+    refuseOtherHost(of, metadata);
     const keys = await readKeys(fetch, metadata);
     const found = findJsonFault({ ...metadata, ...keys });
     if (found !== null)

@@ -32,6 +32,7 @@ export const passingFailures = [
   "EXPIRED",
   "OTHER_BROWSER",
   "TOO_MANY",
+  "TEST_LIMIT",
   "LOGIN_REQUIRED",
 ] as const;
 

@@ -19,7 +19,7 @@ import { readAuthTime, refuseOldSignIn } from "./freshness.ts";
 import { linkByRule, newSessionId, recordSignIn } from "./record-sign-in.ts";
 import { recordRefusal } from "./refusals.ts";
 import { takeRoundTrip, type RoundTrip } from "./round-trip.ts";
-import { keepTestedSignIn } from "./set-up-links.ts";
+import { countTest, keepTestedSignIn } from "./set-up-links.ts";
 import { reportTest, type Arrived } from "./test-sign-in.ts";
 import { storeOf } from "../platform/database/db.ts";
 import type { Back, Destination, Finished, RoundTripDeps } from "./upstream.ts";
@@ -124,8 +124,9 @@ async function finishTest(
     now,
   }: Arriving & { setUpLinkId: Extract<Destination, { test: unknown }>["test"]; now: Date },
 ): Promise<Finished> {
+  await countTest(db.pool, setUpLinkId);
   const tested = await reportTest(storeOf(db), connection, { ...arrived, now });
-  await keepTestedSignIn(db, { id: setUpLinkId, tested, claims: arrived.claims }, encryptionKeys);
+  await keepTestedSignIn(db, { id: setUpLinkId, connection, tested, claims: arrived.claims }, encryptionKeys);
   return { kind: "tested", setUpLinkId, tested };
 }
 

@@ -5,7 +5,7 @@ import { recordAudit } from "../events/index.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { readDisplayName, readText, type Claims } from "./claims.ts";
 import type { Account } from "./find-link.ts";
-import { lockConnection } from "./change-connection.ts";
+import { lockConnection } from "./connection.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 
 /**

@@ -4,15 +4,24 @@ import type { GroupId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { storeOf, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
+import {
+  storeOf,
+  withPrismaTransaction,
+  type PrismaDb,
+  type RecordStore,
+  type Transaction,
+} from "../platform/database/db.ts";
+import { findRows, sql, statement, table, update, type Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { keepClaims, type Claims } from "./claims.ts";
-import { connectionNotFound } from "./connection.ts";
+import { connectionNotFound, findConnection, lockConnection } from "./connection.ts";
 import { UpstreamError } from "./failures.ts";
 import type { ConnectionId, SetUpLinkId } from "./ids.ts";
+import type { ReadyConnection } from "./ready-connection.ts";
 import { hashSecret } from "./round-trip.ts";
 import { openJson, sealJson } from "./sealed-json.ts";
 import { tryRules, type TestedSignIn } from "./test-sign-in.ts";
+import { ends } from "./what-changes-end.ts";
 
 export type SetUpLink = {
   id: SetUpLinkId;
@@ -26,6 +35,8 @@ export type SetUpLink = {
 
 const mostDays = 30;
 const mostOpen = 5;
+/** Each tells which of the claims that arrived are somebody's at the school. */
+const mostTests = 20;
 
 /** The token is shown once. Errors: invalid for the days; not_found; conflict set_up_links_open. */
 export async function createSetUpLinkIn(
@@ -36,10 +47,8 @@ export async function createSetUpLinkIn(
   if (!Number.isInteger(days) || days < 1 || days > mostDays)
     throw new AppError("invalid", "text_malformed", `days must be between 1 and ${mostDays}.`);
   const { prisma } = tx;
-  const connection = await prisma.upstreamConnection.findUnique({
-    where: { id: connectionId },
-    select: { schoolId: true },
-  });
+  await lockConnection(tx, connectionId);
+  const connection = await findConnection(tx, connectionId);
   if (connection === null) throw connectionNotFound();
   const open = { connectionId, closedAt: null, expiresAt: { gt: origin.at } };
   if ((await prisma.upstreamSetUpLink.count({ where: open })) >= mostOpen)
@@ -116,6 +125,27 @@ export async function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin:
   await recordAudit(tx, { ...origin, action: "set_up_link_closed", schoolId, detail });
 }
 
+/** Closes those of a connection that are open. */
+export async function closeSetUpLinksIn(tx: Transaction, connectionId: ConnectionId, origin: Origin): Promise<void> {
+  const where = { connectionId, closedAt: null, expiresAt: { gt: origin.at } };
+  const open = await tx.prisma.upstreamSetUpLink.findMany({ where, select: { id: true } });
+  for (const { id } of open) await closeSetUpLinkIn(tx, id as SetUpLinkId, origin);
+}
+
+const link = table("upstreamSetUpLink", "link");
+
+const countStatement = statement<{ id: SetUpLinkId }>(
+  ({ id }) => sql`
+    ${update("upstreamSetUpLink", "link", { tests: sql`${link.tests} + 1` })}
+    WHERE ${link.id} = ${id} AND ${link.tests} < ${mostTests} RETURNING 1`,
+  "upstream.countTest",
+);
+
+/** Counts a test sign-in before the roster is looked at. Errors: TEST_LIMIT. */
+export async function countTest(db: Queryable, id: SetUpLinkId): Promise<void> {
+  if ((await findRows(db, countStatement, { id })).length === 0) throw new UpstreamError("TEST_LIMIT");
+}
+
 const purposeOf = (id: SetUpLinkId): string => `tested:${id}`;
 
 /** An earlier version kept no `moreClaims`. */
@@ -134,23 +164,33 @@ const asked = {
 } satisfies Prisma.UpstreamConnectionSelect;
 
 /**
- * Marks the connection as tested, and keeps what arrived for the browser of the link. Errors: EXPIRED if the link was
- * closed or the connection got another issuer meanwhile.
+ * Marks the connection as tested, and keeps what arrived for the browser of the link. Scopes that the provider did not
+ * release are given up, which staff must confirm as other changes. Errors: EXPIRED if the link was closed meanwhile, or
+ * something was changed that must be tested again.
  */
 export async function keepTestedSignIn(
-  { prisma }: RecordStore,
-  { id, tested, claims }: { id: SetUpLinkId; tested: TestedSignIn; claims: Claims },
+  db: PrismaDb,
+  given: { id: SetUpLinkId; connection: ReadyConnection; tested: TestedSignIn; claims: Claims },
   keys: EncryptionKeys,
 ): Promise<void> {
-  const { at, issuer, scopes } = tested;
-  const { count } = await prisma.upstreamConnection.updateMany({
-    where: { issuer, setUpLinks: { some: { id, closedAt: null } } },
-    data: { testedAt: at, scopes, lastSuccessAt: at, failingSince: null },
-  });
-  if (count === 0) throw new UpstreamError("EXPIRED", "the set-up link was closed or the connection has changed");
+  const { id, connection, tested, claims } = given;
+  const { at, scopes } = tested;
   const kept: Kept = { ...tested, arrived: keepClaims(claims) };
-  const where = { id, closedAt: null };
-  await prisma.upstreamSetUpLink.updateMany({ where, data: { tested: sealJson(keys, purposeOf(id), kept) } });
+  await withPrismaTransaction(db, async (tx) => {
+    const { upstreamConnection, upstreamSetUpLink } = tx.prisma;
+    await lockConnection(tx, connection.id);
+    const found = await findConnection(tx, connection.id);
+    const where = { id, connectionId: connection.id, closedAt: null };
+    const { count } = await upstreamSetUpLink.updateMany({
+      where,
+      data: { tested: sealJson(keys, purposeOf(id), kept) },
+    });
+    if (found === null || count === 0 || ends("test", connection, found))
+      throw new UpstreamError("EXPIRED", "the set-up link was closed or the connection has changed");
+    const confirmedForStaff = found.confirmedForStaff && !ends("confirmation", found, { ...found, scopes });
+    const data = { testedAt: at, scopes, confirmedForStaff, lastSuccessAt: at, failingSince: null };
+    await upstreamConnection.update({ where: { id: connection.id }, data });
+  });
 }
 
 /** What arrived at the last test sign-in of this link, and what the rule of now does with it. */

@@ -1,9 +1,10 @@
 import { personNameOf, type PersonId, type PersonName } from "../directory/index.ts";
 import type { Store } from "../platform/database/db.ts";
-import { isAddress, keepClaims, readText, textsOf, type Claims } from "./claims.ts";
+import { isAddress, keepClaims, readDisplayName, readText, textsOf, type Claims } from "./claims.ts";
 import type { RuleField } from "./connection.ts";
 import type { AccountRefusal } from "./failures.ts";
 import { findPersonOf, type Asked } from "./find-link.ts";
+import { profiles } from "./profiles.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 import { findMatches } from "./roster.ts";
 
@@ -84,13 +85,35 @@ async function matchOf(
   const { personId } = found.facts;
   const select = { firstFull: true, firstCall: true, last: true };
   const person = await db.prisma.person.findUnique({ where: { id: personId }, select });
-  return { kind: "one", personId, name: person && personNameOf(person) };
+  const name = person && personNameOf(person);
+  return { kind: "one", personId, name: name && isNameOf(claims, name) ? name : null };
 }
+
+const plain = (text: string): string => text.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean).join(" ");
+
+/** Whether the account has the name of the person: of others, a set-up link does not say who they are. */
+function isNameOf(claims: Claims, { firstFull, firstCall, last }: PersonName): boolean {
+  const [first, family] = [readText(claims, "given_name"), readText(claims, "family_name")];
+  const own = [readDisplayName(claims), first !== null && family !== null ? `${first} ${family}` : null];
+  const names = [firstFull, firstCall].map((one) => plain(`${one} ${last}`));
+  return own.some((name) => name !== null && names.includes(plain(name)));
+}
+
+/** Those that the provider is known for come first. */
+const mostTried = 40;
 
 const ruleFields: readonly RuleField[] = ["SOURCE_SYSTEM_IDENTIFIER", "USERNAME", "PERSON_ID"];
 
-async function suggestRules(db: Store, { schoolId, normalisations }: Asked, claims: Claims): Promise<Suggestion[]> {
-  const named = Object.keys(keepClaims(claims)).filter((name) => !isAddress(name) && readText(claims, name) !== null);
+async function suggestRules(
+  db: Store,
+  { schoolId, profile, normalisations }: Asked,
+  claims: Claims,
+): Promise<Suggestion[]> {
+  const kept = keepClaims(claims);
+  const known = profiles[profile].ruleClaims.filter((name) => Object.hasOwn(kept, name));
+  const named = [...new Set([...known, ...Object.keys(kept)])]
+    .filter((name) => !isAddress(name) && readText(claims, name) !== null)
+    .slice(0, mostTried);
   const values = named.map((name) => readText(claims, name)!);
   const found = await Promise.all(
     ruleFields.map(async (field) => {

@@ -57,7 +57,7 @@ export const allowsLocalPasswords = (
   at: Date,
 ): boolean => localPasswords || (emergencyUntil !== null && emergencyUntil > at);
 
-const lockSchool = makeRowLock("school", "id", "upstream.lockSchool");
+export const lockSchool = makeRowLock("school", "id", "upstream.lockSchool");
 const linkNames = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /**

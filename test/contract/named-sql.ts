@@ -227,6 +227,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   ],
   [["src/upstream/refusals.ts"], "one conditional upsert, and the oldest beyond the limit"],
   [["src/upstream/change-connection.ts"], "a row lock, for which new links wait"],
+  [["src/upstream/set-up-links.ts"], "a conditional count of test sign-ins, exact for those that come back at once"],
   [["src/upstream/school-logins.ts"], "a part of the statement that explains a sign-in"],
   [["src/upstream/way-in.ts"], "the buttons of each sign-in page; the search of schools by words; a row lock"],
   [["src/upstream/jobs.ts"], "removal in batches by index; connections that are due are leased"],

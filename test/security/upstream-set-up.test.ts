@@ -1,3 +1,4 @@
+import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { operationIds } from "../../src/admin/handlers.ts";
 import { allowSetUp } from "../../src/admin/rights.ts";
@@ -7,7 +8,7 @@ import type { SetUpCaller } from "../../src/admin/index.ts";
 import type { Browser, Shown } from "../support/browser.ts";
 import { makeStaff, type AdminClient } from "../support/admin.ts";
 import { signInThere } from "../support/upstream-browser.ts";
-import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts";
+import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { startAttackWorld, type AttackedSchool } from "./upstream-world.ts";
 
 // Whoever gets hold of a set-up link, and an IT contact who wants more than it allows.
@@ -18,6 +19,10 @@ type SetUp = { school: AttackedSchool; admin: AdminClient; link: string };
 async function makeSetUp(): Promise<SetUp> {
   const school = await world.connect();
   const admin = (await makeStaff(world.service, "SCHOOL_ADMIN", { schoolIds: [school.school] })).call;
+  return makeLink({ school, admin });
+}
+
+async function makeLink({ school, admin }: Omit<SetUp, "link">): Promise<SetUp> {
   const made = await admin("POST", `/upstream-connections/${school.connectionId}/set-up-links`, { body: { days: 7 } });
   return { school, admin, link: new URL((made.body as { url: string }).url).pathname };
 }
@@ -117,6 +122,7 @@ test("whoever has a set-up link and a provider of their own becomes nobody but a
   const values = {
     issuer: evil.provider.issuer,
     clientId,
+    secret: clientSecret,
     scopes: "openid profile",
     subjectClaim: "sub",
     authMethod: "client_secret_basic",
@@ -141,13 +147,116 @@ test("whoever has a set-up link and a provider of their own becomes nobody but a
   expect((await admin("PATCH", path, { body: { confirmedForStaff: true } })).status).toBe(204);
   expect((await admin("GET", `${path}/refusals`)).body).toEqual([]);
   expect(await world.outcome(evil, { import_id: "2" }, "2")).toBe("signed in");
-  // A new secret names nobody anew; another rule does.
+  // What was entered is confirmed, and not what the holder of the link would enter next.
+  expect((await browser.open(`${address}/values`)).status).toBe(404);
+});
+
+// test/upstream/set-up.test.ts goes through all settings.
+test("a client of the thief at the school's own provider is tested and confirmed again before it signs staff in", async () => {
+  const setUp = await makeSetUp();
+  const { school, admin } = setUp;
+  const { browser, address } = await open(setUp);
+  const { provider } = school;
+  const values = {
+    issuer: provider.issuer,
+    scopes: "openid profile",
+    subjectClaim: "sub",
+    authMethod: "client_secret_basic",
+  };
   const save = async (step: string, fields: Record<string, string>) => {
     await browser.submit(await browser.open(`${address}/${step}`), `/${step}`, fields);
-    return (await read(setUp))["confirmedForStaff"];
+    const { hasSecret, confirmedForStaff, state, testedAt } = await read(setUp);
+    return { hasSecret, confirmedForStaff, state, isTested: testedAt !== null };
   };
-  expect(await save("values", { ...values, secret: "renewed" })).toBe(true);
-  expect(await save("result", { ruleClaim: "id", ruleField: "USERNAME" })).toBe(false);
+  // Another secret of the same client names nobody anew.
+  const on = { hasSecret: true, confirmedForStaff: true, state: "ON", isTested: true };
+  expect(await save("values", { ...values, clientId, secret: "renewed" })).toEqual(on);
+  expect(await save("result", { ruleClaim: "import_id", ruleField: "USERNAME" })).toEqual({
+    ...on,
+    confirmedForStaff: false,
+  });
+  const path = `/upstream-connections/${school.connectionId}`;
+  await admin("PATCH", path, { body: { ruleField: "SOURCE_SYSTEM_IDENTIFIER", confirmedForStaff: true } });
+  const thief = await open(await makeLink(setUp));
+  const form = await thief.browser.open(`${thief.address}/values`);
+  await thief.browser.submit(form, "/values", { ...values, clientId: "of-the-thief", secret: "of-the-thief" });
+  expect(await read(setUp)).toMatchObject({
+    confirmedForStaff: false,
+    state: "DRAFT",
+    testedAt: null,
+    hasSecret: true,
+  });
+});
+
+test("a client secret goes to nobody who enters another address, as the holder of a set-up link or as staff", async () => {
+  const evil = await startUpstreamProvider();
+  const secrets: string[] = [];
+  evil.before = (req) => {
+    secrets.push(req.headers.authorization ?? "");
+    return false;
+  };
+  const values = { issuer: evil.issuer, clientId, scopes: "openid profile", subjectClaim: "sub", secret: "" };
+  for (const enter of [
+    async ({ browser, address }: Awaited<ReturnType<typeof open>>) => {
+      const form = await browser.open(`${address}/values`);
+      expect(form.html).toContain("a secret is sent only to the address that it was typed for");
+      const shown = await browser.submit(form, "/values", { ...values, authMethod: "client_secret_basic" });
+      expect(shown.html).toContain("the secret must be typed again");
+    },
+    async (_opened: unknown, { admin, school }: SetUp) => {
+      const path = `/upstream-connections/${school.connectionId}`;
+      expect((await admin("PATCH", path, { body: { issuer: evil.issuer } })).status).toBe(204);
+    },
+  ]) {
+    const setUp = await makeSetUp();
+    evil.redirectUris.push(...setUp.school.provider.redirectUris);
+    const opened = await open(setUp);
+    await enter(opened, setUp);
+    expect(await read(setUp)).toMatchObject({ hasSecret: false, state: "DRAFT", testedAt: null });
+    const left = await opened.browser.open(`${opened.address}/sign-in`);
+    expect([new URL(left.url).pathname, left.html.includes("must be typed again")]).toEqual([
+      `${opened.address}/sign-in`,
+      true,
+    ]);
+  }
+  expect(secrets.filter((sent) => sent !== "")).toEqual([]);
+});
+
+test("77 guesses in one test sign-in tell no name, and a link is for 20 tests", async () => {
+  const setUp = await makeSetUp();
+  const { school } = setUp;
+  const name = { firstFull: "Tina Maria", firstCall: "Tina", last: "Teach" };
+  await world.make.person({ school: school.school, sourceSystemIdentifier: "4711", name });
+  const { browser, address } = await open(setUp);
+  world.service.clock.set(new Date());
+  const guesses = Object.fromEntries(Array.from({ length: 77 }, (_, index) => [`g${index}`, String(4640 + index)]));
+  const testWith = async (claims: Record<string, unknown>) => {
+    signInThere(school.provider, { import_id: "4711" });
+    school.provider.after = async (path, body) =>
+      path === "/token"
+        ? { ...body, id_token: await school.provider.sign({ ...decodeJwt(body["id_token"] as string), ...claims }) }
+        : body;
+    try {
+      const left = await browser.open(`${address}/sign-in`);
+      if (!left.url.startsWith(school.provider.issuer)) return left;
+      return await world.comeBack(browser, school.connectionId, await school.provider.visit(new URL(left.url)));
+    } finally {
+      school.provider.after = null;
+    }
+  };
+  const guessed = await testWith({ ...guesses, name: "Somebody Else" });
+  expect([guessed.html.includes("exactly one person"), guessed.html.includes("Teach")]).toEqual([true, false]);
+  expect(guessed.html).not.toContain("= ID in your administration software</code>");
+  for (const own of [{ name: "tina  teach" }, { given_name: "Tina Maria", family_name: "Teach" }])
+    expect((await testWith(own)).html).toContain("would be: Tina Teach");
+  await world.service.db.prisma.upstreamSetUpLink.update({
+    where: { id: address.split("/").at(-1)! },
+    data: { tests: 20 },
+  });
+  const refused = await testWith({ name: "Tina Teach" });
+  expect(refused.html).toContain("This set-up link has no test sign-ins left");
+  // What was tested stays.
+  expect((await browser.open(`${address}/result`)).html).toContain("would be: Tina Teach");
 });
 
 test("a contact may call five operations, all about the connection, and no other of the admin API", () => {

@@ -4,9 +4,10 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { giveLogin } from "../support/token.ts";
-import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts";
+import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { makeRelyingParty } from "../support/upstream.ts";
-import { findConnection, profiles, type ConnectionId } from "../../src/upstream/index.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import { findConnection, profiles, updateConnectionIn, type ConnectionId } from "../../src/upstream/index.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -316,4 +317,31 @@ test("a provider that hangs, redirects, sends too much or has moved is down for 
     send();
   });
   expect(await upstream.checkConnection(id)).toMatchObject({ kind: "failed", failure: { code: "INVALID_RESPONSE" } });
+});
+
+test("a client secret goes to no other host that the discovery document names later, until it is typed again", async () => {
+  const of = await party.connect(provider, await make.school());
+  const evil = await startReceiver();
+  const check = async (tokenEndpoint: string) =>
+    withAnswer(
+      (path, body) => (path.startsWith("/.well-known/") ? { ...body, token_endpoint: tokenEndpoint } : body),
+      () => party.upstream.checkConnection(of),
+    );
+  const own = `${provider.issuer}/token`;
+  expect(await check(own)).toMatchObject({ kind: "reached" });
+  const moved = await check(`${evil.url}/token`);
+  expect(moved).toMatchObject({ kind: "failed", failure: { code: "INVALID_RESPONSE" } });
+  expect(moved).toMatchObject({ detail: expect.stringContaining("type the client secret again") });
+  expect(await stateOf(of)).toMatchObject({ lastFailure: "INVALID_RESPONSE" });
+  // Another path of the issuer's own host, as after an update of IServ, is where the secret may go.
+  expect(await check(`${provider.issuer}/v2/token`)).toMatchObject({
+    endpoints: { token: `${provider.issuer}/v2/token` },
+  });
+  expect(await check(own)).toMatchObject({ endpoints: { token: own } });
+  const codeOfSignIn = async () => party.codeOf(party.signIn(provider, of));
+  expect(await codeOfSignIn()).toBe("NOBODY_MATCHES");
+  expect(evil.received).toEqual([]);
+  const update = { clientSecret };
+  await withPrismaTransaction(db, (tx) => updateConnectionIn(tx, { id: of, update }, party.context()));
+  expect(await check(`${evil.url}/token`)).toMatchObject({ endpoints: { token: `${evil.url}/token` } });
 });

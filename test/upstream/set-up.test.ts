@@ -65,7 +65,12 @@ test("the way from a draft through a set-up link and a test to a connection that
 
   const link = await party.openLink(connection);
   provider.account = "sub-17";
-  provider.claims["sub-17"] = { employee_id: "17", email: "bo@goethe.example", groups: [{ id: 1, act: "klasse7b" }] };
+  provider.claims["sub-17"] = {
+    employee_id: "17",
+    name: "Bo Muster",
+    email: "bo@goethe.example",
+    groups: [{ id: 1, act: "klasse7b" }],
+  };
   const tested = await party.signIn(provider, connection, { to: { test: link } });
   expect(tested).toMatchObject({ kind: "tested", setUpLinkId: link });
   const kept = (await findTestedSignIn(db, link, encryptionKeys))!;
@@ -107,9 +112,138 @@ test("a set-up link is good in the browser that opened it first, until it is clo
   await expect(inTransaction((tx) => closeSetUpLinkIn(tx, id, origin))).rejects.toMatchObject({
     code: "set_up_link_not_found",
   });
-  for (let count = 0; count < 5; count++) await create(1);
-  await expect(create(1)).rejects.toMatchObject({ code: "set_up_links_open" });
+  // Made at the same time, too.
+  const made = await Promise.allSettled(Array.from({ length: 6 }, () => create(1)));
+  expect(made.filter(({ status }) => status === "rejected")).toMatchObject([{ reason: { code: "set_up_links_open" } }]);
   expect(await listSetUpLinks(db, connection, at)).toHaveLength(6);
+});
+
+test("a set-up link is for 20 test sign-ins, however many come back at once, and those of another link do not count", async () => {
+  const connection = await party.connect(provider, await make.school(), { state: "DRAFT" });
+  const [test, other] = [await party.openLink(connection), await party.openLink(connection)];
+  await db.prisma.upstreamSetUpLink.update({ where: { id: test }, data: { tests: 18 } });
+  provider.account = "tester";
+  const left = await Promise.all(["1", "2", "3"].map(() => party.begin(connection, { to: { test } })));
+  const back = await Promise.all(left.map((url) => provider.visit(url)));
+  const codes = await Promise.all(back.map((params) => party.codeOf(party.finish(connection, params))));
+  expect(codes.sort()).toEqual(["TEST_LIMIT", "tested", "tested"]);
+  expect(await party.codeOf(party.signIn(provider, connection, { to: { test: other } }))).toBe("tested");
+  expect((await db.prisma.upstreamSetUpLink.findUniqueOrThrow({ where: { id: test } })).tests).toBe(20);
+});
+
+test("a change ends what depended on the setting, and a set-up link takes the confirmation back", async () => {
+  // `src/upstream/what-changes-end.ts` names every column; these are all that can be changed.
+  const changes: Record<keyof ConnectionUpdate, [change: ConnectionUpdate, ends: string]> = {
+    issuer: [{ issuer: "http://127.0.0.1:9/other" }, "secret test links trust confirmation"],
+    tenant: [
+      { tenant: "22222222-2222-4333-8444-555555555555", issuer: provider.issuer },
+      "test links trust confirmation",
+    ],
+    subjectClaim: [{ subjectClaim: "uuid" }, "test links trust confirmation"],
+    clientId: [{ clientId: "another" }, "secret test trust confirmation"],
+    authMethod: [{ authMethod: "client_secret_basic" }, "secret test confirmation"],
+    scopes: [{ scopes: ["openid"] }, "test confirmation"],
+    schoolClaim: [{ schoolClaim: "school" }, "confirmation"],
+    schoolValue: [{ schoolValue: "2" }, "confirmation"],
+    ruleClaim: [{ ruleClaim: "import_id" }, "confirmation"],
+    ruleField: [{ ruleField: "USERNAME" }, "confirmation"],
+    normalisations: [{ normalisations: ["TRIM"] }, "confirmation"],
+    clientSecret: [{ clientSecret: "renewed" }, ""],
+    secretExpiresAt: [{ secretExpiresAt: new Date() }, ""],
+    groupIds: [{ groupIds: [] }, ""],
+    name: [{ name: "Another" }, ""],
+    createsGuests: [{ createsGuests: true }, ""],
+    endsUpstreamSession: [{ endsUpstreamSession: true }, ""],
+    trustedForSecondFactor: [{ trustedForSecondFactor: true }, ""],
+    confirmedForStaff: [{ confirmedForStaff: true }, ""],
+    state: [{ state: "ON" }, ""],
+  };
+  const school = await make.school();
+  const connectionId = await party.connect(provider, school, {
+    profile: "ENTRA",
+    tenant: "11111111-2222-4333-8444-555555555555",
+    subjectClaim: "sub",
+    schoolClaim: "first",
+    schoolValue: "1",
+    trustedForSecondFactor: true,
+  });
+  const where = { id: connectionId };
+  const omit = { id: true, schoolId: true, metadata: true, keys: true } as const;
+  const row = await db.prisma.upstreamConnection.findUniqueOrThrow({ where, omit });
+  const link = { connectionId, issuer: provider.issuer, subject: "1", personId: await make.person({ school }) };
+  const isEndedBy = async (update: ConnectionUpdate, byContact: boolean) => {
+    await db.prisma.upstreamConnection.update({ where, data: row });
+    const createdLink = { ...link, linkedAt: origin.at, linkedBy: "RULE" as const };
+    await db.prisma.upstreamLink.createMany({ data: [createdLink], skipDuplicates: true });
+    await inTransaction((tx) => updateConnectionIn(tx, { id: connectionId, update, byContact }, party.context()));
+    const after = (await findConnection(db, connectionId))!;
+    expect(after.state).toBe(after.testedAt === null ? "DRAFT" : "ON");
+    const kept = {
+      secret: after.hasSecret,
+      test: after.testedAt !== null,
+      links: (await db.prisma.upstreamLink.count({ where: { connectionId } })) > 0,
+      trust: after.trustedForSecondFactor,
+      confirmation: after.confirmedForStaff,
+    };
+    return (Object.keys(kept) as (keyof typeof kept)[]).filter((name) => !kept[name]).join(" ");
+  };
+  for (const [name, [update, ends]] of Object.entries(changes)) {
+    expect([name, await isEndedBy(update, true)]).toEqual([name, ends]);
+    // Staff confirm what they enter themselves.
+    expect([name, await isEndedBy(update, false)]).toEqual([name, ends.replace(/ ?confirmation/, "")]);
+    // A secret in the same change is for the new address.
+    const withSecret = { clientSecret: "typed-again", ...update };
+    expect([name, await isEndedBy(withSecret, true)]).toEqual([name, ends.replace(/secret ?/, "")]);
+  }
+});
+
+test("set-up links close when staff confirm what was entered with them, and no test on its way passes", async () => {
+  const connection = await party.connect(provider, await make.school());
+  const test = await party.openLink(connection);
+  const change = (update: ConnectionUpdate, byContact: boolean) =>
+    inTransaction((tx) => updateConnectionIn(tx, { id: connection, update, byContact }, party.context()));
+  await change({ ruleClaim: "import_id" }, true);
+  const url = await party.begin(connection, { to: { test } });
+  await change({ confirmedForStaff: true }, false);
+  expect(await party.codeOf(party.finish(connection, await provider.visit(url)))).toBe("CONNECTION_OFF");
+  expect(await listSetUpLinks(db, connection, new Date())).toMatchObject([{ id: test, closedAt: expect.any(Date) }]);
+});
+
+test("a test sign-in that another client or fewer scopes overtake passes no test, and leaves nothing confirmed", async () => {
+  const connection = await party.connect(provider, await make.school());
+  const read = async () => {
+    const { testedAt, scopes, confirmedForStaff } = (await findConnection(db, connection))!;
+    return { isTested: testedAt !== null, scopes, confirmedForStaff };
+  };
+  const test = await party.openLink(connection);
+  provider.account = "tester";
+  provider.after = async (path, body) => {
+    const update = { clientId: "of-the-thief", clientSecret: "of-the-thief" };
+    if (path === "/token")
+      await inTransaction((tx) => updateConnectionIn(tx, { id: connection, update, byContact: true }, party.context()));
+    return body;
+  };
+  expect(await party.codeOf(party.signIn(provider, connection, { to: { test } }))).toBe("EXPIRED");
+  provider.after = null;
+  expect(await read()).toMatchObject({ isTested: false, confirmedForStaff: false });
+  const back = { clientId, clientSecret, scopes: ["openid", "profile", "email"], confirmedForStaff: true };
+  await inTransaction((tx) => updateConnectionIn(tx, { id: connection, update: back }, party.context()));
+  provider.released = new Set(["openid", "profile"]);
+  const again = await party.openLink(connection);
+  expect(await party.codeOf(party.signIn(provider, connection, { to: { test: again } }))).toBe("tested");
+  provider.released = null;
+  expect(await read()).toEqual({ isTested: true, scopes: ["openid", "profile"], confirmedForStaff: false });
+});
+
+test("a school has 20 connections, also if they are made at the same time", async () => {
+  const schoolId = await make.school();
+  const create = (name: string) =>
+    inTransaction((tx) => createConnectionIn(tx, { schoolId, profile: "OIDC", name }, party.context()));
+  for (let count = 0; count < 18; count++) await create(`Login ${count}`);
+  const made = await Promise.allSettled(["a", "b", "c"].map(create));
+  expect(made.filter(({ status }) => status === "rejected")).toMatchObject([
+    { reason: { code: "upstream_connection_exists" } },
+  ]);
 });
 
 test("a test sign-in counts for the issuer and the open link that it began with, and for no later ones", async () => {

@@ -9389,6 +9389,7 @@ export const UpstreamSetUpLinkScalarFieldEnum = {
   openedAt: 'openedAt',
   browserHash: 'browserHash',
   closedAt: 'closedAt',
+  tests: 'tests',
   tested: 'tested'
 } as const
 

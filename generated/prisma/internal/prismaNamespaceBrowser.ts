@@ -1455,6 +1455,7 @@ export const UpstreamSetUpLinkScalarFieldEnum = {
   openedAt: 'openedAt',
   browserHash: 'browserHash',
   closedAt: 'closedAt',
+  tests: 'tests',
   tested: 'tested'
 } as const
 

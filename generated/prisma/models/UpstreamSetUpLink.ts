@@ -20,8 +20,18 @@ export type UpstreamSetUpLinkModel = runtime.Types.Result.DefaultSelection<Prism
 
 export type AggregateUpstreamSetUpLink = {
   _count: UpstreamSetUpLinkCountAggregateOutputType | null
+  _avg: UpstreamSetUpLinkAvgAggregateOutputType | null
+  _sum: UpstreamSetUpLinkSumAggregateOutputType | null
   _min: UpstreamSetUpLinkMinAggregateOutputType | null
   _max: UpstreamSetUpLinkMaxAggregateOutputType | null
+}
+
+export type UpstreamSetUpLinkAvgAggregateOutputType = {
+  tests: number | null
+}
+
+export type UpstreamSetUpLinkSumAggregateOutputType = {
+  tests: number | null
 }
 
 export type UpstreamSetUpLinkMinAggregateOutputType = {
@@ -34,6 +44,7 @@ export type UpstreamSetUpLinkMinAggregateOutputType = {
   openedAt: Date | null
   browserHash: runtime.Bytes | null
   closedAt: Date | null
+  tests: number | null
   tested: runtime.Bytes | null
 }
 
@@ -47,6 +58,7 @@ export type UpstreamSetUpLinkMaxAggregateOutputType = {
   openedAt: Date | null
   browserHash: runtime.Bytes | null
   closedAt: Date | null
+  tests: number | null
   tested: runtime.Bytes | null
 }
 
@@ -60,10 +72,19 @@ export type UpstreamSetUpLinkCountAggregateOutputType = {
   openedAt: number
   browserHash: number
   closedAt: number
+  tests: number
   tested: number
   _all: number
 }
 
+
+export type UpstreamSetUpLinkAvgAggregateInputType = {
+  tests?: true
+}
+
+export type UpstreamSetUpLinkSumAggregateInputType = {
+  tests?: true
+}
 
 export type UpstreamSetUpLinkMinAggregateInputType = {
   id?: true
@@ -75,6 +96,7 @@ export type UpstreamSetUpLinkMinAggregateInputType = {
   openedAt?: true
   browserHash?: true
   closedAt?: true
+  tests?: true
   tested?: true
 }
 
@@ -88,6 +110,7 @@ export type UpstreamSetUpLinkMaxAggregateInputType = {
   openedAt?: true
   browserHash?: true
   closedAt?: true
+  tests?: true
   tested?: true
 }
 
@@ -101,6 +124,7 @@ export type UpstreamSetUpLinkCountAggregateInputType = {
   openedAt?: true
   browserHash?: true
   closedAt?: true
+  tests?: true
   tested?: true
   _all?: true
 }
@@ -143,6 +167,18 @@ export type UpstreamSetUpLinkAggregateArgs<ExtArgs extends runtime.Types.Extensi
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: UpstreamSetUpLinkAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: UpstreamSetUpLinkSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: UpstreamSetUpLinkMinAggregateInputType
@@ -173,6 +209,8 @@ export type UpstreamSetUpLinkGroupByArgs<ExtArgs extends runtime.Types.Extension
   take?: number
   skip?: number
   _count?: UpstreamSetUpLinkCountAggregateInputType | true
+  _avg?: UpstreamSetUpLinkAvgAggregateInputType
+  _sum?: UpstreamSetUpLinkSumAggregateInputType
   _min?: UpstreamSetUpLinkMinAggregateInputType
   _max?: UpstreamSetUpLinkMaxAggregateInputType
 }
@@ -187,8 +225,11 @@ export type UpstreamSetUpLinkGroupByOutputType = {
   openedAt: Date | null
   browserHash: runtime.Bytes | null
   closedAt: Date | null
+  tests: number
   tested: runtime.Bytes | null
   _count: UpstreamSetUpLinkCountAggregateOutputType | null
+  _avg: UpstreamSetUpLinkAvgAggregateOutputType | null
+  _sum: UpstreamSetUpLinkSumAggregateOutputType | null
   _min: UpstreamSetUpLinkMinAggregateOutputType | null
   _max: UpstreamSetUpLinkMaxAggregateOutputType | null
 }
@@ -221,6 +262,7 @@ export type UpstreamSetUpLinkWhereInput = {
   openedAt?: Prisma.DateTimeNullableFilter<"UpstreamSetUpLink"> | Date | string | null
   browserHash?: Prisma.BytesNullableFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
   closedAt?: Prisma.DateTimeNullableFilter<"UpstreamSetUpLink"> | Date | string | null
+  tests?: Prisma.IntFilter<"UpstreamSetUpLink"> | number
   tested?: Prisma.BytesNullableFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
   connection?: Prisma.XOR<Prisma.UpstreamConnectionScalarRelationFilter, Prisma.UpstreamConnectionWhereInput>
 }
@@ -235,6 +277,7 @@ export type UpstreamSetUpLinkOrderByWithRelationInput = {
   openedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   browserHash?: Prisma.SortOrderInput | Prisma.SortOrder
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  tests?: Prisma.SortOrder
   tested?: Prisma.SortOrderInput | Prisma.SortOrder
   connection?: Prisma.UpstreamConnectionOrderByWithRelationInput
 }
@@ -252,6 +295,7 @@ export type UpstreamSetUpLinkWhereUniqueInput = Prisma.AtLeast<{
   openedAt?: Prisma.DateTimeNullableFilter<"UpstreamSetUpLink"> | Date | string | null
   browserHash?: Prisma.BytesNullableFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
   closedAt?: Prisma.DateTimeNullableFilter<"UpstreamSetUpLink"> | Date | string | null
+  tests?: Prisma.IntFilter<"UpstreamSetUpLink"> | number
   tested?: Prisma.BytesNullableFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
   connection?: Prisma.XOR<Prisma.UpstreamConnectionScalarRelationFilter, Prisma.UpstreamConnectionWhereInput>
 }, "id" | "tokenHash">
@@ -266,10 +310,13 @@ export type UpstreamSetUpLinkOrderByWithAggregationInput = {
   openedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   browserHash?: Prisma.SortOrderInput | Prisma.SortOrder
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  tests?: Prisma.SortOrder
   tested?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.UpstreamSetUpLinkCountOrderByAggregateInput
+  _avg?: Prisma.UpstreamSetUpLinkAvgOrderByAggregateInput
   _max?: Prisma.UpstreamSetUpLinkMaxOrderByAggregateInput
   _min?: Prisma.UpstreamSetUpLinkMinOrderByAggregateInput
+  _sum?: Prisma.UpstreamSetUpLinkSumOrderByAggregateInput
 }
 
 export type UpstreamSetUpLinkScalarWhereWithAggregatesInput = {
@@ -285,6 +332,7 @@ export type UpstreamSetUpLinkScalarWhereWithAggregatesInput = {
   openedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamSetUpLink"> | Date | string | null
   browserHash?: Prisma.BytesNullableWithAggregatesFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
   closedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamSetUpLink"> | Date | string | null
+  tests?: Prisma.IntWithAggregatesFilter<"UpstreamSetUpLink"> | number
   tested?: Prisma.BytesNullableWithAggregatesFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
 }
 
@@ -297,6 +345,7 @@ export type UpstreamSetUpLinkCreateInput = {
   openedAt?: Date | string | null
   browserHash?: runtime.Bytes | null
   closedAt?: Date | string | null
+  tests?: number
   tested?: runtime.Bytes | null
   connection: Prisma.UpstreamConnectionCreateNestedOneWithoutSetUpLinksInput
 }
@@ -311,6 +360,7 @@ export type UpstreamSetUpLinkUncheckedCreateInput = {
   openedAt?: Date | string | null
   browserHash?: runtime.Bytes | null
   closedAt?: Date | string | null
+  tests?: number
   tested?: runtime.Bytes | null
 }
 
@@ -323,6 +373,7 @@ export type UpstreamSetUpLinkUpdateInput = {
   openedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   browserHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   connection?: Prisma.UpstreamConnectionUpdateOneRequiredWithoutSetUpLinksNestedInput
 }
@@ -337,6 +388,7 @@ export type UpstreamSetUpLinkUncheckedUpdateInput = {
   openedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   browserHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
 
@@ -350,6 +402,7 @@ export type UpstreamSetUpLinkCreateManyInput = {
   openedAt?: Date | string | null
   browserHash?: runtime.Bytes | null
   closedAt?: Date | string | null
+  tests?: number
   tested?: runtime.Bytes | null
 }
 
@@ -362,6 +415,7 @@ export type UpstreamSetUpLinkUpdateManyMutationInput = {
   openedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   browserHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
 
@@ -375,6 +429,7 @@ export type UpstreamSetUpLinkUncheckedUpdateManyInput = {
   openedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   browserHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
 
@@ -398,7 +453,12 @@ export type UpstreamSetUpLinkCountOrderByAggregateInput = {
   openedAt?: Prisma.SortOrder
   browserHash?: Prisma.SortOrder
   closedAt?: Prisma.SortOrder
+  tests?: Prisma.SortOrder
   tested?: Prisma.SortOrder
+}
+
+export type UpstreamSetUpLinkAvgOrderByAggregateInput = {
+  tests?: Prisma.SortOrder
 }
 
 export type UpstreamSetUpLinkMaxOrderByAggregateInput = {
@@ -411,6 +471,7 @@ export type UpstreamSetUpLinkMaxOrderByAggregateInput = {
   openedAt?: Prisma.SortOrder
   browserHash?: Prisma.SortOrder
   closedAt?: Prisma.SortOrder
+  tests?: Prisma.SortOrder
   tested?: Prisma.SortOrder
 }
 
@@ -424,7 +485,12 @@ export type UpstreamSetUpLinkMinOrderByAggregateInput = {
   openedAt?: Prisma.SortOrder
   browserHash?: Prisma.SortOrder
   closedAt?: Prisma.SortOrder
+  tests?: Prisma.SortOrder
   tested?: Prisma.SortOrder
+}
+
+export type UpstreamSetUpLinkSumOrderByAggregateInput = {
+  tests?: Prisma.SortOrder
 }
 
 export type UpstreamSetUpLinkCreateNestedManyWithoutConnectionInput = {
@@ -478,6 +544,7 @@ export type UpstreamSetUpLinkCreateWithoutConnectionInput = {
   openedAt?: Date | string | null
   browserHash?: runtime.Bytes | null
   closedAt?: Date | string | null
+  tests?: number
   tested?: runtime.Bytes | null
 }
 
@@ -490,6 +557,7 @@ export type UpstreamSetUpLinkUncheckedCreateWithoutConnectionInput = {
   openedAt?: Date | string | null
   browserHash?: runtime.Bytes | null
   closedAt?: Date | string | null
+  tests?: number
   tested?: runtime.Bytes | null
 }
 
@@ -532,6 +600,7 @@ export type UpstreamSetUpLinkScalarWhereInput = {
   openedAt?: Prisma.DateTimeNullableFilter<"UpstreamSetUpLink"> | Date | string | null
   browserHash?: Prisma.BytesNullableFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
   closedAt?: Prisma.DateTimeNullableFilter<"UpstreamSetUpLink"> | Date | string | null
+  tests?: Prisma.IntFilter<"UpstreamSetUpLink"> | number
   tested?: Prisma.BytesNullableFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
 }
 
@@ -544,6 +613,7 @@ export type UpstreamSetUpLinkCreateManyConnectionInput = {
   openedAt?: Date | string | null
   browserHash?: runtime.Bytes | null
   closedAt?: Date | string | null
+  tests?: number
   tested?: runtime.Bytes | null
 }
 
@@ -556,6 +626,7 @@ export type UpstreamSetUpLinkUpdateWithoutConnectionInput = {
   openedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   browserHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
 
@@ -568,6 +639,7 @@ export type UpstreamSetUpLinkUncheckedUpdateWithoutConnectionInput = {
   openedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   browserHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
 
@@ -580,6 +652,7 @@ export type UpstreamSetUpLinkUncheckedUpdateManyWithoutConnectionInput = {
   openedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   browserHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
 
@@ -595,6 +668,7 @@ export type UpstreamSetUpLinkSelect<ExtArgs extends runtime.Types.Extensions.Int
   openedAt?: boolean
   browserHash?: boolean
   closedAt?: boolean
+  tests?: boolean
   tested?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamSetUpLink"]>
@@ -609,6 +683,7 @@ export type UpstreamSetUpLinkSelectCreateManyAndReturn<ExtArgs extends runtime.T
   openedAt?: boolean
   browserHash?: boolean
   closedAt?: boolean
+  tests?: boolean
   tested?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamSetUpLink"]>
@@ -623,6 +698,7 @@ export type UpstreamSetUpLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.T
   openedAt?: boolean
   browserHash?: boolean
   closedAt?: boolean
+  tests?: boolean
   tested?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamSetUpLink"]>
@@ -637,10 +713,11 @@ export type UpstreamSetUpLinkSelectScalar = {
   openedAt?: boolean
   browserHash?: boolean
   closedAt?: boolean
+  tests?: boolean
   tested?: boolean
 }
 
-export type UpstreamSetUpLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "tokenHash" | "createdAt" | "createdByRole" | "expiresAt" | "openedAt" | "browserHash" | "closedAt" | "tested", ExtArgs["result"]["upstreamSetUpLink"]>
+export type UpstreamSetUpLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "tokenHash" | "createdAt" | "createdByRole" | "expiresAt" | "openedAt" | "browserHash" | "closedAt" | "tests" | "tested", ExtArgs["result"]["upstreamSetUpLink"]>
 export type UpstreamSetUpLinkInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }
@@ -666,6 +743,7 @@ export type $UpstreamSetUpLinkPayload<ExtArgs extends runtime.Types.Extensions.I
     openedAt: Date | null
     browserHash: runtime.Bytes | null
     closedAt: Date | null
+    tests: number
     tested: runtime.Bytes | null
   }, ExtArgs["result"]["upstreamSetUpLink"]>
   composites: {}
@@ -1100,6 +1178,7 @@ export interface UpstreamSetUpLinkFieldRefs {
   readonly openedAt: Prisma.FieldRef<"UpstreamSetUpLink", 'DateTime'>
   readonly browserHash: Prisma.FieldRef<"UpstreamSetUpLink", 'Bytes'>
   readonly closedAt: Prisma.FieldRef<"UpstreamSetUpLink", 'DateTime'>
+  readonly tests: Prisma.FieldRef<"UpstreamSetUpLink", 'Int'>
   readonly tested: Prisma.FieldRef<"UpstreamSetUpLink", 'Bytes'>
 }
     

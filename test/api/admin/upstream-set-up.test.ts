@@ -137,7 +137,7 @@ test("the contact goes from the empty connection over a test sign-in to one clas
 
   provider.redirectUris.push(addressesOf(issuerUrl, id).redirectUri);
   provider.account = "teacher";
-  provider.claims["teacher"] = { employee_id: "17", import_id: "99" };
+  provider.claims["teacher"] = { employee_id: "17", import_id: "99", name: "Bo Muster" };
   const of = { id: caller.setUpLinkId, browser, address: "192.0.2.1" };
   expect(await admin.setUp.startTest({ ...of, browser: newBrowser() })).toBeNull();
   const begun = (await admin.setUp.startTest(of)) as { redirectTo: URL };

@@ -91,6 +91,7 @@ export const renderSchoolSearchPage = makePage<models.SchoolSearchModel>("school
 
 const upstreamStatus = new Map<string, number>([
   ["TOO_MANY", 429],
+  ["TEST_LIMIT", 429],
   ...["CANCELLED", "EXPIRED", "OTHER_BROWSER", "LOGIN_REQUIRED"].map((code): [string, number] => [code, 400]),
   ...["UPSTREAM_DOWN", "SECRET_REFUSED", "SCOPE_REFUSED", "CLOCK", "INVALID_RESPONSE"].map((code): [string, number] => [
     code,
