@@ -29,7 +29,6 @@ import {
   makeInnerCalls,
   makeProblemType,
   makeReading,
-  makeUploadSweep,
   withoutGates,
   type OpenApiDocument,
 } from "./platform/http/index.ts";
@@ -38,6 +37,7 @@ import type { Log } from "./platform/telemetry/log.ts";
 import { makeMetricsRouter } from "./platform/telemetry/metrics-router.ts";
 import { makeMetrics, watchImports, watchPools, watchReplica, type Metrics } from "./platform/telemetry/metrics.ts";
 import { watchSurroundings } from "./platform/telemetry/watch-surroundings.ts";
+import { makeUploadSweep } from "./platform/temporary-files.ts";
 import { checkMigrated } from "./platform/migrations/migrate.ts";
 import { listPathWords, makeOperationNames } from "./platform/server/name-operations.ts";
 import { keepPickedLocale, makePageAssets, useBrand } from "./platform/pages/index.ts";

@@ -14,10 +14,8 @@ export const createImport: AdminHandler<"createImport"> = async ({ db, imports }
   const { body, query, reach, origin, keep } = request;
   const schoolId = query.school;
   if (schoolId !== undefined) await refuseUnknownSchool(db, reach, schoolId);
-  body.keep();
   const id = await imports.read(
     {
-      path: body.file.path,
       fileName: readFileName(query["file-name"]),
       schoolId,
       format: query.format,
@@ -26,6 +24,8 @@ export const createImport: AdminHandler<"createImport"> = async ({ db, imports }
       carryOvers: readCarryOvers(query["carry-over"]),
       among: reach.all ? undefined : reach.schoolIds,
       choosesColumns: query["choose-columns"] === true,
+      // Last, because a fault above leaves the file to the request, which removes it.
+      path: body.keep(),
     },
     origin,
     { inBackground: query["in-background"] === true },

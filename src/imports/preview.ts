@@ -75,7 +75,7 @@ export async function previewImport(db: PrismaDb, request: NewImport, origin: Or
 export async function withSheet<T>(request: NewImport, work: (request: NewImport) => Promise<T>): Promise<T> {
   const { name: fileName, kind } = await openSourceFile(request.path, request.fileName);
   if (kind !== "xlsx") return work(request);
-  const sheet = await writeSheet(request.path, request.sheet);
+  const sheet = await writeSheet(request.path, request.sheet, request.interrupt?.signal);
   try {
     return await work({ ...request, fileName, path: sheet.path, workbook: { ...sheet, path: request.path } });
   } finally {

@@ -53,7 +53,7 @@ const remedies: Record<string, string> = {
   value_too_long: "Shorten the value.",
   value_unreadable: "Type the value again, and save the file as UTF-8.",
   workbook_damaged: "Open it in Excel, and save it again.",
-  workbook_too_large: "Save the sheet as CSV, and upload that.",
+  workbook_too_large: "Save the sheet with the list as CSV, and upload that.",
 };
 
 export const remedyOf = (code: string): string => remedies[code] ?? "Correct the value and upload the file again.";

@@ -1,8 +1,6 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Prisma } from "../../generated/prisma/client.ts";
@@ -10,6 +8,7 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { makeTemporaryPath } from "../platform/temporary-files.ts";
 import { checkMapping, guessColumns, isTemplate, type Mapping, type TableGuess } from "./formats/columns.ts";
 import type { ImportMode } from "./formats/format.ts";
 import { reasonHeading } from "./formats/plain.ts";
@@ -130,7 +129,7 @@ export async function waitAgain({ prisma }: RecordStore, id: ImportId): Promise<
 }
 
 async function restoreFile({ prisma }: RecordStore, importId: ImportId): Promise<string> {
-  const path = join(tmpdir(), `schultor-upload-${randomUUID()}`);
+  const path = makeTemporaryPath();
   async function* read(): AsyncGenerator<Uint8Array> {
     for (let number = 1; ; number++) {
       const piece = await prisma.importPiece.findUnique({ where: { importId_number: { importId, number } } });

@@ -1,36 +1,25 @@
-import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { ChildEnded, makeChildPool } from "../../platform/child-process/index.ts";
 import { AppError } from "../../platform/errors.ts";
-import { makeThreadPool } from "../../platform/threads/index.ts";
+import { makeTemporaryPath } from "../../platform/temporary-files.ts";
 import type { SheetTask, WrittenSheet } from "./write-sheet.ts";
-import { listZip } from "./zip.ts";
 
 export type Sheet = { path: string; name: string; names: readonly string[] };
 
-/** Units: bytes of the unpacked workbook, of which the sheets of 50,000 people take about half. */
-const maxBytes = 64 * 2 ** 20;
-
-const run = makeThreadPool({ niceness: 10, memoryMb: 768 });
-const task = { module: new URL("./write-sheet.ts", import.meta.url), seconds: 120 };
+const run = makeChildPool({ memoryMb: 768 });
+const task = { module: new URL("./write-sheet.ts", import.meta.url), seconds: 60 };
 
 /**
  * Writes a sheet of a workbook as CSV to a temporary file, with the line of each row as its number. Formulas are not
  * calculated: the file has their last values. By default, the first sheet with two rows.
  *
- * Errors: invalid workbook_damaged, workbook_too_large, sheet_unknown, file_empty.
+ * Errors: invalid workbook_damaged, workbook_too_large, sheet_unknown, file_empty; the signal's reason.
  */
-export async function writeSheet(path: string, name: string | undefined): Promise<Sheet> {
-  const size = (await listZip(path)).reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
-  if (size > maxBytes) throw tooLarge();
-  const target = join(tmpdir(), `schultor-upload-${randomUUID()}`);
+export async function writeSheet(path: string, name: string | undefined, signal?: AbortSignal): Promise<Sheet> {
+  const target = makeTemporaryPath();
   try {
-    const given: SheetTask = { path, target, name };
-    const made = (await run(task, given).catch((cause: unknown) => {
-      throw (cause as { code?: unknown }).code === "ERR_WORKER_OUT_OF_MEMORY" ? tooLarge(cause) : cause;
-    })) as WrittenSheet;
-    if ("refused" in made) throw new AppError("invalid", made.refused, messages[made.refused]);
+    const made = await run<SheetTask, WrittenSheet>(task, { path, target, name }, signal).catch(explain);
+    if ("refused" in made) throw refuse(made.refused);
     return { path: target, ...made };
   } catch (error) {
     await rm(target, { force: true });
@@ -38,17 +27,18 @@ export async function writeSheet(path: string, name: string | undefined): Promis
   }
 }
 
+function explain(error: unknown): never {
+  if (!(error instanceof ChildEnded)) throw error;
+  throw refuse(error.why === "crash" ? "workbook_damaged" : "workbook_too_large", error);
+}
+
 const messages = {
   workbook_damaged: "The Excel workbook cannot be read. Open it in Excel, and save it again.",
+  workbook_too_large:
+    "The Excel workbook is too large, or has cells far away from the list. Save the sheet with the list as CSV.",
   sheet_unknown: "The workbook has no such sheet.",
   file_empty: "The file is empty.",
 };
 
-const tooLarge = (cause?: unknown) =>
-  new AppError(
-    "invalid",
-    "workbook_too_large",
-    "The Excel workbook unpacks to more than 64 MiB. Save the sheet as CSV.",
-    undefined,
-    { cause },
-  );
+const refuse = (code: keyof typeof messages, cause?: unknown) =>
+  new AppError("invalid", code, messages[code], undefined, { cause });

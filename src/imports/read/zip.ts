@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { open as openZip, type Entry, type ZipFile } from "yauzl";
 import { AppError } from "../../platform/errors.ts";
@@ -12,6 +13,17 @@ export async function listZip(path: string): Promise<readonly Pick<Entry, "fileN
   const zip = await openZipFile(path);
   try {
     return await listEntries(zip);
+  } finally {
+    zip.close();
+  }
+}
+
+/** Unpacks some entries one after another. Errors: as `openArchive`, also if an entry is larger than it says. */
+export async function* readZipTexts(path: string, isRead: (name: string) => boolean): AsyncGenerator<string> {
+  const zip = await openZipFile(path);
+  try {
+    for (const entry of await listEntries(zip))
+      if (isRead(entry.fileName)) yield await text(await openEntry(zip, entry));
   } finally {
     zip.close();
   }

@@ -43,6 +43,6 @@ export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency
 export { makeGate } from "../concurrency/gate.ts";
 export { etagOf, isNotModified } from "./send.ts";
 export { makeProblemType, presentProblem, type ProblemType } from "./problem-type.ts";
-export { makeUploadSweep, Upload } from "./upload.ts";
+export { Upload } from "./upload.ts";
 export { rfc3339, timeHeaders, versionText } from "./version.ts";
 export { ParameterError } from "./validation.ts";

@@ -1,14 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { open, readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { systemClock } from "../clock.ts";
+import { open, rm } from "node:fs/promises";
 import { AppError } from "../errors.ts";
-import type { WorkerJob } from "../jobs/worker.ts";
-
-const prefix = "schultor-upload-";
-const keptHours = 24;
+import { makeTemporaryPath } from "../temporary-files.ts";
 
 /** A request's file, received into a temporary file that `drop` removes unless `keep` was called. */
 export class Upload {
@@ -25,7 +19,7 @@ export class Upload {
   /** Errors: too_large body_too_large; invalid if the connection ends early. */
   async receive(): Promise<void> {
     if (Number(this.#req.headers["content-length"] ?? 0) > this.#limit) throw this.#tooLarge();
-    const path = join(tmpdir(), prefix + randomUUID());
+    const path = makeTemporaryPath();
     const file = await open(path, "wx", 0o600);
     const sum = createHash("sha256");
     let size = 0;
@@ -57,8 +51,10 @@ export class Upload {
     return this.#received;
   }
 
-  keep(): void {
+  /** From now on the caller removes the file. */
+  keep(): string {
     this.#isKept = true;
+    return this.file.path;
   }
 
   async drop(): Promise<void> {
@@ -69,20 +65,3 @@ export class Upload {
     return { sha256: this.file.sha256 };
   }
 }
-
-/** Removes files of killed processes, because they hold names. The file system's clock decides their age. */
-export const makeUploadSweep = (): WorkerJob => ({
-  name: "http.sweepUploads",
-  everySeconds: 3600,
-  inEveryProcess: true,
-  async run() {
-    const before = systemClock().getTime() - keptHours * 3_600_000;
-    const paths = (await readdir(tmpdir()))
-      .filter((name) => name.startsWith(prefix))
-      .map((name) => join(tmpdir(), name));
-    for (const path of paths) {
-      const found = await stat(path).catch(() => null);
-      if (found !== null && found.mtimeMs < before) await rm(path, { force: true });
-    }
-  },
-});

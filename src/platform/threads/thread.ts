@@ -1,11 +1,11 @@
 // Runs in a thread: the default exports of the modules it is sent, one after another.
-import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
+import { lowerPriority } from "./lower-priority.ts";
 import type { Reply, Sent, ThreadData } from "./pool.ts";
 
 const { niceness } = workerData as ThreadData;
 // Only Linux has priorities per thread.
-if (niceness > 0 && process.platform === "linux") setPriority(niceness);
+if (niceness > 0 && process.platform === "linux") lowerPriority(niceness);
 
 async function work({ module, given }: Sent): Promise<Reply> {
   try {

@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/platform/clock.ts";
+import { makeTemporaryPath } from "../../../src/platform/temporary-files.ts";
 import { plainTemplate } from "../../../src/imports/index.ts";
 import {
   idsOf,
@@ -129,6 +131,30 @@ test("a file that a killed process left behind is removed after a day, one of an
   const left = (await readdir(tmpdir())).filter((name) => names.includes(name));
   await rm(young);
   expect(left).toEqual([names[1]]);
+});
+
+test("at its start a process removes the files of killed ones, also of one that had its own number", async () => {
+  const mine = makeTemporaryPath();
+  const [, start, rest] = /-(\d+)(-\w{8}-\w{4}-\w{4}-\w{4}-\w{12})$/.exec(mine)!;
+  const sameNumber = mine.replace(`-${start}${rest}`, `-1${rest}`);
+  const ended = mine.replace(`-${process.pid}-${start}`, `-${2 ** 30}-${start}`);
+  const otherMachine = ended.replace(/upload-\w{8}/, "upload-00000000");
+  const paths = [mine, sameNumber, ended, otherMachine];
+  for (const path of paths) await writeFile(path, "1;student;Ada;Beispiel;5a");
+  await service.runJob("http.sweepUploads");
+  const left = paths.filter((path) => existsSync(path));
+  for (const path of left) await rm(path);
+  expect(left).toEqual([mine, otherMachine]);
+});
+
+test("a file that comes with a wrong parameter leaves nothing behind", async () => {
+  const before = await readdir(tmpdir());
+  const query = `&carry-over=${encodeURIComponent("a=c\nb=c")}&school-year=2026`;
+  expect(refusalOf(await handIn(office, csv("1;student;Ada;Muster;5a"), { query }))).toEqual([400, "invalid_request"]);
+  const made = (await readdir(tmpdir())).filter(
+    (name) => name.startsWith("schultor-upload-") && !before.includes(name),
+  );
+  expect(made).toEqual([]);
 });
 
 test("the line of a fault in JSON is the part around it, and in an archive that of its file", async () => {

@@ -1,0 +1,42 @@
+// A child process: runs the default exports of the modules it is sent, one after another.
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { lowerPriority } from "../threads/lower-priority.ts";
+import type { Reply, Sent } from "../threads/pool.ts";
+import type { Finished } from "./run.ts";
+import type { Limits } from "./watchdog.ts";
+
+const [parent, memoryMb] = process.argv.slice(2).map(Number) as [number, number];
+
+lowerPriority(10);
+try {
+  // If the machine's memory is used up, Linux kills this process first.
+  writeFileSync("/proc/self/oom_score_adj", "1000");
+} catch {
+  // Other systems have no such file.
+}
+
+const watchdog = new Worker(new URL("./watchdog.ts", import.meta.url), {
+  workerData: { parent, memoryMb } satisfies Limits,
+});
+
+const watching = once(watchdog, "online");
+
+process.on("message", (sent: Sent) => {
+  void work(sent).then((reply) => process.send!({ reply, isLarge: isLarge() } satisfies Finished));
+});
+process.once("disconnect", () => process.exit());
+
+/** What one piece of work leaves in memory must not be counted against the next. */
+const isLarge = (): boolean => process.memoryUsage.rss() > (memoryMb / 3) * 2 ** 20;
+
+async function work({ module, given }: Sent): Promise<Reply> {
+  try {
+    const { default: run } = (await import(module)) as { default: (given: unknown) => unknown };
+    await watching;
+    return { made: await run(given) };
+  } catch (error) {
+    return { error };
+  }
+}

@@ -1,0 +1,49 @@
+import { hash, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "./clock.ts";
+import type { WorkerJob } from "./jobs/worker.ts";
+
+const prefix = "schultor-upload-";
+const keptHours = 24;
+
+/** When a process started, as Linux counts it, because numbers of processes are reused; null if it does not run. */
+function startOf(pid: number | string): string | null {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name in parentheses may hold spaces.
+    return line.slice(line.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const machine = hash("sha256", hostname()).slice(0, 8);
+const owner = [machine, process.pid, startOf(process.pid) ?? "unknown"].join("-");
+
+/** A path for content of requests, with the process that must remove the file in its name. */
+export const makeTemporaryPath = (): string => join(tmpdir(), `${prefix}${owner}-${randomUUID()}`);
+
+/** Removes files of killed processes, because they hold names. The file system's clock decides their age. */
+export const makeUploadSweep = (): WorkerJob => ({
+  name: "http.sweepUploads",
+  everySeconds: 3600,
+  inEveryProcess: true,
+  async run() {
+    const before = systemClock().getTime() - keptHours * 3_600_000;
+    for (const name of (await readdir(tmpdir())).filter((found) => found.startsWith(prefix))) {
+      const path = join(tmpdir(), name);
+      const found = await stat(path).catch(() => null);
+      if (found === null || found.uid !== (process.getuid?.() ?? found.uid)) continue;
+      if (hasEnded(name) || found.mtimeMs < before) await rm(path, { force: true });
+    }
+  },
+});
+
+/** Of a process of another machine, or of one that is not Linux, only the age of the file counts. */
+function hasEnded(name: string): boolean {
+  const [on, pid, start] = name.slice(prefix.length).split("-");
+  return on === machine && pid !== undefined && /^\d+$/.test(start ?? "") && startOf(pid) !== start;
+}

@@ -1,0 +1,186 @@
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { expect, test } from "vitest";
+import { findWorkbookFault } from "../../src/imports/read/check-workbook.ts";
+import { makeStaff } from "../support/admin.ts";
+import { makeMakers } from "../support/make.ts";
+import { startService } from "../support/service.ts";
+import { writeRoster, zip } from "../imports/rosters.ts";
+
+const service = await startService();
+const school = await makeMakers(service.db).school({});
+const office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+
+const headings = ["id", "role", "first_name", "last_name", "classes"];
+const text = (reference: string, value: string): string =>
+  `<c r="${reference}" t="inlineStr"><is><t>${value}</t></is></c>`;
+const shared = (reference: string, index: number): string => `<c r="${reference}" t="s"><v>${index}</v></c>`;
+const columnName = (index: number): string =>
+  (index >= 26 ? columnName(Math.floor(index / 26) - 1) : "") + String.fromCharCode(65 + (index % 26));
+const row = (number: string | number, cells: string): string => `<row r="${number}">${cells}</row>`;
+const heading = row(1, headings.map((name, index) => text(`${columnName(index)}1`, name)).join(""));
+const ada = row(
+  2,
+  ["1", "student", "Ada", "Muster", "5a"].map((value, index) => text(`${columnName(index)}2`, value)).join(""),
+);
+const sheet = (rows: string, before = ""): string =>
+  `<worksheet>${before}<sheetData>${heading}${ada}${rows}</sheetData></worksheet>`;
+
+type Parts = { sheets?: readonly string[]; strings?: readonly string[]; more?: Record<string, string> };
+
+function workbook({ sheets = [sheet("")], strings = [], more = {} }: Parts): Promise<Buffer> {
+  const base = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/";
+  const relation = (id: string, type: string, target: string) =>
+    `<Relationship Id="${id}" Type="${base}${type}" Target="${target}"/>`;
+  return zip({
+    "xl/workbook.xml": `<workbook xmlns:r="x"><sheets>${sheets
+      .map((_, index) => `<sheet name="S${index}" sheetId="${index + 1}" r:id="r${index}"/>`)
+      .join("")}</sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": `<Relationships>${sheets
+      .map((_, index) => relation(`r${index}`, "worksheet", `worksheets/sheet${index}.xml`))
+      .join("")}${relation("s", "sharedStrings", "sharedStrings.xml")}</Relationships>`,
+    "xl/sharedStrings.xml": `<sst>${strings.map((string) => `<si><t>${string}</t></si>`).join("")}</sst>`,
+    ...Object.fromEntries(sheets.map((xml, index) => [`xl/worksheets/sheet${index}.xml`, xml])),
+    ...more,
+  });
+}
+
+const columnsOf = (count: number) => Array.from({ length: count }, (_, index) => columnName(index));
+const megabyte = "x".repeat(1_000_000);
+
+const attacks: [name: string, parts: Parts, code: string][] = [
+  ["a column beyond XFD", { sheets: [sheet(row(3, text("ZZZZZZZ3", "9")))] }, "workbook_damaged"],
+  ["a reference named __proto__", { sheets: [sheet(row(3, text("__proto__3", "9")))] }, "workbook_damaged"],
+  [
+    "one long text in 119,400 cells",
+    {
+      strings: [megabyte],
+      sheets: [
+        sheet(
+          Array.from({ length: 398 }, (_, index) =>
+            row(
+              index + 3,
+              columnsOf(300)
+                .map((column) => shared(`${column}${index + 3}`, 0))
+                .join(""),
+            ),
+          ).join(""),
+        ),
+      ],
+    },
+    "workbook_too_large",
+  ],
+  [
+    "one long text in 700 cells of a row",
+    {
+      strings: [megabyte],
+      sheets: [
+        sheet(
+          row(
+            3,
+            columnsOf(700)
+              .map((column) => shared(`${column}3`, 0))
+              .join(""),
+          ),
+        ),
+      ],
+    },
+    "workbook_too_large",
+  ],
+];
+
+const relationNamed = (id: string) => ({
+  "xl/workbook.xml": `<workbook xmlns:r="x"><sheets><sheet name="S" sheetId="1" r:id="${id}"/></sheets></workbook>`,
+});
+attacks.push(
+  ["a sheet whose part is named like a property", { more: relationNamed("toString") }, "workbook_damaged"],
+  ["a sheet whose part is a prototype", { more: relationNamed("__proto__") }, "workbook_damaged"],
+);
+
+const leftFiles = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("schultor-upload-"));
+const handIn = (body: Buffer, query = "") =>
+  office("POST", `/imports?school=${school}${query}`, {
+    body,
+    headers: { "content-type": "application/octet-stream" },
+  });
+
+test.each(attacks)("a workbook with %s is refused, and leaves no file", async (_, parts, code) => {
+  const before = await leftFiles();
+  expect(await handIn(await workbook(parts))).toMatchObject({ status: 400, body: { code } });
+  expect((await leftFiles()).filter((name) => !before.includes(name))).toEqual([]);
+});
+
+test("another import and the service go on while a child is killed, and the fault is one of the file", async () => {
+  const csv = Buffer.from("id;role;first_name;last_name;classes\n1;student;Ada;Muster;5a\n");
+  // Passes every check; each row far away makes a million empty ones before it.
+  const sheets = Array.from({ length: 60 }, () => sheet('<row r="1048576"/>'));
+  const harmful = await workbook({ sheets });
+  const { id } = (await handIn(harmful, "&in-background=true")).body as { id: string };
+  const [other, ready] = await Promise.all([handIn(csv), fetch(`${service.url}/health/ready`)]);
+  expect([other.status, ready.status]).toEqual([201, 200]);
+  const state = async () => ((await office("GET", `/imports/${id}`)).body as { state: string }).state;
+  await expect.poll(state).toBe("BROKEN");
+  expect((await office("GET", `/imports/${id}/faults`)).body).toMatchObject([{ code: "workbook_too_large" }]);
+});
+
+test("a cancelled import ends its child, and leaves no file", async () => {
+  const before = await leftFiles();
+  // Each cell trims the same long text, which takes minutes.
+  const strings = [`${" ".repeat(20_000_000)}x`];
+  const cells = columnsOf(16_000).map((column) => shared(`${column}3`, 0));
+  const slow = await workbook({ strings, sheets: [sheet(row(3, cells.join("")))] });
+  const { id } = (await handIn(slow, "&in-background=true")).body as { id: string };
+  expect((await office("POST", `/imports/${id}/cancellation`)).status).toBe(204);
+  const left = async () => (await leftFiles()).filter((name) => !before.includes(name));
+  // Earlier than the child's time ends.
+  await expect.poll(left, { timeout: 20_000 }).toEqual([]);
+});
+
+const faultOf = async (parts: Parts) => findWorkbookFault(await writeRoster(await workbook(parts)));
+const withCell = (reference: string) => ({ sheets: [sheet(row(3, text(reference, "9")))] });
+
+test("references are checked before anything is made for them", async () => {
+  const damaged = [
+    "XFE3",
+    "A1048577",
+    "A0",
+    "A-5",
+    "A3.5",
+    "A1e9",
+    "constructor3",
+    "toString3",
+    "3",
+    "A",
+    "",
+    "&#90;3",
+  ];
+  for (const reference of damaged)
+    expect([reference, await faultOf(withCell(reference))]).toEqual([reference, "workbook_damaged"]);
+  for (const number of ["4000000000", "-5", "0", "1e6", "NaN", "__proto__"])
+    expect([number, await faultOf({ sheets: [sheet(row(number, ""))] })]).toEqual([number, "workbook_damaged"]);
+  expect(await faultOf({ sheets: [sheet(`<x:row r='3'><x:c\n r = 'ZZZZ3'><v>1</v></x:c></x:row>`)] })).toBe(
+    "workbook_damaged",
+  );
+  expect(await faultOf(withCell("XFD1048576"))).toBe("workbook_too_large");
+  expect(
+    await faultOf({ sheets: Array.from({ length: 20 }, () => sheet(row(1_048_576, text("B1048576", "9")))) }),
+  ).toBe("workbook_too_large");
+  const many = `<workbook>${'<sheet name="S"/>'.repeat(1001)}</workbook>`;
+  expect(await faultOf({ more: { "xl/workbook.xml": many } })).toBe("workbook_too_large");
+  expect(await faultOf({ more: { "xl/media.xml": Buffer.alloc(65 * 2 ** 20, " ").toString() } })).toBe(
+    "workbook_too_large",
+  );
+});
+
+test("what only looks large is read: an area, merged cells, empty cells far away, and references left out", async () => {
+  const harmless = sheet(
+    '<row><c><v>1</v></c></row><row r="1048576"><c r="XFD1048576" s="1"/></row>',
+    '<dimension ref="A1:XFD1048576"/>',
+  ).replace("</worksheet>", '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells></worksheet>');
+  expect(await faultOf({ sheets: [harmless] })).toBeNull();
+  const rows = sheet('<row r="1048576"><c r="XFD1048576" s="0"/></row>', '<dimension ref="A1:XFD1048576"/>');
+  const { body } = await handIn(
+    await workbook({ sheets: [rows.replace(' s="0"', "")], more: { "xl/media/image1.png": "x".repeat(1000) } }),
+  );
+  expect(body).toMatchObject({ state: "READY" });
+});
