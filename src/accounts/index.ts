@@ -43,6 +43,7 @@ export { findLogin, listUserNames } from "./find-login.ts";
 export type { UserName } from "./find-login.ts";
 export {
   bucketsOfAddress,
+  countedAddress,
   foldUsername,
   forgetTriesOf,
   hashInTurn,

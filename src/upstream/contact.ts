@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { CustomFetch } from "openid-client";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { findRows, run, sql, statement, update } from "../platform/database/sql.ts";
+import { makeTurns } from "../platform/concurrency/turns.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { findJsonFault } from "../platform/text/outside-json.ts";
 import { UpstreamError } from "./failures.ts";
@@ -26,7 +28,8 @@ export type Contact = {
   know(row: ConnectionRow): Promise<Known>;
   /** Reads both now and stores them. Errors: UPSTREAM_DOWN, INVALID_RESPONSE. */
   refresh(connection: ReadyConnection): Promise<Known>;
-  keysOf(known: Known): FindKeys;
+  /** `source`: the address that a token is from; null if it is from the provider itself. */
+  keysOf(known: Known, source: string | null): FindKeys;
 };
 
 const findStatement = statement<{ id: ConnectionId }>(
@@ -65,8 +68,11 @@ function refuseOtherHost({ issuer, metadata: known }: ReadyConnection, { token_e
 }
 
 const refreshMs = 86_400_000;
-/** Because of tokens that no key fits, keys are not read more often. */
-const forcedMs = 60_000;
+/**
+ * How often keys are read because of tokens that no key fits. Anybody can make up a logout token, so that each address
+ * has its own turns, and ID tokens, which the provider itself sends, have theirs. Changed keys end all turns.
+ */
+const turnsOfTokens = { windowSeconds: 60, each: 3, sources: 5 };
 const mostRemembered = 1000;
 
 export function makeContact(deps: ContactDeps): Contact {
@@ -74,7 +80,7 @@ export function makeContact(deps: ContactDeps): Contact {
   // A key set is imported once in a process, and once at a time is it read.
   const remembered = new Map<ConnectionId, { readAt: number; keys: KeySet }>();
   const reading = new Map<ConnectionId, Promise<Known>>();
-  const forced = new Map<ConnectionId, number>();
+  const turns = makeTurns(clock, turnsOfTokens);
 
   const readNow = async (of: ReadyConnection): Promise<Known> => {
     const fetch = deps.fetchFor(of.id);
@@ -98,18 +104,26 @@ export function makeContact(deps: ContactDeps): Contact {
   const remember = (id: ConnectionId, { keys, keysReadAt }: { keys: KeySet; keysReadAt: Date | null }): KeySet => {
     const readAt = keysReadAt?.getTime() ?? 0;
     const known = remembered.get(id);
-    if (known?.readAt === readAt) return known.keys;
+    // A connection that was looked up before another token had the keys read.
+    if (known !== undefined && known.readAt >= readAt) return known.keys;
     if (remembered.size >= mostRemembered) remembered.clear();
     remembered.set(id, { readAt, keys });
     return keys;
   };
-  // A provider may change its key just after it was read: the first token that no key fits is always a reason.
-  const mayForce = (id: ConnectionId): boolean => {
-    const now = clock().getTime();
-    if (now - (forced.get(id) ?? 0) < forcedMs) return false;
-    if (forced.size >= mostRemembered) forced.clear();
-    forced.set(id, now);
-    return true;
+  /** Reads the keys anew, or waits for those who do so already; null if it is nobody's turn. */
+  const readAgain = async (known: Known, source: string | null): Promise<Known | null> => {
+    const { id } = known;
+    const running = reading.get(id);
+    if (running !== undefined) return running;
+    if (!turns.take(id, source)) return null;
+    try {
+      const read = await refresh(known);
+      if (!isDeepStrictEqual(read.keys, remembered.get(id)?.keys ?? known.keys)) turns.close(id);
+      return read;
+    } catch (error) {
+      turns.close(id, source);
+      throw error;
+    }
   };
   const know = async (row: ConnectionRow): Promise<Known> => {
     const ready = readyOf(row, deps.encryptionKeys);
@@ -121,14 +135,13 @@ export function makeContact(deps: ContactDeps): Contact {
     know,
     refresh,
     keysOf:
-      (known) =>
+      (known, source) =>
       async ({ newer }) => {
         const { id, keys, keysReadAt } = known;
         if (keys === null) throw new UpstreamError("INVALID_RESPONSE", "there are no keys");
-        if (!newer || !mayForce(id)) return remember(id, { keys, keysReadAt });
-        const { keys: read, keysReadAt: readAt } = await refresh(known);
-        remembered.delete(id);
-        return remember(id, { keys: read!, keysReadAt: readAt });
+        const read = newer ? await readAgain(known, source) : null;
+        if (read !== null) remembered.delete(id);
+        return remember(id, read === null ? { keys, keysReadAt } : { keys: read.keys!, keysReadAt: read.keysReadAt });
       },
   };
 }

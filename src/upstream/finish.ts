@@ -76,7 +76,7 @@ async function readTokens(
   const { state, nonce, verifier } = trip;
   const expected = { params, redirectUri, state, nonce, verifier };
   const tokens = await exchangeCode(connection, callsTo(connection.id), expected);
-  const findKeys = contact.keysOf(connection);
+  const findKeys = contact.keysOf(connection, null);
   await verifyToken(connection, { token: tokens.idToken, findKeys, now, requiredClaims: ["exp", "iat", "sub"] });
   refuseOtherParty(connection, tokens.idClaims);
   refuseOldSignIn(connection, tokens.idClaims, trip, now);

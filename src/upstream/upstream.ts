@@ -1,3 +1,4 @@
+import { countedAddress } from "../accounts/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
@@ -93,7 +94,7 @@ export type Upstream = {
   begin(start: Start): Promise<Begun>;
   finish(back: Back): Promise<Finished>;
   /** Ends the sessions that a logout token of the provider names, and what they opened here. */
-  endByLogoutToken(connectionId: ConnectionId, token: string): Promise<"ended" | "invalid">;
+  endByLogoutToken(connectionId: ConnectionId, token: string, address?: string): Promise<"ended" | "invalid">;
   /** Where the browser ends its session at the provider; null where the school does not want that, or it cannot. */
   logoutUrlOf(sessionId: UpstreamSessionId, back: { state?: string | undefined }): Promise<URL | null>;
   /** Reads the discovery document and the keys now. Null for a connection that does not exist. */
@@ -154,14 +155,15 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
         return { kind: "failed", failure: await note(error, back.connectionId, progress), to: progress.to };
       }
     },
-    async endByLogoutToken(connectionId, token) {
+    async endByLogoutToken(connectionId, token, address = "") {
       try {
         const row = await contact.find(connectionId);
         if (row === null || row.state === "DRAFT") return "invalid";
         const known = await contact.know(row);
         const now = clock();
+        const findKeys = contact.keysOf(known, countedAddress(address));
         const requiredClaims = ["iat", "exp", "jti", "events"];
-        const claims = await verifyToken(known, { token, findKeys: contact.keysOf(known), now, requiredClaims });
+        const claims = await verifyToken(known, { token, findKeys, now, requiredClaims });
         const named = { connectionId, ...readLogoutToken(claims) };
         return (await endByToken(db, named, { keys: encryptionKeys, now })) ? "ended" : "invalid";
       } catch (error) {

@@ -164,6 +164,58 @@ test("a new key of the provider is read when it is first used, and a made-up one
   expect(asked).toEqual(["/.well-known/openid-configuration"]);
 });
 
+test("tokens that strangers make up do not keep a new key of the provider from being read, and call it seldom", async () => {
+  let ahead = 0;
+  const own = makeRelyingParty(db, () => new Date(Date.now() + ahead));
+  const asked: string[] = [];
+  provider.before = (req) => (asked.push(req.url!), false);
+  const readKeys = () => asked.filter((path) => path === "/jwks").length;
+  const logout = async (address: string, of: { kid?: string } = { kid: "made-up" }) => {
+    const iat = Math.floor(Date.now() / 1000);
+    const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+    const claims = {
+      iss: provider.issuer,
+      aud: clientId,
+      iat,
+      exp: iat + 60,
+      jti: crypto.randomUUID(),
+      sub: "x",
+      events,
+    };
+    const token = await provider.sign(claims, { typ: "logout+jwt", ...of });
+    return own.upstream.endByLogoutToken(connection, token, address);
+  };
+  for (let n = 1; n < 10; n++) for (let again = 0; again < 5; again++) await logout(`203.0.113.${n}`);
+  expect(readKeys()).toBe(15);
+  await provider.changeKey();
+  const { account } = provider;
+  const atOnce = await Promise.all(
+    Array.from({ length: 8 }, async () => own.finish(connection, await provider.visit(await own.begin(connection)))),
+  );
+  expect([account, ...(await Promise.all(atOnce.map(own.codeOf)))]).toEqual([
+    account,
+    ...atOnce.map(() => "signed_in"),
+  ]);
+  expect(readKeys()).toBeLessThan(20);
+  // Also a logout token of the provider, which comes right after one from elsewhere.
+  ahead = 61_000;
+  await logout("203.0.113.1");
+  await provider.changeKey();
+  expect(await logout("198.51.100.1", {})).toBe("ended");
+  // And an ID token, after one that no key fits.
+  ahead = 122_000;
+  const count = readKeys();
+  await withAnswer(
+    withClaims(() => ({}), { kid: "made-up" }),
+    () => own.codeOf(own.signIn(provider, connection)),
+  );
+  await provider.changeKey();
+  provider.before = (req) => (asked.push(req.url!), false);
+  expect(await own.codeOf(own.signIn(provider, connection))).toBe("signed_in");
+  expect(readKeys()).toBe(count + 2);
+  provider.before = null;
+});
+
 test("userinfo of another account is refused", async () => {
   expect(await signInWith((path, body) => (path === "/me" ? { ...body, sub: "another" } : body))).toBe(
     "INVALID_RESPONSE",

@@ -13,7 +13,7 @@ export { hashInTurn } from "./hash-in-turn.ts";
 export { makePassword } from "./make-password.ts";
 export { hashPassword, longestPassword } from "./password.ts";
 export { longestTurnSeconds } from "./password-queue.ts";
-export { bucketsOfAddress } from "./known-devices.ts";
+export { bucketsOfAddress, countedAddress } from "./known-devices.ts";
 export { findMayUsePassword, mayUsePasswordOf } from "./local-passwords.ts";
 export { foldUsername } from "./username.ts";
 export { forgetTriesOf, waitsOf, type Waits } from "./rate-limits.ts";

@@ -9,7 +9,7 @@ import { answer, startReceiver } from "../../support/receiver.ts";
 import { basic, type TestApp } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
-const world = startWorld({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" });
+const world = startWorld({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", TRUSTED_PROXIES: "127.0.0.1,::1" });
 type Schemas = components["schemas"];
 const jwtBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
@@ -173,6 +173,28 @@ test("an app replaces its keys at its jwks_uri by itself; a key that is gone end
   receiver.script(answer(200, {}, `{"keys": [${JSON.stringify(second.jwk)}], "x": "${"x".repeat(70_000)}"}`));
   world.service.clock.forwardSeconds(11);
   expect(await ask(second)).toBe("invalid_client");
+});
+
+test("assertions that a stranger makes up do not keep an app's new key from being read, and call it seldom", async () => {
+  const { service } = world;
+  const [first, second] = [await makeKey("ES256", "first"), await makeKey("ES256", "second")];
+  const receiver = await startReceiver(answer(200, {}, JSON.stringify({ keys: [first.jwk] })));
+  const jwksUri = `${receiver.url}/jwks.json` as CalledUri;
+  const app = await world.app({ tokenEndpointAuthMethod: "private_key_jwt", jwksUri });
+  expect((await getToken(asserted(await sign(app, first)))).error).toBeUndefined();
+  service.clock.forwardSeconds(11);
+  const forge = async (address: string) => {
+    const way = asserted(await sign(app, await makeKey("ES256", "made-up")));
+    return (await getToken({ ...way, headers: { "x-forwarded-for": address } })).error;
+  };
+  for (let n = 1; n < 10; n++)
+    for (const again of [1, 2]) expect([again, await forge(`203.0.113.${n}`)]).toEqual([again, "invalid_client"]);
+  expect(receiver.received).toHaveLength(6);
+  service.clock.forwardSeconds(11);
+  expect(await forge("203.0.113.1")).toBe("invalid_client");
+  receiver.script(answer(200, {}, JSON.stringify({ keys: [second.jwk] })));
+  expect((await getToken(asserted(await sign(app, second)))).error).toBeUndefined();
+  expect(receiver.received).toHaveLength(8);
 });
 
 test("after a change to a key neither secret is taken, and after the change back only a new one", async () => {

@@ -31,7 +31,7 @@ async function endSessions(request: PageRequest): Promise<void> {
   const id = String(req.params["id"]);
   const token = fieldOf(request, "logout_token");
   const isKnown = uuidPattern.test(id) && token !== "";
-  const ended = isKnown ? await deps.upstream.endByLogoutToken(id as ConnectionId, token) : "invalid";
+  const ended = isKnown ? await deps.upstream.endByLogoutToken(id as ConnectionId, token, req.ip) : "invalid";
   answerLogout(res, ended === "ended");
 }
 

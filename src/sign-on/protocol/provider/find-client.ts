@@ -1,6 +1,7 @@
 import { decodeProtectedHeader } from "jose";
 import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { App } from "../../../access/index.ts";
+import { countedAddress } from "../../../accounts/index.ts";
 import { hashId, type Key } from "../storage/artifact.ts";
 import type { OperationId } from "../contract.ts";
 import { noteTokenFault } from "../token-fault.ts";
@@ -21,7 +22,7 @@ const operationOf: Record<string, OperationId> = {
 const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Finds an app for the library, at the token endpoint together with the presented code or refresh token. */
-export function makeFindClient({ store, clock, platform, contract, findClientKeys }: ProviderDeps) {
+export function makeFindClient({ store, clock, platform, contract, findClientKeys, readAddress }: ProviderDeps) {
   return async (clientId: string) => {
     const { ctx } = Provider;
     // The first thing that the library calls after reading a form.
@@ -34,10 +35,20 @@ export function makeFindClient({ store, clock, platform, contract, findClientKey
       ? once(getRequest().memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
       : store.findApp(clientId));
     if (!app) return undefined;
-    const { keys, areMissing } = await findClientKeys(app, operation ? readAssertion(oidc?.body) : null);
+    const { keys, areMissing } = await findClientKeys(app, ctx && operation ? readAssertion(ctx) : null);
     if (areMissing) noteTokenFault(ctx as KoaContextWithOIDC, "client_keys_unreadable");
     return presentClient(app, { platform, now: clock(), keys });
   };
+
+  function readAssertion({ req, oidc }: KoaContextWithOIDC) {
+    const assertion = oidc.body?.["client_assertion"];
+    if (typeof assertion !== "string") return null;
+    try {
+      return { kid: decodeProtectedHeader(assertion).kid, address: countedAddress(readAddress(req)) };
+    } catch {
+      return null;
+    }
+  }
 
   // The library asks for the presented code or refresh token next.
   async function findAppWithToken(ctx: KoaContextWithOIDC, clientId: string): Promise<App | null> {
@@ -46,16 +57,6 @@ export function makeFindClient({ store, clock, platform, contract, findClientKey
     const { memory } = getRequest();
     const { app } = await once(memory, questions.token(presented), () => store.findToken({ ...presented, clientId }));
     return app;
-  }
-}
-
-function readAssertion(body: Record<string, unknown> | undefined): { kid: string | undefined } | null {
-  const assertion = body?.["client_assertion"];
-  if (typeof assertion !== "string") return null;
-  try {
-    return { kid: decodeProtectedHeader(assertion).kid };
-  } catch {
-    return null;
   }
 }
 

@@ -1,0 +1,49 @@
+import type { Clock } from "../clock.ts";
+
+export type Turns = {
+  /** Whether it may be read again now; `source` is who asks for it, null if nobody else can do so in their name. */
+  take(key: string, source: string | null): boolean;
+  /** Nobody has a turn any more until the window ends; with a source, only it has none. */
+  close(key: string, source?: string | null): void;
+};
+
+type Window = { since: number; isClosed: boolean; taken: Map<string | null, number> };
+
+const mostKeys = 1000;
+
+/**
+ * Limits how often this process reads something again because of what strangers sent. Each source has turns of its own
+ * in a window, so that made-up input does not use up the turn of others; the number of sources limits all of them.
+ */
+export function makeTurns(
+  clock: Clock,
+  { windowSeconds, each, sources }: { windowSeconds: number; each: number; sources: number },
+): Turns {
+  const windows = new Map<string, Window>();
+  const windowOf = (key: string): Window => {
+    const now = clock().getTime();
+    const open = windows.get(key);
+    if (open !== undefined && now - open.since < windowSeconds * 1000) return open;
+    windows.delete(key);
+    const window = { since: now, isClosed: false, taken: new Map() };
+    windows.set(key, window);
+    if (windows.size > mostKeys) windows.delete(windows.keys().next().value!);
+    return window;
+  };
+  return {
+    take(key, source) {
+      const { isClosed, taken } = windowOf(key);
+      const count = taken.get(source) ?? 0;
+      const strangers = taken.size - (taken.has(null) ? 1 : 0);
+      const isFull = source !== null && count === 0 && strangers >= sources;
+      if (isClosed || isFull || count >= each) return false;
+      taken.set(source, count + 1);
+      return true;
+    },
+    close(key, source) {
+      const window = windowOf(key);
+      if (source === undefined) window.isClosed = true;
+      else window.taken.set(source, each);
+    },
+  };
+}
