@@ -58,14 +58,17 @@ export async function endByToken(
   });
 }
 
-/** The ID token of a session whose school wants it ended at the provider too; null otherwise. */
+/**
+ * The ID token of a session whose school wants it ended at the provider too; null otherwise, and once it has ended: its
+ * connection may have another provider by then.
+ */
 export async function findIdToken(
   { prisma }: RecordStore,
   id: UpstreamSessionId,
   keys: EncryptionKeys,
 ): Promise<{ connectionId: ConnectionId; idToken: string } | null> {
   const found = await prisma.upstreamSession.findUnique({
-    where: { id },
+    where: { id, endedAt: null },
     select: { connectionId: true, idToken: true },
   });
   if (found === null || found.idToken === null) return null;

@@ -60,6 +60,18 @@ test("an address without encryption, and one that is no such service, gets no se
   const ended = await login(other);
   expect(ended).toMatchObject({ code: 1, err: expect.stringContaining("no admin API") as string });
   expect(seen).toEqual([undefined]);
+  // One that names another host: a login that is kept for this address goes there alone.
+  const moved = await serve((_req, res) => {
+    const endpoint = (path: string) => `${other}${path}`;
+    const named = { issuer: other, authorization_endpoint: endpoint("/auth"), token_endpoint: endpoint("/token") };
+    const scopes = ["urn:any:admin:v1:read"];
+    res.end(JSON.stringify({ ...named, revocation_endpoint: endpoint("/revocation"), scopes_supported: scopes }));
+  });
+  expect(await login(moved)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`receives secrets at ${other}. Nothing was sent.`) as string,
+  });
+  expect(seen).toEqual([undefined]);
   expect(await login("http://127.0.0.1:9")).toMatchObject({
     code: 1,
     err: expect.stringContaining("reached") as string,

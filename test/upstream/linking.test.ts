@@ -266,8 +266,10 @@ test("another issuer, tenant or subject claim ends links and sessions, and the c
   expect(await signIn({ employee_id: "1" })).toBe("signed_in");
   await change(connection, { name: "New name" });
   expect(await linked()).toHaveLength(1);
+  await party.begin(connection);
   await change(connection, { subjectClaim: "oid" });
   expect(await linked()).toEqual([]);
+  expect(await db.prisma.upstreamRoundTrip.count({ where: { connectionId: connection } })).toBe(0);
   expect(await db.prisma.upstreamSession.count({ where: { connectionId: connection, endedAt: null } })).toBe(0);
   await expect(change(connection, { state: "ON" })).rejects.toMatchObject({ code: "upstream_not_tested" });
 });

@@ -3,12 +3,17 @@ import { expect, test } from "vitest";
 import { isCurrent } from "../../src/accounts/index.ts";
 import { findRows, sql, statement, table } from "../../src/platform/database/sql.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
-import { deleteConnectionIn, type ConnectionId, type UpstreamSessionId } from "../../src/upstream/index.ts";
+import {
+  deleteConnectionIn,
+  updateConnectionIn,
+  type ConnectionId,
+  type UpstreamSessionId,
+} from "../../src/upstream/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { giveLogin } from "../support/token.ts";
-import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts";
+import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { issuerUrl, makeRelyingParty } from "../support/upstream.ts";
 
 const db = await testDatabase();
@@ -141,6 +146,12 @@ test("the address of the logout at the provider, where the school wants it", asy
     state: "s",
   });
   expect(decodeJwt(id_token_hint!)).toMatchObject({ iss: provider.issuer, aud: clientId });
+  // An ID token goes to its own issuer alone.
+  const other = await startUpstreamProvider();
+  const update = { issuer: other.issuer, clientSecret };
+  await withPrismaTransaction(db, (tx) => updateConnectionIn(tx, { id: connection, update }, party.context()));
+  expect(await party.upstream.checkConnection(connection)).toMatchObject({ kind: "reached" });
+  expect(await party.upstream.logoutUrlOf(upstreamSessionId, {})).toBeNull();
 });
 
 /** A school has one connection with an issuer and client id. */

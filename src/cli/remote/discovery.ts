@@ -28,11 +28,20 @@ export async function discover(address: string, fetch: Fetch): Promise<Discovery
     if (!isSafe(new URL(url))) throw new Error(`${address} receives secrets without encryption. Nothing was sent.`);
     return url;
   };
+  // What is kept was typed for this address.
+  const ownAddressOf = (name: string): string => {
+    const url = addressOf(name);
+    const { origin } = new URL(url);
+    if (origin === new URL(address).origin) return url;
+    throw new Error(
+      `${address} receives secrets at ${origin}. Nothing was sent. If you trust it: schultor login ${origin}`,
+    );
+  };
   return {
     issuer: addressOf("issuer"),
     authorizationUrl: addressOf("authorization_endpoint"),
-    tokenUrl: addressOf("token_endpoint"),
-    revocationUrl: addressOf("revocation_endpoint"),
+    tokenUrl: ownAddressOf("token_endpoint"),
+    revocationUrl: ownAddressOf("revocation_endpoint"),
     scopes,
   };
 }
