@@ -11,7 +11,7 @@ import { checkStaged, skipParents } from "./check.ts";
 import { setFaultyRowsAside } from "./faulty-rows.ts";
 import { countDifference, isHeld } from "./counts.ts";
 import { findDifference, longWork } from "./difference.ts";
-import type { Mapping, TableGuess } from "./formats/columns.ts";
+import { cleanCell, type Mapping, type TableGuess } from "./formats/columns.ts";
 import type { ImportFormat, ImportMode, ReadResult, ReadContext } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
@@ -237,7 +237,7 @@ async function check(
       state: all > 0 ? "BROKEN" : "READY",
       errorCount: rows === null ? all : await tx.prisma.importError.count({ where: { importId: id } }),
       notes: parents === 0 ? notes : { ...notes, parents_and_guardians: parents },
-      ...(rows !== null && { rows, headings: [...(read.headings ?? [])] }),
+      ...(rows !== null && { rows, headings: (read.headings ?? []).map(cleanCell) }),
       namedSchoolIds: [...read.schools],
     },
   });

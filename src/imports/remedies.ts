@@ -34,6 +34,7 @@ const remedies: Record<string, string> = {
   record_too_long: "End each record with a line break; a quotation mark may be missing.",
   role_missing: "Add a role for this person.",
   school_out_of_reach: "Upload a file that names your own schools only.",
+  table_too_wide: "Remove the columns that are not needed.",
   too_many_groups: "Split the file.",
   too_many_orgs: "Split the file.",
   unknown_date: "Write the date like 31.08.2012 or 2012-08-31.",

@@ -9,7 +9,7 @@ import type { SchoolId } from "../directory/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeTemporaryPath } from "../platform/temporary-files.ts";
-import { checkMapping, guessColumns, isTemplate, type Mapping, type TableGuess } from "./formats/columns.ts";
+import { checkMapping, cleanCell, guessColumns, isTemplate, type Mapping, type TableGuess } from "./formats/columns.ts";
 import type { ImportMode } from "./formats/format.ts";
 import { reasonHeading } from "./formats/plain.ts";
 import { foldWord } from "./formats/words.ts";
@@ -30,7 +30,6 @@ export type Upload = {
 };
 
 const pieceBytes = 2 ** 20;
-const maxSample = 200;
 
 /** Keeps the file in the database, because another process may be asked to read it. */
 export async function waitForColumns(db: RecordStore, id: ImportId, path: string, upload: Upload): Promise<void> {
@@ -43,17 +42,14 @@ export async function waitForColumns(db: RecordStore, id: ImportId, path: string
       update: piece,
     });
   }
-  const { samples } = upload.table;
-  const table = { ...upload.table, samples: samples.map((values) => values.map((value) => clean(value))) };
+  const { sheet, sheets, ...rest } = upload;
+  const kept = { ...rest, sheet: sheet && cleanCell(sheet), sheets: sheets.map(cleanCell) };
   const { count } = await db.prisma.import.updateMany({
     where: { id, state: "READING" },
-    data: { state: "UNMAPPED", upload: { ...upload, table } as unknown as Prisma.InputJsonObject },
+    data: { state: "UNMAPPED", upload: kept as unknown as Prisma.InputJsonObject },
   });
   if (count === 0) await forgetUpload(db, id);
 }
-
-/** PostgreSQL stores no NUL and no half of a character. */
-const clean = (value: string): string => value.replace(/\p{C}/gu, "\ufffd").slice(0, maxSample).toWellFormed();
 
 export async function forgetUpload({ prisma }: RecordStore, id: string): Promise<void> {
   await prisma.importPiece.deleteMany({ where: { importId: id } });

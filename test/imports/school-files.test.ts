@@ -6,6 +6,7 @@ import { makeStaff } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { walks } from "../support/walks.ts";
+import { zip } from "./rosters.ts";
 
 const service = await startService();
 const { prisma } = service.db;
@@ -124,6 +125,56 @@ test("the file of Untis has no headings: its columns are chosen", async () => {
     "KRÜ TEACHER Sven/Sven Krüger ",
     "SCH TEACHER Petra/Petra Schmitz ",
   ]);
+});
+
+test("headings that PostgreSQL cannot store are shown with another character, whatever the file is", async () => {
+  const { call, send } = await makeSchool();
+  const csv = (heading: string, more = "") => Buffer.from(`Nr.;${heading};Vorname;Kl.\n1;A;B;5a\n${more}`);
+  const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+  const main = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${office}"`;
+  const relations = (type: string, target: string) =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="${office}/${type}" Target="${target}"/></Relationships>`;
+  const row = (n: number, cells: string[]) =>
+    `<row r="${n}">${cells.map((cell, at) => `<c r="${"ABCD"[at]!}${n}" t="inlineStr"><is><t>${cell}</t></is></c>`).join("")}</row>`;
+  const rows = row(1, ["Nr.", "Name&#0;", "Vorname", "x&#xD800;"]) + row(2, ["1", "A", "B", "5a"]);
+  const workbook = await zip({
+    "[Content_Types].xml": "<Types/>",
+    "_rels/.rels": relations("officeDocument", "xl/workbook.xml"),
+    "xl/workbook.xml": `<workbook ${main}><sheets><sheet name="A&#0;" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": relations("worksheet", "worksheets/sheet1.xml"),
+    "xl/worksheets/sheet1.xml": `<worksheet ${main}><sheetData>${rows}</sheetData></worksheet>`,
+  });
+  for (const file of [csv("Name\0"), csv(`Name${"x".repeat(300)}\0`), workbook]) {
+    const { body } = await send(file);
+    expect(body).toMatchObject({ state: "UNMAPPED" });
+    const { id } = body as { id: string };
+    const { columns } = (await call("GET", `/imports/${id}/columns`)).body as Columns;
+    for (const { heading } of columns) expect(heading).toMatch(/^[^\0]{0,200}$/);
+    expect(columns.map(({ heading }) => heading)).toEqual([
+      "Nr.",
+      expect.stringMatching(/^Name/),
+      "Vorname",
+      expect.anything(),
+    ]);
+    await call("POST", `/imports/${id}/cancellation`);
+  }
+  const [twice, template] = ["1;B;C;5a\n", "id;role;first_name;last_name;x\0\n1;STUDENT;A;B;c\n1;STUDENT;A;B;c\n"];
+  const { id } = (await send(csv("Name\0", twice))).body as { id: string };
+  const uses = ["ID", "LAST_NAME", "FIRST_NAME", "CLASSES"];
+  const mapping = { uses, role: "STUDENT", className: null, idFromName: false, mode: "BULK" };
+  expect((await call("PUT", `/imports/${id}/columns`, { body: mapping })).body).toMatchObject({ state: "BROKEN" });
+  expect((await send(Buffer.from(template))).body).toMatchObject({ state: "BROKEN" });
+});
+
+test("a table with more columns than can be mapped is refused with their number", async () => {
+  const { send } = await makeSchool();
+  const wide = (columns: number) => Buffer.from(`${"ab;".repeat(columns)}\n${"1;".repeat(columns)}\n`);
+  const template = (columns: number) => Buffer.from(`id;role;first_name;last_name${";x".repeat(columns)}\n`);
+  for (const file of [wide(1001), wide(100_000), template(1000), template(100_000)])
+    expect((await send(file)).body).toMatchObject({ status: 400, code: "table_too_wide" });
+  // Excel writes separators for empty columns too.
+  const empty = Buffer.from(`Name;Vorname;Nr.${";".repeat(16_381)}\nA;B;1${";".repeat(16_381)}\n`);
+  expect((await send(empty)).body).toMatchObject({ state: "UNMAPPED" });
 });
 
 test("a class list made in Excel: the class from its title, dates as they are shown, ids from name and date", async () => {

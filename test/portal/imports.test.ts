@@ -126,6 +126,24 @@ describe("handing in a file", () => {
     expect((await handIn(world, file)).url).toMatch(/\/columns$/);
   });
 
+  test("of very many columns the page shows the first and those with a meaning, and the others stay ignored", async () => {
+    const world = await makeWorld();
+    const table = (cells: string[]) => [...Array.from({ length: 200 }, () => "x"), ...cells].join(";");
+    const file = Buffer.from([table(["Name", "Vorname", "Kl.", "ID"]), table(["A", "B", "5a", "1"])].join("\n"));
+    const mapping = await handIn(world, file, { name: "breit.csv" });
+    expect(mapping.html.match(/name="use\d+"/g)).toHaveLength(104);
+    expect(textOf(mapping)).toContain("100 weitere Spalten werden nicht gezeigt");
+    const shown = await world.office.submit(mapping, "/columns", {
+      use200: "LAST_NAME",
+      use201: "FIRST_NAME",
+      use202: "CLASSES",
+      use203: "ID",
+      role: "STUDENT",
+      mode: "DELTA",
+    });
+    expect(textOf(shown)).toMatch(/Neue Personen 1/);
+  });
+
   test("a photo, a PDF and a file of one column are refused in words", async () => {
     const world = await makeWorld();
     const sent = async (content: Buffer) => textOf(await handIn(world, content));

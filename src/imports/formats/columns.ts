@@ -2,7 +2,7 @@ import type { PersonRole } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { CsvRecord, Separator } from "../read/csv.ts";
 import type { Head } from "../read/head.ts";
-import type { TableLayout } from "../read/table.ts";
+import { refuseWide, type TableLayout } from "../read/table.ts";
 import type { ImportMode } from "./format.ts";
 import {
   findClassIn,
@@ -58,10 +58,11 @@ export function guessColumns(head: Head, { name, mode }: { name: string; mode: I
       "file_has_one_column",
       "The file has a single column. Save it as CSV with semicolons, commas or tabs between the columns.",
     );
+  refuseWide(Math.max(...records.map(({ fields }) => trimmed(fields).length)));
   const heading = findHeadings(head);
   const rows = heading === undefined ? records : records.slice(records.indexOf(heading) + 1);
   const columns = Math.max(trimmed(heading?.fields ?? []).length, ...rows.map(({ fields }) => trimmed(fields).length));
-  const headings = Array.from({ length: columns }, (_, index) => heading?.fields[index]?.trim() ?? "");
+  const headings = Array.from({ length: columns }, (_, index) => cleanCell(heading?.fields[index]?.trim() ?? ""));
   if (headings.some((text) => text === "sourcedId") && headings.some((text) => text.startsWith("orgSourcedId")))
     throw new AppError(
       "invalid",
@@ -75,10 +76,21 @@ export function guessColumns(head: Head, { name, mode }: { name: string; mode: I
     separator,
     headingLine: heading?.line ?? 0,
     headings,
-    samples: samples.map((values) => values.filter((value) => value !== "").slice(0, sampleCount)),
+    samples: samples.map((values) =>
+      values
+        .filter((value) => value !== "")
+        .slice(0, sampleCount)
+        .map(cleanCell),
+    ),
     mapping: guessMapping(headings, samples, { about, mode }),
   };
 }
+
+const longestCell = 200;
+
+/** A heading or sample as it is stored and shown; PostgreSQL stores no NUL and no half of a character. */
+export const cleanCell = (text: string): string =>
+  text.slice(0, longestCell).replace(/\p{C}/gu, "\ufffd").toWellFormed();
 
 const trimmed = (fields: readonly string[]): readonly string[] =>
   fields.slice(0, fields.findLastIndex((field) => field.trim() !== "") + 1);
@@ -86,10 +98,9 @@ const trimmed = (fields: readonly string[]): readonly string[] =>
 /** The record with the most known headings; without any, the first full one unless it holds data. */
 function findHeadings({ records, width }: Head): CsvRecord | undefined {
   const count = ({ fields }: CsvRecord) => fields.filter((field) => readHeading(field) !== undefined).length;
-  const known = records
-    .slice(0, maxHeadingLines)
-    .reduce((best, record) => (count(record) > count(best) ? record : best), records[0]!);
-  if (count(known) > 0) return known;
+  const counts = records.slice(0, maxHeadingLines).map(count);
+  const most = Math.max(...counts);
+  if (most > 0) return records[counts.indexOf(most)];
   const first = records.find(({ fields }) => fields.length === width);
   const isData = (field: string) => /^\d+$/.test(field.trim()) || readDate(field) !== undefined || isClassName(field);
   return first === undefined || first.fields.some(isData) ? undefined : first;

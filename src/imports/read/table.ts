@@ -1,3 +1,4 @@
+import { AppError } from "../../platform/errors.ts";
 import type { Staging } from "../staging.ts";
 import { csvLimits, makeCsvReader, type CsvRecord } from "./csv.ts";
 import type { SourceFile } from "./source.ts";
@@ -40,6 +41,7 @@ export async function readTable(
     for (const record of records) {
       if (isBlank(record) || record.line < (layout?.headingLine ?? 0)) continue;
       if (headings === undefined) {
+        refuseWide(record.fields.length);
         written = layout?.headings ?? record.fields;
         headings = layout?.columns ? toHeadings(file.name, layout) : readHeadings(file.name, record, required, staging);
       } else if (required.every((name) => headings!.indexes.has(name.toLowerCase()))) {
@@ -57,6 +59,15 @@ export async function readTable(
   if (headings === undefined)
     staging.fault({ file: file.name, line: 1, column: null, field: null }, "file_empty", "The file holds no heading.");
   return written;
+}
+
+const mostColumns = 1000;
+
+/** Errors: invalid table_too_wide. */
+export function refuseWide(columns: number): void {
+  if (columns <= mostColumns) return;
+  const message = `The table has ${columns} columns. At most ${mostColumns} can be read: remove those that are not needed.`;
+  throw new AppError("invalid", "table_too_wide", message);
 }
 
 export const isBlank = ({ fields }: CsvRecord): boolean => fields.every((field) => field.trim() === "");

@@ -15,6 +15,9 @@ const separators = Object.keys(german.columns.separators) as NonNullable<NewColu
 const readColumns = ({ api, path }: PageRequest) =>
   unwrap(api.GET("/admin/v1/imports/{importId}/columns", { params: { path } }));
 
+/** Of more, only those with a meaning; the others stay ignored. */
+const mostShown = 100;
+
 export async function showColumns(request: PageRequest): Promise<PageView> {
   const { field, refused, t } = request;
   const [read, found] = await Promise.all([readImport(request), readColumns(request)]);
@@ -26,13 +29,16 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
     idFromName: typed === null ? idFromName : typed("idFromName") !== "",
     mode: typed?.("mode") ?? mode,
   };
-  const rows = columns.map((column, index) => ({ ...column, index, use: typed?.(`use${index}`) ?? column.use }));
+  const rows = columns
+    .map((column, index) => ({ ...column, index, use: typed?.(`use${index}`) ?? column.use }))
+    .filter(({ index }) => index < mostShown || columns[index]!.use !== "IGNORED");
   const isMissing = (...needed: Use[]) => !columns.some(({ use }) => needed.includes(use));
   const model = {
     base: importAddress(request),
     read,
     found,
     rows,
+    more: columns.length - rows.length,
     chosen,
     uses,
     roles,
