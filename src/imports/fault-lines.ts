@@ -1,7 +1,7 @@
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { openSourceFile, type Reading, type SourceFile } from "./read/source.ts";
-import { readText } from "./read/text.ts";
+import { detachText, readText } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import type { ImportId } from "./record.ts";
 
@@ -56,7 +56,7 @@ async function collectLines(texts: AsyncIterable<string>, lines: ReadonlyMap<num
     for (const [part, end] of splitLines(wasCarriage && text.startsWith("\n") ? text.slice(1) : text)) {
       for (const piece of lines.get(line) ?? []) {
         const from = Math.max(0, piece.from + piece.text.length - at);
-        piece.text += part.slice(from, Math.max(from, piece.from + pieceLength - at));
+        piece.text += detachText(part.slice(from, Math.max(from, piece.from + pieceLength - at)));
       }
       at = end === "" ? at + part.length : 0;
       if (end !== "") line += 1;

@@ -1,9 +1,16 @@
+import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { presentFault, presentImport } from "../../src/admin/import-record.ts";
 import { importLines } from "../../src/cli/import-lines.ts";
 import { findImport, listImportFaults, maxFaults } from "../../src/imports/index.ts";
 import { csvLimits, makeCsvReader, type CsvFault } from "../../src/imports/read/csv.ts";
 import { jsonLimits, makeJsonArrayReader, type JsonFault } from "../../src/imports/read/json-array.ts";
+import { readOrgs } from "../../src/imports/formats/oneroster-orgs.ts";
+import { loadSchools } from "../../src/imports/schools.ts";
+import { makeStaging } from "../../src/imports/staging.ts";
 import { openSourceFile } from "../../src/imports/read/source.ts";
 import { findEncoding } from "../../src/imports/read/text.ts";
 import { openArchive } from "../../src/imports/read/zip.ts";
@@ -149,4 +156,33 @@ test("a UTF-8 file with a damaged byte is not taken for Windows-1252, which woul
 test("an archive that unpacks to a hundred times its size is refused before it is unpacked", async () => {
   const path = await writeRoster(await zip({ "users.csv": Buffer.alloc(65 * 2 ** 20, "a") }));
   await expect(openArchive(path)).rejects.toMatchObject({ code: "archive_refused" });
+});
+
+test("what is kept of a long file does not keep the file in memory", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const used = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const rows = 1500;
+  async function* read() {
+    yield Buffer.from("sourcedId,type,identifier,filler\n");
+    for (let row = 0; row < rows; row++)
+      yield Buffer.from(`organisation-number-${row},district,,${"x".repeat(65_000)}\n`);
+  }
+  const file = { name: "orgs.csv", size: 0, encoding: "utf-8" as const, open: async () => Readable.from(read()) };
+  const staging = makeStaging(db, randomUUID());
+  const context = {
+    staging,
+    schools: await loadSchools(db, undefined),
+    mode: undefined,
+    carryOvers: new Map(),
+    onBytes: () => undefined,
+  };
+  const before = used();
+  const orgs = await readOrgs(new Map([["orgs.csv", file]]), "BULK", context);
+  const kept = used() - before;
+  expect([orgs.find(`organisation-number-${rows - 1}`), staging.faults]).toEqual([null, 0]);
+  expect(kept).toBeLessThan(20_000_000);
 });

@@ -1,3 +1,5 @@
+import { breakLongWords } from "../../platform/text/break-long-words.ts";
+
 /** Measures a text. Units: points, for a font of one point. */
 export type Measure = (text: string) => number;
 
@@ -8,8 +10,9 @@ const step = 0.5;
 const smallest = 4;
 
 /** Chooses the largest size at which a text fits its box, also one of several lines; a longer text ends with "…". */
-export function fitText(text: string, box: { width: number; height: number; size: number }, measure: Measure): Fitted {
+export function fitText(whole: string, box: { width: number; height: number; size: number }, measure: Measure): Fitted {
   const { width, height } = box;
+  const text = breakLongWords(whole, width / smallest, measure);
   for (let size = box.size; size > smallest; size -= step) {
     // A word is broken only where nothing else helps.
     const lines = wrap(text, width / size, measure, size <= box.size / 2);

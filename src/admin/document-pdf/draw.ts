@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
+import { breakLongWords } from "../../platform/text/break-long-words.ts";
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -28,12 +29,21 @@ export async function drawDocument({ language, title, lead, sections, footer, no
   document.registerFont("plain", resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf"));
   document.registerFont("bold", resolve("dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf"));
   const drawn = buffer(document);
-  document.font("bold").fontSize(16).text(title).moveDown(0.5);
-  document.font("plain").fontSize(10).text(lead);
+  const width = document.page.width - 2 * margin;
+  const write = (text: string, options: PDFKit.Mixins.TextOptions = {}) =>
+    document.text(
+      breakLongWords(text, width, (part) => document.widthOfString(part)),
+      options,
+    );
+  document.font("bold").fontSize(16);
+  write(title).moveDown(0.5);
+  document.font("plain").fontSize(10);
+  write(lead);
   for (const { heading, lines } of sections) {
-    document.moveDown(0.9).font("bold").fontSize(11).text(heading).moveDown(0.2);
+    document.moveDown(0.9).font("bold").fontSize(11);
+    write(heading).moveDown(0.2);
     document.font("plain").fontSize(9.5);
-    for (const line of lines) document.text(line === "" ? " " : line, { lineGap: 1.5 });
+    for (const line of lines) write(line === "" ? " " : line, { lineGap: 1.5 });
   }
   const { count } = document.bufferedPageRange();
   for (let page = 0; page < count; page++) {

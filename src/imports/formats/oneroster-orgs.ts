@@ -1,6 +1,7 @@
 import type { SchoolId } from "../../directory/index.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable } from "../read/table.ts";
+import { detachText } from "../read/text.ts";
 import { idLength } from "../read/value.ts";
 import { schoolFaults } from "../schools.ts";
 import type { ImportMode, ReadContext } from "./format.ts";
@@ -27,7 +28,7 @@ export async function readOrgs(
   const found = new Set<SchoolId>(mode === "BULK" && schools.only !== undefined ? [schools.only] : []);
   if (file !== undefined) {
     await readTable({ file, onBytes, required: ["sourcedId", "type", "identifier"] }, staging, (row) => {
-      const sourcedId = row.need("sourcedId", idLength);
+      const sourcedId = detachText(row.need("sourcedId", idLength));
       if (known.size + faulty.size >= maxOrgs)
         return row.fault("sourcedId", "too_many_orgs", `The file names more than ${maxOrgs} organisations.`);
       if (row.get("type").toLowerCase() !== "school") return void known.set(sourcedId, null);

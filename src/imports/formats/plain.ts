@@ -5,6 +5,7 @@ import { AppError } from "../../platform/errors.ts";
 import { foldText } from "../../platform/text/fold-text.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable, type Row } from "../read/table.ts";
+import { detachText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import { layOut, type Mapping, type TableGuess } from "./columns.ts";
 import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
@@ -150,7 +151,7 @@ function readGroups(row: Row, { staging, school, seen, sourceId, mapping, carryO
           row.fault(heading, "too_many_groups", tooManyGroups);
           return;
         }
-        seen.add(groupSourceId);
+        seen.add(detachText(groupSourceId));
         const previousSourceId = carryOvers.get(groupSourceId) ?? null;
         const group = { sourceId: groupSourceId, schoolId: school, name, type, previousSourceId, isDeleted: false };
         staging.group({ line: row.line, column }, group);

@@ -2,7 +2,7 @@ import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts"
 import { makeJsonPlaces, type JsonPath, type JsonPlaces } from "../read/json-place.ts";
 import { makeJsonArrayReader, type JsonElement } from "../read/json-array.ts";
 import type { SourceFile } from "../read/source.ts";
-import { readText } from "../read/text.ts";
+import { detachText, readText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
 import { schoolFaults } from "../schools.ts";
 import { maxGroups, nearestRole, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
@@ -196,7 +196,7 @@ function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, 
   if (before === undefined && sourceId !== "" && groups.size >= maxGroups) {
     reader.fault([...path, "id"], "too_many_groups", tooManyGroups);
   } else if (before === undefined && sourceId !== "") {
-    groups.set(sourceId, values);
+    groups.set(detachText(sourceId), detachText(values));
     staging.group(at, {
       sourceId,
       schoolId: schoolId ?? null,

@@ -20,6 +20,9 @@ export async function* readText(file: SourceFile, onBytes: (bytes: number) => vo
   yield mark(decoder.decode());
 }
 
+/** A copy of a part of a file, for what is kept: a part of a string keeps all of that string in memory. */
+export const detachText = (part: string): string => Buffer.from(part, "utf16le").toString("utf16le");
+
 /** Stands for bytes that cannot be read, unlike U+FFFD, which another program may have written. */
 export const lostByte = "\uffff";
 

@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
+import { breakLongWords } from "../../platform/text/break-long-words.ts";
 import { addTexts, makeTranslator, type Locale } from "../../platform/pages/index.ts";
 import frameGerman from "../frame/locales/de.json" with { type: "json" };
 import frameEnglish from "../frame/locales/en.json" with { type: "json" };
@@ -35,6 +36,14 @@ export default async function writeDocument({ data, as, zone, now, ...options }:
 
 type Drawing = InstanceType<typeof PDFDocument>;
 
+function write(document: Drawing, text: string, options: PDFKit.Mixins.TextOptions = {}): Drawing {
+  const width = document.page.width - 2 * margin;
+  return document.text(
+    breakLongWords(text, width, (part) => document.widthOfString(part)),
+    options,
+  );
+}
+
 async function draw(letter: Letter, { locale, now }: { locale: Locale; now: Date }): Promise<Buffer> {
   const info = { Title: letter.title, Author: letter.sender[0] ?? "", CreationDate: now, ModDate: now };
   const document = new PDFDocument({ size: "A4", margin, lang: locale, info, bufferPages: true });
@@ -42,15 +51,15 @@ async function draw(letter: Letter, { locale, now }: { locale: Locale; now: Date
   document.registerFont("bold", fontFile("DejaVuSans-Bold"));
   const drawn = buffer(document);
   const [name = "", ...address] = letter.sender;
-  document.font("bold").fontSize(11).text(name);
-  document.font("plain").fontSize(9.5).text(address.join("\n"));
-  document.moveDown(2.5).fontSize(10).text(letter.recipient);
-  document.moveDown(1.5).text(letter.place, { align: "right" });
-  document.moveDown(1.5).font("bold").fontSize(13).text(letter.title);
+  write(document.font("bold").fontSize(11), name);
+  write(document.font("plain").fontSize(9.5), address.join("\n"));
+  write(document.moveDown(2.5).fontSize(10), letter.recipient);
+  write(document.moveDown(1.5), letter.place, { align: "right" });
+  write(document.moveDown(1.5).font("bold").fontSize(13), letter.title);
   document.moveDown(0.8).font("plain").fontSize(10);
-  for (const line of letter.opening) document.text(line, { paragraphGap: 5, lineGap: 1.5 });
+  for (const line of letter.opening) write(document, line, { paragraphGap: 5, lineGap: 1.5 });
   for (const section of letter.sections) drawSection(document, section);
-  document.addPage().font("bold").fontSize(13).text(letter.dataHeading);
+  write(document.addPage().font("bold").fontSize(13), letter.dataHeading);
   for (const section of letter.data) drawSection(document, section);
   numberPages(document, `${name} · ${letter.title}`);
   document.end();
@@ -60,9 +69,9 @@ async function draw(letter: Letter, { locale, now }: { locale: Locale; now: Date
 function drawSection(document: Drawing, { heading, lines }: Section): void {
   // Keeps a heading together with its first lines.
   if (document.y > document.page.height - margin - 70) document.addPage();
-  document.moveDown(0.9).font("bold").fontSize(10.5).text(heading).moveDown(0.2);
+  write(document.moveDown(0.9).font("bold").fontSize(10.5), heading).moveDown(0.2);
   document.font("plain").fontSize(9.5);
-  for (const line of lines) document.text(line, { paragraphGap: 3, lineGap: 1.2 });
+  for (const line of lines) write(document, line, { paragraphGap: 3, lineGap: 1.2 });
 }
 
 const numberWidth = 50;

