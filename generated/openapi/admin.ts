@@ -494,7 +494,8 @@ export interface paths {
         };
         /**
          * List the accounts that a connection refused
-         * @description Accounts at the provider that signed nobody in, with the reason. They are kept for 30 days.
+         * @description Accounts at the provider that signed nobody in, with the reason. They are kept for 30 days after the last try. Those with the code
+         *     `WAITS_FOR_STAFF` can be accepted as guests.
          */
         get: operations["listUpstreamRefusals"];
         put?: never;
@@ -539,6 +540,28 @@ export interface paths {
          * @description From then on the account signs this person in. The person must be at home in the school of the connection.
          */
         post: operations["setUpstreamLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upstream-connections/{connectionId}/guests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept accounts that wait as guests
+         * @description Creates a person at the school for each of these accounts, without a class and with the role `OTHER`. From then on the account signs this
+         *     person in, and apps see them. The accounts are refusals with the code `WAITS_FOR_STAFF`; if one is not on the list any more, none is
+         *     accepted. To decline one, dismiss its refusal.
+         */
+        post: operations["acceptUpstreamGuests"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4602,7 +4625,8 @@ export interface components {
             /** @description Only people of these groups of the school sign in; empty: everybody at home there. */
             groupIds: string[];
             /**
-             * @description Whether an account that nobody matches creates a guest without class, who waits for staff.
+             * @description Whether an account that nobody matches can become a guest without a class. It waits until staff accept it; no app sees it before. At
+             *     most 100 wait at a time, and 30 come in an hour; further ones are refused as if this were false.
              * @example false
              */
             createsGuests: boolean;
@@ -4760,7 +4784,8 @@ export interface components {
             /** @description Only people of these groups of the school sign in; empty: everybody at home there. */
             groupIds?: string[];
             /**
-             * @description Whether an account that nobody matches creates a guest without class, who waits for staff.
+             * @description Whether an account that nobody matches can become a guest without a class. It waits until staff accept it; no app sees it before. At
+             *     most 100 wait at a time, and 30 come in an hour; further ones are refused as if this were false.
              * @example false
              */
             createsGuests?: boolean;
@@ -4846,7 +4871,8 @@ export interface components {
             /** @description Only people of these groups of the school sign in; empty: everybody at home there. */
             groupIds?: string[];
             /**
-             * @description Whether an account that nobody matches creates a guest without class, who waits for staff.
+             * @description Whether an account that nobody matches can become a guest without a class. It waits until staff accept it; no app sees it before. At
+             *     most 100 wait at a time, and 30 come in an hour; further ones are refused as if this were false.
              * @example false
              */
             createsGuests?: boolean;
@@ -4944,7 +4970,7 @@ export interface components {
         };
         /**
          * @description Why the account signs nobody in. `OTHER_SCHOOL`: `schoolClaim` names another school. `NOBODY_MATCHES` and `SEVERAL_MATCH`: not exactly one active person of the school meets the rule.
-         *     `LINK_CONTRADICTED`: the rule names another person than the link. `NOT_CONFIRMED`: not a pupil, and `confirmedForStaff` is false. `WAITS_FOR_STAFF`: a guest was created, whom staff must unblock.
+         *     `LINK_CONTRADICTED`: the rule names another person than the link. `NOT_CONFIRMED`: not a pupil, and `confirmedForStaff` is false. `WAITS_FOR_STAFF`: new to the school, and waits until staff accept the account as a guest.
          * @example NOBODY_MATCHES
          * @enum {string}
          */
@@ -5167,6 +5193,26 @@ export interface components {
              * @example c0000000-0000-4000-8000-000000000002
              */
             personId: string;
+        };
+        /** @description The accounts that are accepted as guests. */
+        UpstreamGuestsInput: {
+            /**
+             * @description The ids of their refusals.
+             * @example [
+             *       "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a22"
+             *     ]
+             */
+            refusalIds: string[];
+        };
+        /** @description The guests that were created. */
+        UpstreamGuests: {
+            /**
+             * @description Their ids.
+             * @example [
+             *       "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a23"
+             *     ]
+             */
+            personIds: string[];
         };
         /** @description A set-up link, without its address. */
         UpstreamSetUpLink: {
@@ -10331,6 +10377,12 @@ export interface components {
              */
             refusals: number;
             /**
+             * Format: int32
+             * @description How many of them can be accepted as guests.
+             * @example 1
+             */
+            guests: number;
+            /**
              * Format: date-time
              * @description When the last one was.
              * @example 2026-02-03T08:00:00.000Z
@@ -12349,6 +12401,8 @@ export interface components {
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
          */
         UpstreamConnectionId: string;
+        /** @description Only refusals for this reason; `WAITS_FOR_STAFF` for the accounts that can be accepted as guests. */
+        UpstreamRefusalCodeFilter: components["schemas"]["UpstreamRefusalCode"];
         /**
          * @description The id of the refusal.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a21
@@ -14161,6 +14215,8 @@ export interface operations {
     listUpstreamRefusals: {
         parameters: {
             query?: {
+                /** @description Only refusals for this reason; `WAITS_FOR_STAFF` for the accounts that can be accepted as guests. */
+                code?: components["parameters"]["UpstreamRefusalCodeFilter"];
                 /**
                  * @description The maximum number of entries on a page.
                  * @example 100
@@ -14283,6 +14339,57 @@ export interface operations {
             409: components["responses"]["UpstreamLinkExists"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    acceptUpstreamGuests: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                connectionId: components["parameters"]["UpstreamConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpstreamGuestsInput"];
+            };
+        };
+        responses: {
+            /** @description The people that were created. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamGuests"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["UpstreamRefusalUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["UpstreamLinkExists"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -73,6 +73,7 @@ export const parameters: ParametersAgree<
     listEndpoints: "app";
     listGrants: "school" | "app";
     listOpenErasures: "school" | "app";
+    listUpstreamRefusals: "code";
     listGroups: "school" | "show-deleted" | "search" | "order";
     listImportChanges: "school";
     listImportGroupMoves: "school";

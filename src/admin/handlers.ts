@@ -234,6 +234,7 @@ const handlers: Loaders<OperationId> = {
     "listUpstreamRefusals",
     "withdrawUpstreamRefusal",
     "setUpstreamLink",
+    "acceptUpstreamGuests",
     "listUpstreamLinksOfPerson",
     "revokeUpstreamLink",
   ),

@@ -88,6 +88,7 @@ export const rights = {
   listUpstreamRefusals: schools,
   withdrawUpstreamRefusal: schools,
   setUpstreamLink: schools,
+  acceptUpstreamGuests: schools,
   createSetUpLink: schools,
   listSetUpLinks: [...schools, "SUPPORT"],
   revokeSetUpLink: schools,

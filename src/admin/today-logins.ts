@@ -14,7 +14,7 @@ type Of = { id: string; name: string; schoolId: string; schoolName: string };
 type Found = {
   failing: Some<Of & { failingSince: string; lastFailure: FailureCode | null }>;
   expiringSecrets: Some<Of & { secretExpiresAt: string }>;
-  refusals: Some<Of & { refusals: number; lastAt: string }>;
+  refusals: Some<Of & { refusals: number; guests: number; lastAt: string }>;
   emergencies: Some<{ schoolId: string; schoolName: string; emergencyUntil: string }>;
 };
 
@@ -43,9 +43,11 @@ const selectTasks = statement<Query>(({ schoolIds, now, secretsUntil }) => {
       sql`${c.secretExpiresAt}, ${c.id}`,
     ),
     refusals: someOf(
-      sql`json_build_object(${of}, 'refusals', waiting.refusals, 'lastAt', waiting.last_at)`,
+      sql`json_build_object(${of}, 'refusals', waiting.refusals, 'guests', waiting.guests,
+        'lastAt', waiting.last_at)`,
       sql`${atSchool} JOIN LATERAL (
-        SELECT count(*)::int AS refusals, max(${r.lastAt}) AS last_at FROM ${r} WHERE ${r.connectionId} = ${c.id}
+        SELECT count(*)::int AS refusals,
+          (count(*) FILTER (WHERE ${r.code} = 'WAITS_FOR_STAFF'))::int AS guests, max(${r.lastAt}) AS last_at FROM ${r} WHERE ${r.connectionId} = ${c.id}
       ) waiting ON waiting.refusals > 0 WHERE ${s.id} = ANY (${schoolIds}::uuid[])`,
       sql`waiting.last_at DESC, ${c.id}`,
     ),

@@ -1,8 +1,10 @@
+import { changeDirectory } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import {
+  acceptGuests,
   dismissRefusalIn,
   linkByHandIn,
   listLinks,
@@ -69,7 +71,12 @@ export const revokeUpstreamLink: AdminHandler<"revokeUpstreamLink"> = (deps, req
 export const listUpstreamRefusals: AdminHandler<"listUpstreamRefusals"> = async (deps, request) => {
   const { range, answer } = readPage(deps, request);
   const { id: connectionId } = await getReachedConnection(deps.db, request);
-  const of = { connectionId, limit: range.limit, after: range.after as RefusalId | undefined };
+  const of = {
+    connectionId,
+    code: request.query.code,
+    limit: range.limit,
+    after: range.after as RefusalId | undefined,
+  };
   return answer(await listRefusals(deps.db, of, deps.webhookKeys), ({ connectionId: _, ...refusal }) =>
     present<Schemas["UpstreamRefusal"]>(refusal),
   );
@@ -100,3 +107,11 @@ export const setUpstreamLink: AdminHandler<"setUpstreamLink"> = (deps, request) 
     return { status: 204 };
   });
 };
+
+export const acceptUpstreamGuests: AdminHandler<"acceptUpstreamGuests"> = (deps, request) =>
+  changeDirectory(deps.db, request.origin, async (change) => {
+    const { id: connectionId } = await getReachedConnection(change.tx, request);
+    const refusalIds = request.body.refusalIds as RefusalId[];
+    const personIds = await acceptGuests(change, { connectionId, refusalIds }, deps.webhookKeys);
+    return request.keep(change.tx, { status: 200 as const, body: present<Schemas["UpstreamGuests"]>({ personIds }) });
+  });

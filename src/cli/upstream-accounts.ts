@@ -1,6 +1,6 @@
-import type { Schemas } from "./admin-api.ts";
+import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Verbs } from "./command.ts";
-import { done, nameOf, type Columns } from "./lines.ts";
+import { done, made, nameOf, type Columns } from "./lines.ts";
 import { option, required } from "./option.ts";
 import { argsOf, changes, lists, listsAll } from "./verbs.ts";
 
@@ -64,8 +64,18 @@ export const accountVerbs: Verbs = {
       return done("Linked.", { id: path.refusalId, person: personId });
     },
   }),
+  accept: makeApiCommand({
+    summary: "Accept an account that waits for staff as a guest of the school, whom apps see from then on.",
+    args: argsOf(oneRefusal),
+    run: async ({ api }, { args: { connectionId, refusalId } }) => {
+      const params = { path: { connectionId }, ...withIdempotencyKey() };
+      const body = { refusalIds: [refusalId] };
+      const { personIds } = await bodyOf(api.POST(`${one}/guests`, { params, body }));
+      return made(personIds[0]!);
+    },
+  }),
   dismiss: changes("delete", oneRefusal, {
-    summary: "Dismiss a refusal. It returns if the account is refused again.",
+    summary: "Dismiss a refusal, or decline a guest. It returns if the account is refused again.",
     line: "Refusal dismissed.",
   }),
 };

@@ -1,9 +1,9 @@
 import { limitClaims, readClaim, readRuleValue, readText, type Claims } from "./claims.ts";
 import { refuseOff, goUpstream } from "./begin.ts";
 import { addressesOf } from "./addresses.ts";
-import { UpstreamError, type AccountRefusal } from "./failures.ts";
+import { UpstreamError } from "./failures.ts";
 import { findPersonOf, type Account, type Found } from "./find-link.ts";
-import { createGuest } from "./guest.ts";
+import { letWait } from "./guest.ts";
 import { noteSuccess } from "./note-outcome.ts";
 import { profiles } from "./profiles.ts";
 import {
@@ -191,30 +191,19 @@ const severalFactors = new Set([
 const saysSecondFactor = ({ amr, acr }: Claims): boolean =>
   (Array.isArray(amr) && amr.includes("mfa")) || (typeof acr === "string" && severalFactors.has(acr));
 
-type Refused = { connection: Known; account: Account; found: Extract<Found, { kind: "refused" }>; back: Back };
+type Refusing = { connection: Known; account: Account; found: Extract<Found, { kind: "refused" }>; back: Back };
 
 async function refuse(
   { db, encryptionKeys }: RoundTripDeps,
-  { connection, account, found, back }: Refused,
+  { connection, account, found, back: { at: now } }: Refusing,
 ): Promise<never> {
-  const { at: now, requestId } = back;
   const { code, matches, value } = found;
+  const refused = { connection, account, matches, value, now };
+  const isUnknown = code === "NOBODY_MATCHES" && matches === 0;
   const makesGuests = connection.createsGuests && connection.confirmedForStaff;
-  const isUnknown = code === "NOBODY_MATCHES" && makesGuests && matches === 0;
-  const shown = isUnknown ? await admitGuest(db, { connection, account }, { now, requestId }) : code;
+  if (isUnknown && makesGuests && (await letWait(db, refused, encryptionKeys)))
+    throw new UpstreamError("WAITS_FOR_STAFF");
   // The list of refusals is for staff of this school, who must not read about people of another one.
-  if (shown !== "OTHER_SCHOOL")
-    await recordRefusal(db.pool, { connection, account, code: shown, matches, value, now }, encryptionKeys);
-  throw new UpstreamError(shown);
-}
-
-/** Makes a guest of an account that nobody is linked to: another tab may have been faster, or the person has left. */
-async function admitGuest(
-  db: RoundTripDeps["db"],
-  of: { connection: Known; account: Account },
-  { now, requestId }: { now: Date; requestId: string | undefined },
-): Promise<AccountRefusal> {
-  if (await createGuest(db, of, { now, requestId })) return "WAITS_FOR_STAFF";
-  const found = await findPersonOf(db.pool, { ...of, now });
-  return found.kind === "refused" ? found.code : "WAITS_FOR_STAFF";
+  if (code !== "OTHER_SCHOOL") await recordRefusal(db.pool, { ...refused, code }, encryptionKeys);
+  throw new UpstreamError(code);
 }

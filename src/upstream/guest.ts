@@ -1,39 +1,100 @@
-import { changeDirectory } from "../access/index.ts";
 import { giveUserNames } from "../accounts/index.ts";
-import { createPerson, findTextFault, type PersonName } from "../directory/index.ts";
-import { recordAudit } from "../events/index.ts";
-import type { PrismaDb } from "../platform/database/db.ts";
+import {
+  auditChange,
+  createPerson,
+  findTextFault,
+  type Change,
+  type PersonId,
+  type PersonName,
+  type SchoolId,
+} from "../directory/index.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { takeToken } from "../platform/database/token-bucket.ts";
+import { AppError } from "../platform/errors.ts";
 import { readDisplayName, readText, type Claims } from "./claims.ts";
-import type { Account } from "./find-link.ts";
 import { lockConnection } from "./connection.ts";
-import type { ReadyConnection } from "./ready-connection.ts";
+import type { ConnectionId, RefusalId } from "./ids.ts";
+import { openDetails, recordRefusal, refusalNotFound, waiting, type Refused } from "./refusals.ts";
+import { hashOf } from "./sealed-json.ts";
+
+/** Accounts of a connection that can wait at a time, and how many can come at once and in an hour. */
+const mostWaiting = 100;
+const arrivals = { capacity: 30, refillSeconds: 3600 };
+
+const refusal = table("upstreamRefusal", "refusal");
+const link = table("upstreamLink", "link");
+
+type Look = { connectionId: ConnectionId; issuer: string; subject: string; subjectHash: Buffer };
+const countWaiting = statement<Look>(
+  ({ connectionId, issuer, subject, subjectHash }) => sql`
+  SELECT count(*)::int AS count, coalesce(bool_or(${refusal.subjectHash} = ${subjectHash}), false) AS "isKnown",
+    EXISTS (SELECT FROM ${link} WHERE ${link.connectionId} = ${connectionId} AND ${link.issuer} = ${issuer}
+      AND ${link.subject} = ${subject}) AS "isLinked"
+  FROM ${refusal} WHERE ${refusal.connectionId} = ${connectionId} AND ${refusal.code} = 'WAITS_FOR_STAFF'`,
+  "upstream.countWaitingGuests",
+);
 
 /**
- * Makes a person without a class for an account that the roster does not know. They are blocked: staff look at them and
- * unblock them, and until then nobody is signed in. Returns false for an account that is linked, as by another tab.
+ * Lets an account that the roster does not know wait for the staff of the school. It is nobody until they accept it: no
+ * person, so that no app, list or import knows of it. Returns false, and writes nothing, if too many wait or come, and
+ * for an account that is linked, as to somebody who has left.
  */
-export async function createGuest(
-  db: PrismaDb,
-  { connection, account }: { connection: ReadyConnection; account: Account },
-  { now, requestId }: { now: Date; requestId: string | undefined },
-): Promise<boolean> {
-  const { id: connectionId, schoolId } = connection;
-  const { issuer, subject } = account;
-  const origin = { at: now, actorId: "upstream", requestId };
-  return changeDirectory(db, origin, async (change) => {
-    const { prisma } = change.tx;
-    await lockConnection(change.tx, connectionId);
-    if ((await prisma.upstreamLink.count({ where: { connectionId, issuer, subject } })) > 0) return false;
-    const name = readName(account.claims);
-    const personId = await createPerson(change, { role: "OTHER", name, schools: [schoolId] });
-    await prisma.person.update({ where: { id: personId }, data: { blockedAt: now } });
-    await giveUserNames(change.tx, { schoolId, people: [personId] }, now);
-    const link = { connectionId, issuer, subject, personId, linkedAt: now, linkedBy: "STAFF" as const };
-    await prisma.upstreamLink.create({ data: link });
-    const detail = { connectionId };
-    await recordAudit(change.tx, { ...origin, action: "upstream_guest_created", personId, schoolId, detail });
+export const letWait = (db: Db, refused: Omit<Refused, "code">, keys: EncryptionKeys): Promise<boolean> =>
+  withTransaction(db, async (tx) => {
+    const { connection, account, now } = refused;
+    const { id: connectionId } = connection;
+    // One at a time, so that the limits are exact.
+    await lockConnection(tx, connectionId);
+    const { issuer, subject } = account;
+    const look = { connectionId, issuer, subject, subjectHash: hashOf(keys, connectionId, issuer, subject) };
+    const [found] = await findRows<{ count: number; isKnown: boolean; isLinked: boolean }, Look>(
+      tx,
+      countWaiting,
+      look,
+    );
+    const { count, isKnown, isLinked } = found!;
+    if (isLinked) return false;
+    const bucket = { key: hashOf(keys, "waiting guests", connectionId), ...arrivals };
+    if (!isKnown && (count >= mostWaiting || (await takeToken(tx, bucket, now)) !== null)) return false;
+    await recordRefusal(tx, { ...refused, code: waiting }, keys);
     return true;
   });
+
+/**
+ * Makes people without a class of accounts that wait, all of them or none. They can sign in from then on.
+ *
+ * Errors: not_found upstream_refusal_not_found; conflict upstream_link_exists.
+ */
+export async function acceptGuests(
+  change: Change,
+  { connectionId, refusalIds }: { connectionId: ConnectionId; refusalIds: readonly RefusalId[] },
+  keys: EncryptionKeys,
+): Promise<PersonId[]> {
+  const { tx, now } = change;
+  const { prisma } = tx;
+  await lockConnection(tx, connectionId);
+  const where = { id: { in: [...new Set(refusalIds)] }, connectionId, code: waiting };
+  const rows = await prisma.upstreamRefusal.findMany({ where, include: { connection: true }, orderBy: { id: "asc" } });
+  if (rows.length < where.id.in.length) throw refusalNotFound();
+  const made: PersonId[] = [];
+  for (const row of rows) {
+    const details = openDetails(keys, row);
+    const schoolId = row.connection.schoolId as SchoolId;
+    if (details === null || details.subject === null || details.issuer !== row.connection.issuer)
+      throw refusalNotFound();
+    const { issuer, subject, claims } = details;
+    const personId = await createPerson(change, { role: "OTHER", name: readName(claims), schools: [schoolId] });
+    const link = { connectionId, issuer, subject, personId, linkedAt: now, linkedBy: "STAFF" as const };
+    const { count } = await prisma.upstreamLink.createMany({ data: [link], skipDuplicates: true });
+    if (count === 0) throw new AppError("conflict", "upstream_link_exists", "The account is linked already.");
+    await giveUserNames(tx, { schoolId, people: [personId] }, now);
+    await prisma.upstreamRefusal.deleteMany({ where: { connectionId, subjectHash: row.subjectHash } });
+    await auditChange(change, { action: "upstream_guest_created", personId, schoolId, detail: { connectionId } });
+    made.push(personId);
+  }
+  return made;
 }
 
 function readName(claims: Claims): PersonName | null {

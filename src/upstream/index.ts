@@ -40,6 +40,7 @@ export {
   type FailureCode,
   type UpstreamFailure,
 } from "./failures.ts";
+export { acceptGuests } from "./guest.ts";
 export type { ConnectionId, RefusalId, SetUpLinkId, UpstreamSessionId } from "./ids.ts";
 export { linkByHandIn, listLinks, unlinkIn, type Link } from "./links.ts";
 export { previewRule, type RulePreview } from "./preview.ts";

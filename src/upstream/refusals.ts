@@ -34,6 +34,8 @@ type Details = Pick<Refusal, "subject" | "ruleClaim" | "ruleValue" | "displayNam
 };
 
 export const refusalDays = 30;
+/** The code of accounts that staff can accept as guests. */
+export const waiting = "WAITS_FOR_STAFF" satisfies AccountRefusal;
 const mostOfConnection = 500;
 
 const refusal = table("upstreamRefusal", "refusal");
@@ -54,12 +56,13 @@ const recordStatement = statement<New>(
 const deleteSurplus = statement<{ connectionId: ConnectionId }>(
   ({ connectionId }) => sql`
     DELETE FROM ${refusal} WHERE ${refusal.id} IN (
-      SELECT ${refusal.id} FROM ${refusal} WHERE ${refusal.connectionId} = ${connectionId}
+      SELECT ${refusal.id} FROM ${refusal}
+      WHERE ${refusal.connectionId} = ${connectionId} AND ${refusal.code} <> 'WAITS_FOR_STAFF'
       ORDER BY ${refusal.lastAt} DESC OFFSET ${mostOfConnection})`,
   "upstream.deleteSurplusRefusals",
 );
 
-type Recorded = {
+export type Refused = {
   connection: Pick<ReadyConnection, "id" | "subjectClaim" | "ruleClaim">;
   account: Account;
   code: AccountRefusal;
@@ -68,8 +71,8 @@ type Recorded = {
   now: Date;
 };
 
-/** Puts an account on the list of the school, which keeps the latest. */
-export async function recordRefusal(db: Queryable, refused: Recorded, keys: EncryptionKeys): Promise<void> {
+/** Puts an account on the list of the school, which keeps the latest, and all that wait. */
+export async function recordRefusal(db: Queryable, refused: Refused, keys: EncryptionKeys): Promise<void> {
   const { connection, account, code, matches, value, now } = refused;
   const { issuer, subject, claims } = account;
   const subjectHash = hashOf(keys, connection.id, issuer, subject);
@@ -98,12 +101,12 @@ export const openDetails = (keys: EncryptionKeys, { connectionId, subjectHash, d
 /** Latest first; `after` is the last of the page before. */
 export async function listRefusals(
   { prisma }: RecordStore,
-  of: { connectionId: ConnectionId; after?: RefusalId | undefined; limit: number },
+  of: { connectionId: ConnectionId; code?: AccountRefusal | undefined; after?: RefusalId | undefined; limit: number },
   keys: EncryptionKeys,
 ): Promise<Refusal[]> {
-  const { connectionId, after, limit } = of;
+  const { connectionId, code: only, after, limit } = of;
   const found = await prisma.upstreamRefusal.findMany({
-    where: { connectionId },
+    where: { connectionId, ...(only !== undefined && { code: only }) },
     orderBy: [{ lastAt: "desc" }, { id: "desc" }],
     take: limit,
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),

@@ -124,6 +124,31 @@ test("an entry is taken off the list", async () => {
   expect(done.html).not.toContain("unknown-18");
 });
 
+test("a new account waits, is named on Today, and is accepted or declined", async () => {
+  const { page, admin, signIn, school, connectionId } = world;
+  const where = { id: connectionId };
+  await service.db.prisma.upstreamConnection.update({ where, data: { createsGuests: true } });
+  const named = (given_name: string) => ({ import_id: given_name, given_name, family_name: "Neu" });
+  for (const name of ["Gustav", "Greta"]) {
+    const html = await signIn(name, named(name));
+    expect(html).toContain("WAITS_FOR_STAFF");
+    expect(html).toContain("muss dein Konto annehmen");
+  }
+  expect((await admin.browser.open(`/admin/schools/${school}/today`)).html).toContain("warten 2 als Gäste auf Sie");
+  const list = await admin.browser.open(`${page}/refusals`);
+  const idOf = (name: string) => new RegExp(`value="([0-9a-f-]{36})"[^>]*> ${name} Neu`).exec(list.html)![1]!;
+  const nobody = await admin.browser.submit(list, "/refusals/guests", { act: "accept" });
+  expect(nobody.html).toContain("Kreuzen Sie mindestens ein Konto an.");
+  const accepted = await admin.browser.submit(list, "/refusals/guests", { act: "accept", guest: idOf("Gustav") });
+  expect(accepted.html).toContain("Die Gäste sind angenommen.");
+  const declined = await admin.browser.submit(accepted, "/refusals/guests", { act: "decline", guest: idOf("Greta") });
+  expect(declined.html).toContain("von der Liste genommen");
+  expect(declined.html).not.toContain("Greta");
+  expect(await signIn("Gustav", named("Gustav"))).toContain("Gustav");
+  expect(await service.db.prisma.person.count({ where: { homeSchoolId: school, last: "Neu" } })).toBe(1);
+  await service.db.prisma.upstreamConnection.update({ where, data: { createsGuests: false } });
+});
+
 test("people see their linked accounts and unlink them", async () => {
   const { signIn, ada } = world;
   await signIn("ada", { import_id: "4711" });

@@ -196,7 +196,7 @@ test("two schools with the same issuer and client: an account is known at the on
   expect(await world.sessionsOf(pupil)).toBe(1);
 });
 
-test("an unknown account that comes twice at once makes one guest, who waits for staff both times", async () => {
+test("an unknown account that comes several times at once waits for staff once, and is nobody before", async () => {
   const school = await world.connect({ createsGuests: true });
   signInThere(school.provider, { import_id: "unknown", given_name: "Bo", family_name: "Muster" });
   const arriving = Array.from({ length: 3 }, async () => {
@@ -207,8 +207,10 @@ test("an unknown account that comes twice at once makes one guest, who waits for
   const shown = await Promise.all(
     arrived.map(({ browser, params }) => world.comeBack(browser, school.connectionId, params)),
   );
-  for (const page of shown) expect(["WAITS_FOR_STAFF", "BLOCKED"]).toContain(reasonOn(page));
-  expect(await world.service.db.prisma.person.count({ where: { homeSchoolId: school.school } })).toBe(1);
+  for (const page of shown) expect(reasonOn(page)).toBe("WAITS_FOR_STAFF");
+  const { person, upstreamRefusal, appEvent } = world.service.db.prisma;
+  expect(await upstreamRefusal.count({ where: { connectionId: school.connectionId } })).toBe(1);
+  expect([await person.count({ where: { homeSchoolId: school.school } }), await appEvent.count()]).toEqual([0, 0]);
 });
 
 test("a person who comes for the first time twice at once is linked once", async () => {

@@ -1,8 +1,10 @@
 import { decodeJwt } from "jose";
 import { expect, test, vi } from "vitest";
+import { changeDirectory } from "../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import {
+  acceptGuests,
   dismissRefusalIn,
   linkByHandIn,
   listLinks,
@@ -12,6 +14,8 @@ import {
   type ConnectionId,
   type ConnectionUpdate,
 } from "../../src/upstream/index.ts";
+import { letWait } from "../../src/upstream/guest.ts";
+import { recordRefusal } from "../../src/upstream/refusals.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { giveLogin } from "../support/token.ts";
@@ -237,7 +241,7 @@ test("a person without a user name gets one with the link", async () => {
 });
 
 test("guests are made only where the school wants it, without a class, and wait for staff", async () => {
-  const { school, signIn, connection, account } = await makeWorld();
+  const { school, signIn, connection, account, refusals } = await makeWorld();
   const people = (id: SchoolId) =>
     db.prisma.person.findMany({ where: { homeSchoolId: id }, include: { affiliations: true } });
   const claims = { employee_id: "new", given_name: "Bo", family_name: "Muster" };
@@ -250,14 +254,63 @@ test("guests are made only where the school wants it, without a class, and wait 
   await change(connection, { confirmedForStaff: true });
   provider.account = account;
   const tabs = await Promise.all([1, 2].map(() => party.codeOf(party.signIn(provider, connection))));
-  expect(["WAITS_FOR_STAFF,WAITS_FOR_STAFF", "BLOCKED,WAITS_FOR_STAFF"]).toContain(tabs.sort().join());
-  expect(await signIn(claims)).toBe("BLOCKED");
+  expect(tabs).toEqual(["WAITS_FOR_STAFF", "WAITS_FOR_STAFF"]);
+  expect(await people(school)).toEqual([]);
+  const waits = (await refusals()).filter(({ code }) => code === "WAITS_FOR_STAFF");
+  expect(waits).toMatchObject([{ subject: account, displayName: "Bo Muster", tries: 2 }]);
+  const refusalIds = waits.map(({ id }) => id);
+  const accept = () =>
+    changeDirectory(db, origin, (change) =>
+      acceptGuests(change, { connectionId: connection, refusalIds }, encryptionKeys),
+    );
+  const [first, second] = await Promise.allSettled([accept(), accept()]);
+  expect([first, second].map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   const [guest, ...others] = await people(school);
   expect(others).toEqual([]);
   expect(guest).toMatchObject({ firstCall: "Bo", last: "Muster", role: "OTHER", sourceSystemIdentifier: null });
   expect(await db.prisma.membership.count({ where: { personId: guest!.id } })).toBe(0);
-  await db.prisma.person.update({ where: { id: guest!.id }, data: { blockedAt: null } });
+  expect(await refusals()).toEqual([]);
   expect(await signIn(claims)).toBe("signed_in");
+  // An account that is linked to somebody who has left does not wait: nobody could accept it.
+  await db.prisma.person.update({
+    where: { id: guest!.id },
+    data: { status: "SOFT_DELETED", softDeletedAt: origin.at, purgeAt: origin.at },
+  });
+  expect(await signIn(claims)).toBe("NOBODY_MATCHES");
+});
+
+test("of many invented accounts 30 wait, and in hours 100; further ones push out none of them", async () => {
+  const { connection, school } = await makeWorld({ createsGuests: true });
+  const { issuer } = provider;
+  const arrive = (count: number, now: Date) =>
+    Promise.all(
+      Array.from({ length: count }, () => {
+        const account = { issuer, subject: `invented-${++accounts}`, claims: { name: "Bo Muster" } };
+        const refused = { account, matches: 0, value: null, now };
+        const shown = { id: connection, subjectClaim: "sub", ruleClaim: "employee_id" };
+        return letWait(db, { ...refused, connection: shown }, encryptionKeys);
+      }),
+    );
+  const waiting = () =>
+    db.prisma.upstreamRefusal.count({ where: { connectionId: connection, code: "WAITS_FOR_STAFF" } });
+  const start = Date.now();
+  const admitted = await arrive(40, new Date(start));
+  expect([admitted.filter(Boolean).length, await waiting()]).toEqual([30, 30]);
+  for (let hour = 1; hour <= 4; hour++) await arrive(40, new Date(start + hour * 3_600_000));
+  expect(await waiting()).toBe(100);
+  await db.pool.query(
+    `INSERT INTO upstream_refusal (id, connection_id, code, subject_hash, details, first_at, last_at, tries)
+     SELECT gen_random_uuid(), $1, 'NOBODY_MATCHES', sha256(n::text::bytea), '', now(), now(), 1
+     FROM generate_series(1, 600) n`,
+    [connection],
+  );
+  const shown = { id: connection, subjectClaim: "sub", ruleClaim: "employee_id" };
+  const last = { issuer, subject: "the last", claims: {} };
+  const refused = { connection: shown, account: last, code: "NOBODY_MATCHES" as const, matches: 0, value: null };
+  await recordRefusal(db.pool, { ...refused, now: new Date() }, encryptionKeys);
+  expect(await waiting()).toBe(100);
+  expect(await db.prisma.upstreamRefusal.count({ where: { connectionId: connection } })).toBe(600);
+  expect(await db.prisma.person.count({ where: { homeSchoolId: school } })).toBe(0);
 });
 
 test("another issuer, tenant or subject claim ends links and sessions, and the connection waits for a test", async () => {

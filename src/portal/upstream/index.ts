@@ -31,6 +31,7 @@ export const upstreamPages = makeArea({ folder: import.meta.dirname, page: "sett
   pages.post(`${one}/set-up-links/:setUpLinkId/close`, connections.closeSetUpLink, showOne);
   const list = onlyIf("listUpstreamRefusals", refusals.showRefusals);
   pages.get(`${one}/refusals`, list);
+  pages.post(`${one}/refusals/guests`, refusals.decideGuests, list);
   pages.post(`${one}/refusals/:refusalId/search`, refusals.searchPerson, list);
   pages.post(`${one}/refusals/:refusalId/link`, refusals.linkByHand, list);
   pages.post(`${one}/refusals/:refusalId/dismissal`, refusals.dismissRefusal, list);

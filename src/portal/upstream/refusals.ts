@@ -1,20 +1,28 @@
-import { nameOf, postAndRedirect, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
+import { nameOf, postAndRedirect, Refused, unwrap, unwrapPage, type PageRequest } from "../frame/index.ts";
+import type { PageView, Redirect } from "../frame/index.ts";
 import { connectionAddress, one, readConnection } from "./connection.ts";
 
 const most = 50;
+const mostGuests = 100;
 const addressOf = (request: PageRequest): string => `${connectionAddress(request)}/refusals`;
 
 /** The accounts that were not let in. `found` are people for one of them. */
 async function show(request: PageRequest, found: { refusalId: string; people: Person[] } | null): Promise<PageView> {
   const { api, path, t, cursor, may } = request;
   const { record } = await readConnection(request);
-  const page = await unwrapPage(api.GET(`${one}/refusals`, { params: { path, query: { limit: most, ...cursor } } }));
+  const list = (query: object) => unwrapPage(api.GET(`${one}/refusals`, { params: { path, query } }));
+  const [page, guests] = await Promise.all([
+    list({ limit: most, ...cursor }),
+    list({ limit: mostGuests, code: "WAITS_FOR_STAFF" }),
+  ]);
   const address = addressOf(request);
   const model = {
     address,
     back: connectionAddress(request),
     connection: record,
     refusals: page.items,
+    guests: guests.items,
+    chosen: request.typed["guest"] ?? [],
     found,
     search: request.field("search"),
     more: page.more(address),
@@ -51,3 +59,24 @@ export const linkByHand = postAndRedirect("accountLinked", addressOf, ({ api, pa
 export const dismissRefusal = postAndRedirect("refusalDismissed", addressOf, ({ api, path }) =>
   api.DELETE(`${one}/refusals/{refusalId}`, { params: { path } }),
 );
+
+/** Accepts the chosen accounts as guests, all or none, or takes them off the list. */
+export async function decideGuests(request: PageRequest): Promise<Redirect> {
+  const { api, path, typed, field, idempotencyKey } = request;
+  const refusalIds = [...(typed["guest"] ?? [])];
+  if (refusalIds.length === 0) throw new Refused(400, { code: "guests_missing" });
+  const to = addressOf(request);
+  if (field("act") === "accept") {
+    const params = { path, header: { "Idempotency-Key": idempotencyKey } };
+    await unwrap(api.POST(`${one}/guests`, { params, body: { refusalIds } }));
+    return { to, done: "guestsAccepted" };
+  }
+  for (const refusalId of refusalIds)
+    await unwrap(api.DELETE(`${one}/refusals/{refusalId}`, { params: { path: { ...path, refusalId } } })).catch(
+      (error: unknown) => {
+        // A colleague was faster.
+        if (!(error instanceof Refused) || error.code !== "upstream_refusal_not_found") throw error;
+      },
+    );
+  return { to, done: "guestsDeclined" };
+}

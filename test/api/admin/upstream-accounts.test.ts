@@ -4,7 +4,7 @@ import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { makeAdminClient, makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeTestClock, startService } from "../../support/service.ts";
-import { getUserTokens, giveLogin } from "../../support/token.ts";
+import { getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
 import { startUpstreamProvider } from "../../support/upstream-provider.ts";
 import { encryptionKeys, makeRelyingParty } from "../../support/upstream.ts";
 
@@ -183,7 +183,7 @@ test("Today names logins that fail, secrets that expire, refusals and emergencie
   const found = {
     failing: { count: 1, first: [{ ...of, failingSince: now, lastFailure: "SECRET_REFUSED" }] },
     expiringSecrets: { count: 1, first: [{ ...of, secretExpiresAt: secretExpiresAt.toISOString() }] },
-    refusals: { count: 1, first: [{ ...of, refusals: 1, lastAt: now }] },
+    refusals: { count: 1, first: [{ ...of, refusals: 1, guests: 0, lastAt: now }] },
     emergencies: { count: 1, first: [{ schoolId: place, schoolName: "Today", emergencyUntil }] },
   };
   expect(await tasks(staff)).toEqual(found);
@@ -194,4 +194,45 @@ test("Today names logins that fail, secrets that expire, refusals and emergencie
     data: { state: "OFF", secretExpiresAt: new Date(clock().getTime() + 31 * 86_400_000) },
   });
   expect(await tasks(operator)).toEqual({ failing: none, expiringSecrets: none, refusals: null, emergencies: none });
+});
+
+test("no app sees an invented account before the school accepts it, and then it signs in", async () => {
+  const app = await make.app({ scopes: ["users:read", "people:read"] });
+  await make.grant({ app: app.clientId, school, sync: true });
+  const token = await getAppToken(service, app, ["users:read"]);
+  const readUsers = async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await fetch(`${service.url}/idm/ep/v1/schools/${school}/users`, { headers });
+    return ((await response.json()) as { id: string; name: object }[]).map(({ id }) => id);
+  };
+  await db.prisma.upstreamConnection.update({ where: { id: connection }, data: { createsGuests: true } });
+  const before = await readUsers();
+  const invented = ["Ada", "Bo", "Kim"].map((given_name) => ({
+    employee_id: given_name,
+    given_name,
+    family_name: "X",
+  }));
+  for (const claims of invented) expect(await comeIn(`guest-${claims.given_name}`, claims)).toBe("WAITS_FOR_STAFF");
+  expect(await readUsers()).toEqual(before);
+  const events = () => db.prisma.appEvent.count({ where: { clientId: app.clientId } });
+  const told = await events();
+  const waiting = await read<Schemas["UpstreamRefusal"][]>(`${path}/refusals?code=WAITS_FOR_STAFF`);
+  expect(waiting.map(({ displayName }) => displayName).sort()).toEqual(["Ada X", "Bo X", "Kim X"]);
+  const idOf = (name: string) => waiting.find(({ displayName }) => displayName === name)!.id;
+  const accept = (names: string[], { call } = admin, more: string[] = []) =>
+    call("POST", `${path}/guests`, { body: { refusalIds: [...names.map(idOf), ...more] } });
+  expect(refusalOf(await accept(["Ada X"], stranger))).toEqual([404, "upstream_connection_not_found"]);
+  expect(refusalOf(await accept(["Ada X"], admin, [connection]))).toEqual([404, "upstream_refusal_not_found"]);
+  expect([await readUsers(), await events()]).toEqual([before, told]);
+  const accepted = await accept(["Ada X", "Bo X"]);
+  expect(accepted.status).toBe(200);
+  const { personIds } = accepted.body as Schemas["UpstreamGuests"];
+  expect((await readUsers()).sort()).toEqual([...before, ...personIds].sort());
+  expect(refusalOf(await accept(["Ada X"]))).toEqual([404, "upstream_refusal_not_found"]);
+  expect(await comeIn("guest-Ada", invented[0]!)).toBe("signed_in");
+  expect(await comeIn("guest-Kim", invented[2]!)).toBe("WAITS_FOR_STAFF");
+  const lines = await db.prisma.audit.findMany({ where: { action: "upstream_guest_created", schoolId: school } });
+  expect(lines.map(({ actorRole, personId }) => [actorRole, personId]).sort()).toEqual(
+    personIds.map((id) => ["SCHOOL_ADMIN", id]).sort(),
+  );
 });
