@@ -5073,7 +5073,10 @@ export interface components {
              * @example 0
              */
             moreClaims: number;
-            /** @description Why the rule would refuse the account; `NONE` if it matches one person. */
+            /**
+             * @description Why the rule would refuse the account; `NONE` if it matches one person. Why that person would be refused is said only if the account has
+             *     their name.
+             */
             refusal: components["schemas"]["UpstreamFailureCode"];
             /**
              * Format: int32

@@ -81,17 +81,31 @@ async function matchOf(
 ): Promise<TestedSignIn["match"]> {
   if (subject === null) return { kind: "refused", code: "CLAIM_MISSING", matches: 0 };
   const found = await findPersonOf(db, { connection, account: { issuer, subject, claims }, now });
-  if (found.kind === "refused") return { kind: "refused", code: found.code, matches: found.matches };
-  const { personId } = found.facts;
+  const refused = found.kind === "refused" ? { kind: found.kind, code: found.code, matches: found.matches } : null;
+  const personId = found.kind === "refused" ? await findOnly(db, connection, found) : found.facts.personId;
+  if (personId === null) return refused!;
   const select = { firstFull: true, firstCall: true, last: true };
   const person = await db.prisma.person.findUnique({ where: { id: personId }, select });
   const name = person && personNameOf(person);
-  return { kind: "one", personId, name: name && isNameOf(claims, name) ? name : null };
+  // Of somebody else, a set-up link says neither who they are nor whether they are blocked, in a class or linked.
+  const isOwn = name !== null && isNameOf(claims, name);
+  return isOwn && refused !== null ? refused : { kind: "one", personId, name: isOwn ? name : null };
+}
+
+/** Whom the rule names although the account is refused; null for nobody or several. */
+async function findOnly(
+  db: Store,
+  { schoolId, ...rule }: Asked,
+  { matches, value }: { matches: number; value: string | null },
+): Promise<PersonId | null> {
+  if (matches !== 1 || value === null) return null;
+  const [match] = await findMatches(db, { schoolId, values: [value], rule });
+  return match!.personIds[0] ?? null;
 }
 
 const plain = (text: string): string => text.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean).join(" ");
 
-/** Whether the account has the name of the person: of others, a set-up link does not say who they are. */
+/** Whether the account has the name of the person. */
 function isNameOf(claims: Claims, { firstFull, firstCall, last }: PersonName): boolean {
   const [first, family] = [readText(claims, "given_name"), readText(claims, "family_name")];
   const own = [readDisplayName(claims), first !== null && family !== null ? `${first} ${family}` : null];

@@ -118,6 +118,39 @@ test("a set-up link is good in the browser that opened it first, until it is clo
   expect(await listSetUpLinks(db, connection, at)).toHaveLength(6);
 });
 
+test("a test sign-in with another name does not tell whether somebody is blocked, in a class or linked", async () => {
+  const school = await make.school();
+  const name = { firstFull: "Bo", firstCall: "Bo", last: "Muster" };
+  const personId = await make.person({ school, sourceSystemIdentifier: "17", name, role: "TEACHER" });
+  const connection = await party.connect(provider, school);
+  const test = await party.openLink(connection);
+  const where = { id: personId };
+  const groupIds = [await make.group({ school })];
+  const link = { connectionId: connection, issuer: provider.issuer, subject: "other", personId };
+  const states: Record<string, () => Promise<unknown>> = {
+    BLOCKED: () => db.prisma.person.update({ where, data: { blockedAt: origin.at } }),
+    NOT_IN_CLASSES: async () => {
+      await db.prisma.person.update({ where, data: { blockedAt: null } });
+      await db.prisma.upstreamConnection.update({ where: { id: connection }, data: { groupIds } });
+    },
+    LINKED_TO_ANOTHER: async () => {
+      await db.prisma.upstreamConnection.update({ where: { id: connection }, data: { groupIds: [] } });
+      await db.prisma.upstreamLink.create({ data: { ...link, linkedAt: origin.at, linkedBy: "RULE" } });
+    },
+  };
+  provider.account = "guess";
+  const testWith = async (claims: object) => {
+    provider.claims["guess"] = { employee_id: "17", ...claims };
+    await party.signIn(provider, connection, { to: { test } });
+    return (await findTestedSignIn(db, test, encryptionKeys))!.match;
+  };
+  for (const [code, reach] of Object.entries(states)) {
+    await reach();
+    expect(await testWith({ name: "Al Guess" })).toEqual({ kind: "one", personId, name: null });
+    expect(await testWith({ name: "Bo Muster" })).toEqual({ kind: "refused", code, matches: 1 });
+  }
+});
+
 test("a set-up link is for 20 test sign-ins, however many come back at once, and those of another link do not count", async () => {
   const connection = await party.connect(provider, await make.school(), { state: "DRAFT" });
   const [test, other] = [await party.openLink(connection), await party.openLink(connection)];
