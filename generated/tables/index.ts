@@ -634,6 +634,7 @@ export const tables = {
       file: "file",
       line: "line",
       column: "\"column\"",
+      record: "record",
       field: "field",
       code: "code",
       message: "message",
@@ -657,6 +658,7 @@ export const tables = {
       row: "row",
       line: "line",
       column: "\"column\"",
+      record: "record",
       sourceId: "source_id",
       schoolId: "school_id",
       homeSchoolId: "home_school_id",
@@ -1766,6 +1768,7 @@ export type Rows = {
     file: string;
     line: number;
     column: number | null;
+    record: number | null;
     field: string | null;
     code: string;
     message: string;
@@ -1783,6 +1786,7 @@ export type Rows = {
     row: number;
     line: number;
     column: number;
+    record: number | null;
     sourceId: string;
     schoolId: string | null;
     homeSchoolId: string | null;

@@ -7,6 +7,8 @@ import {
   sql,
   statement,
   table,
+  update,
+  type Columns,
   type Part,
   type Queryable,
 } from "../platform/database/sql.ts";
@@ -26,16 +28,30 @@ const m = table("stagedMembership", "m");
 const g = table("stagedGroup", "g");
 const f = table("importFaultyRow", "f");
 
-const errorsAt = (importId: Part) => sql`SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND ${e.line} = ${p.line}`;
-const twins = (importId: Part) => sql`SELECT FROM ${twin} WHERE ${twin.importId} = ${importId}
-  AND ${twin.sourceId} = ${p.sourceId} AND ${p.sourceId} <> '' AND ${twin.fields} <> ${p.fields}`;
+/** SQL: what is left out together: a line, or a record of a JSON file. */
+const numberOf = ({ record, line }: Columns<"record" | "line">) => sql`coalesce(${record}, ${line})`;
+const isAt = sql`${numberOf(e)} = ${numberOf(p)}`;
+const isMemberAt = sql`(${m.line}, ${m.personColumn}) = (${p.line}, ${p.column})`;
+
+const errorsAt = (importId: Part) => sql`SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND ${isAt}`;
+const isTwin = sql`${twin.sourceId} = ${p.sourceId} AND ${p.sourceId} <> ''
+  AND (${twin.fields} <> ${p.fields} OR ${twin.record} <> ${p.record})`;
+const twins = (importId: Part) => sql`SELECT FROM ${twin} WHERE ${twin.importId} = ${importId} AND ${isTwin}`;
+
+// Faults that show in all records together have the place of the record.
+const numberErrors = statement<OfImport>(
+  ({ importId }) => sql`
+  ${update("importError", "e", { record: p.record })} FROM ${p}
+  WHERE ${e.importId} = ${importId} AND ${e.record} IS NULL AND ${p.importId} = ${importId} AND ${p.record} IS NOT NULL
+    AND (${p.line}, ${p.column}) = (${e.line}, ${e.column})`,
+);
 
 /** Faults that leave nothing to leave out: of the whole file, of a row that cannot be cut out, or of every row. */
 const findOtherFaults = statement<OfImport>(
   ({ importId }) => sql`
   SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND (${e.code} IN ('too_many_groups', 'carried_over_twice')
     OR NOT EXISTS (SELECT FROM ${p}
-      WHERE ${p.importId} = ${importId} AND ${p.line} = ${e.line} AND ${p.fields} IS NOT NULL))
+      WHERE ${p.importId} = ${importId} AND ${isAt} AND ${p.fields} IS NOT NULL))
   UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${p}
     WHERE ${p.importId} = ${importId} AND NOT EXISTS (${errorsAt(importId)}) AND NOT EXISTS (${twins(importId)}))
   LIMIT 1`,
@@ -52,14 +68,15 @@ const insertTwins = statement<OfImport>(({ importId }) =>
       file: sql`first.file`,
       line: p.line,
       column: p.column,
+      record: p.record,
       field: sql`first.field`,
       code: sql`'id_twice'`,
       message: sql`'Duplicate id: also used in line ' || first.line || '.'`,
     },
     sql`FROM ${p} JOIN LATERAL (
         SELECT ${e.file}, ${e.field}, ${e.line} FROM ${twin} JOIN ${e} ON ${e.importId} = ${importId}
-          AND ${e.line} = ${twin.line} AND ${e.code} = 'id_twice'
-        WHERE ${twin.importId} = ${importId} AND ${twin.sourceId} = ${p.sourceId} AND ${twin.fields} <> ${p.fields}
+          AND ${numberOf(e)} = ${numberOf(twin)} AND ${e.code} = 'id_twice'
+        WHERE ${twin.importId} = ${importId} AND ${isTwin}
         ORDER BY ${twin.row} LIMIT 1) AS first ON true
       WHERE ${p.importId} = ${importId} AND ${p.sourceId} <> ''
         AND NOT EXISTS (${errorsAt(importId)} AND ${e.code} = 'id_twice')`,
@@ -69,7 +86,7 @@ const insertTwins = statement<OfImport>(({ importId }) =>
 const groupsOfRow = (importId: Part) => sql`ARRAY(
   SELECT named.id FROM ${m} JOIN ${g} ON ${g.importId} = ${importId} AND ${g.sourceId} = ${m.groupSourceId},
     unnest(ARRAY[${g.sourceId}, ${g.previousSourceId}]) AS named (id)
-  WHERE ${m.importId} = ${importId} AND ${m.line} = ${p.line} AND named.id IS NOT NULL)`;
+  WHERE ${m.importId} = ${importId} AND ${isMemberAt} AND named.id IS NOT NULL)`;
 
 const usualLength = (importId: Part) => sql`(
   SELECT mode() WITHIN GROUP (ORDER BY jsonb_array_length(${p.fields})) FROM ${p}
@@ -80,14 +97,14 @@ const insertFaulty = statement<OfImport>(({ importId }) =>
   insert(
     "importFaultyRow",
     {
-      importId,
-      line: p.line,
+      importId: sql`DISTINCT ON (${numberOf(p)}) ${importId}::uuid`,
+      line: numberOf(p),
       fields: p.fields,
       sourceId: sql`CASE WHEN ${p.sourceId} <> '' AND jsonb_array_length(${p.fields}) = ${usualLength(importId)}
         AND NOT EXISTS (${twins(importId)}) THEN ${p.sourceId} END`,
       groupSourceIds: groupsOfRow(importId),
     },
-    sql`FROM ${p} WHERE ${p.importId} = ${importId} AND EXISTS (${errorsAt(importId)})`,
+    sql`FROM ${p} WHERE ${p.importId} = ${importId} AND EXISTS (${errorsAt(importId)}) ORDER BY ${numberOf(p)}`,
   ),
 );
 
@@ -95,10 +112,12 @@ const faultyLines = (importId: Part) => sql`(SELECT ${f.line} FROM ${f} WHERE ${
 
 const removals = [
   statement<OfImport>(
-    ({ importId }) => sql`DELETE FROM ${p} WHERE ${p.importId} = ${importId} AND ${p.line} IN ${faultyLines(importId)}`,
+    ({ importId }) => sql`DELETE FROM ${m} USING ${p} WHERE ${m.importId} = ${importId} AND ${p.importId} = ${importId}
+      AND ${isMemberAt} AND ${numberOf(p)} IN ${faultyLines(importId)}`,
   ),
   statement<OfImport>(
-    ({ importId }) => sql`DELETE FROM ${m} WHERE ${m.importId} = ${importId} AND ${m.line} IN ${faultyLines(importId)}`,
+    ({ importId }) => sql`DELETE FROM ${p} WHERE ${p.importId} = ${importId}
+      AND ${numberOf(p)} IN ${faultyLines(importId)}`,
   ),
   statement<OfImport>(
     ({ importId }) => sql`DELETE FROM ${g} WHERE ${g.importId} = ${importId} AND ${g.sourceId} NOT IN (
@@ -108,7 +127,7 @@ const removals = [
 
 const count = makeFindOne<RowCounts, OfImport>(
   ({ importId }) => sql`
-  SELECT (SELECT count(*)::int FROM ${p} WHERE ${p.importId} = ${importId}) AS readable,
+  SELECT (SELECT count(DISTINCT ${numberOf(p)})::int FROM ${p} WHERE ${p.importId} = ${importId}) AS readable,
     count(*)::int AS faulty, (count(*) FILTER (WHERE ${f.sourceId} IS NULL))::int AS "withoutId"
   FROM ${f} WHERE ${f.importId} = ${importId}`,
 );
@@ -116,6 +135,7 @@ const count = makeFindOne<RowCounts, OfImport>(
 /** Takes the faulty rows out of the staged ones; null, and nothing done, if the faults are not those of single rows. */
 export async function setFaultyRowsAside(tx: Queryable, importId: ImportId): Promise<RowCounts | null> {
   const values = { importId };
+  await run(tx, numberErrors, values);
   if ((await findRows(tx, findOtherFaults, values)).length > 0) return null;
   await run(tx, insertTwins, values);
   await run(tx, insertFaulty, values);
@@ -144,16 +164,17 @@ export async function listFaultyRows(
     orderBy: { line: "asc" },
     take: limit,
   });
+  const numbers = { in: rows.map(({ line }) => line) };
   const faults = await prisma.importError.findMany({
-    where: { importId, line: { in: rows.map(({ line }) => line) } },
+    where: { importId, OR: [{ record: numbers }, { record: null, line: numbers }] },
     orderBy: [{ line: "asc" }, { column: { sort: "asc", nulls: "first" } }, { row: "asc" }],
     omit: { importId: true, row: true },
   });
-  const byLine = Map.groupBy(faults, ({ line }) => line);
+  const byLine = Map.groupBy(faults, ({ record, line }) => record ?? line);
   return rows.map(({ line, fields, sourceId }) => ({
     line,
     fields: fields as string[],
     sourceId,
-    faults: (byLine.get(line) ?? []).map(({ lineText, ...fault }) => ({ ...fault, text: lineText })),
+    faults: (byLine.get(line) ?? []).map(({ lineText, record: _, ...fault }) => ({ ...fault, text: lineText })),
   }));
 }

@@ -35,7 +35,9 @@ type Row = Prisma.ImportGetPayload<{ select: typeof shown }>;
 
 export type ImportRecord = Omit<Row, keyof Coded> & Coded;
 
-export type ImportFault = Omit<Prisma.ImportErrorModel, "importId" | "row" | "lineText"> & { text: string | null };
+export type ImportFault = Omit<Prisma.ImportErrorModel, "importId" | "row" | "record" | "lineText"> & {
+  text: string | null;
+};
 
 const shown = {
   id: true,
@@ -86,7 +88,7 @@ export async function listImportFaults(
     orderBy: [{ file: "asc" }, { line: "asc" }, { column: { sort: "asc", nulls: "first" } }, { row: "asc" }],
     take: limit,
     skip,
-    omit: { importId: true, row: true },
+    omit: { importId: true, row: true, record: true },
   });
   return faults.map(({ lineText, ...fault }) => ({ ...fault, text: lineText }));
 }

@@ -7,8 +7,14 @@ import { withInterruptibleTransaction, type Interrupt } from "../platform/databa
 import { lostByte } from "./read/text.ts";
 import { columnNames, render, sql, table, type NewRow } from "../platform/database/sql.ts";
 
-/** `column` is the field's number (CSV) or character (JSON). */
-export type FaultPosition = { file: string; line: number; column: number | null; field: string | null };
+/** `column` is the field's number (CSV) or character (JSON); `record` the number of a JSON record, 0 for its file. */
+export type FaultPosition = {
+  file: string;
+  line: number;
+  column: number | null;
+  record?: number | null;
+  field: string | null;
+};
 
 export type StagedPerson = {
   sourceId: string;
@@ -44,7 +50,7 @@ export type StagedMembership = {
   isDeleted: boolean;
 };
 
-type RecordPosition = { line: number; column: number };
+type RecordPosition = { line: number; column: number; record?: number };
 
 export type Staging = {
   person(at: RecordPosition, person: StagedPerson): void;
@@ -106,7 +112,7 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
   };
 
   return {
-    person({ line, column }, { sourceId, schools, role, name, username = null, isDeleted, fields }) {
+    person({ line, column, record }, { sourceId, schools, role, name, username = null, isDeleted, fields }) {
       const [homeSchoolId = null] = schools;
       const names = { firstFull: name?.firstFull, firstCall: name?.firstCall, last: name?.last };
       // A NUL is no character of JSON in PostgreSQL.
@@ -124,7 +130,7 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
         isDeleted,
       };
       for (const schoolId of schools.length === 0 ? [null] : schools)
-        add("stagedPerson", { line, column, sourceId, schoolId, ...rest });
+        add("stagedPerson", { line, column, record, sourceId, schoolId, ...rest });
     },
     role({ line, column }, { personSourceId, schoolId, role, isPrimary, isDeleted }) {
       add("stagedRole", { line, column, personSourceId, schoolId, role, isPrimary, isDeleted });
@@ -137,9 +143,9 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
       const columns = { line, personColumn: column, groupColumn };
       add("stagedMembership", { ...columns, schoolId, personSourceId, groupSourceId, role, isDeleted });
     },
-    fault({ file, line, column, field }, code, message) {
+    fault({ file, line, column, record, field }, code, message) {
       faults += 1;
-      add("importError", { file, line, column, field, code, message, lineText: null });
+      add("importError", { file, line, column, record, field, code, message, lineText: null });
     },
     note(code) {
       notes[code] = (notes[code] ?? 0) + 1;

@@ -279,3 +279,82 @@ test("a usual file has no warnings", async () => {
   const { warningCount } = await preview("id;role;first_name;last_name\n1;student;Ada;Alt\n", { school });
   expect(warningCount).toBe(0);
 });
+
+await make.school({ officialId: "DE-F-0" });
+
+const record = (pid: unknown, rolle: string, name = "5a", more: object = {}) => ({
+  pid,
+  person: { name: { vorname: String(pid), familienname: "Muster" } },
+  personenkontexte: [
+    {
+      id: `k-${String(pid)}`,
+      organisation: { kennung: officialId, typ: "Schule" },
+      rolle,
+      gruppen: [
+        {
+          gruppe: { id: `${officialId}-${name}`, bezeichnung: name, typ: "Klasse" },
+          gruppenzugehoerigkeit: { rollen: [] },
+        },
+      ],
+    },
+  ],
+  ...more,
+});
+const whole = () => [record("1", "Lern"), record("2", "Lern", "5b"), record("3", "Lern"), record("4", "Lehr")];
+const namesOf = (lines: string[]) => lines.map((line) => line.replaceAll(`${officialId}-`, ""));
+
+test.each([
+  ["of one line", 0],
+  ["of a line per value", 1],
+])("faulty records of a JSON file %s are left out: nobody of them leaves, others do", async (_, indent) => {
+  await run(JSON.stringify(whole()));
+  const [one, , , four] = whole();
+  const parent = { ...record("9", "SorgBer"), person: 7 };
+  const changed = [
+    parent,
+    { ...one, person: { name: null } },
+    record("2", "Neu", "5b"),
+    four,
+    record("5", "Lern", "5c"),
+  ];
+  const id = await leaveOut(JSON.stringify(changed, null, indent));
+  expect(await listFaultyRows(db, id, { limit: 9 })).toMatchObject([
+    { line: 3, fields: ["2", "2", "Muster"], sourceId: "2", faults: [{ code: "unknown_role" }] },
+  ]);
+  await applyImport(db, id, rules, origin);
+  expect(namesOf(await directory())).toEqual([
+    `1 STUDENT ${officialId}`,
+    `2 STUDENT 2 2 Muster ${officialId}`,
+    `4 TEACHER 4 4 Muster ${officialId}`,
+    `5 STUDENT 5 5 Muster ${officialId}`,
+    "5a KLASSE 5a 1=STUDENT,4=TEACHER",
+    "5b KLASSE 5b 2=STUDENT",
+    "5c KLASSE 5c 5=STUDENT",
+  ]);
+});
+
+test.each<[string, (records: string[]) => string[], (string | null)[]]>([
+  ["is not JSON", ([one, ...rest]) => [one!, "{\n\n nonsense: }", ...rest], [null]],
+  ["is not an object", ([one, ...rest]) => [one!, "7", ...rest], [null]],
+  ["is too deep", ([one, ...rest]) => [one!, `${"[".repeat(40)}\n${"]".repeat(40)}`, ...rest], [null]],
+  ["has no id", ([one, ...rest]) => [one!, JSON.stringify(record(null, "Lern")), ...rest], [null]],
+  ["has no list of contexts", (all) => [...all, JSON.stringify({ pid: "7", personenkontexte: 7 })], ["7"]],
+  ["is there twice", (all) => [...all, JSON.stringify(record("2", "Lehr", "5b"))], [null, null]],
+  ["names another school", (all) => [...all, JSON.stringify(record("7", "Lern")).replace(officialId, "DE-F-0")], ["7"]],
+])("a JSON record that %s is left out; without a reliable id nobody leaves", async (_, spoil, sourceIds) => {
+  await run(JSON.stringify([...whole(), record("6", "Lern", "6a")]));
+  const id = await leaveOut(`[${spoil(whole().map((one) => JSON.stringify(one))).join(",\n")}]`);
+  const rows = await listFaultyRows(db, id, { limit: 9 });
+  expect(rows.map(({ sourceId }) => sourceId)).toEqual(sourceIds);
+  expect(rows.every(({ faults }) => faults.length > 0)).toBe(true);
+  await applyImport(db, id, rules, origin);
+  const people = (await directory()).filter((line) => /^[0-9] /.test(line)).map((line) => line[0]);
+  expect(people).toEqual(["1", "2", "3", "4", ...(sourceIds.includes(null) ? ["6"] : [])]);
+});
+
+test.each(["{}", "[", "[7 7]", "[7]"])(
+  "a JSON file with other faults, %s, has no records to leave out",
+  async (file) => {
+    expect(await preview(file, { school })).toMatchObject({ state: "BROKEN", rows: null });
+  },
+);

@@ -99,7 +99,7 @@ test("the elements of a JSON array come as they stand in the file, however it is
 });
 
 test("the place of a value within a record is found", () => {
-  const element = { text: '{ "a": [1, {"b\\"": "x,}", "c": {}}],\n  "d": null }', line: 7, column: 3 };
+  const element = { text: '{ "a": [1, {"b\\"": "x,}", "c": {}}],\n  "d": null }', line: 7, column: 3, number: 1 };
   const places = [["a", 0], ["a", 1, 'b"'], ["a", 1, "c"], ["d"], ["d", "missing"], []].map(
     makeJsonPlaces(element).find,
   );

@@ -30,12 +30,14 @@ export type ImportErrorAvgAggregateOutputType = {
   row: number | null
   line: number | null
   column: number | null
+  record: number | null
 }
 
 export type ImportErrorSumAggregateOutputType = {
   row: number | null
   line: number | null
   column: number | null
+  record: number | null
 }
 
 export type ImportErrorMinAggregateOutputType = {
@@ -44,6 +46,7 @@ export type ImportErrorMinAggregateOutputType = {
   file: string | null
   line: number | null
   column: number | null
+  record: number | null
   field: string | null
   code: string | null
   message: string | null
@@ -56,6 +59,7 @@ export type ImportErrorMaxAggregateOutputType = {
   file: string | null
   line: number | null
   column: number | null
+  record: number | null
   field: string | null
   code: string | null
   message: string | null
@@ -68,6 +72,7 @@ export type ImportErrorCountAggregateOutputType = {
   file: number
   line: number
   column: number
+  record: number
   field: number
   code: number
   message: number
@@ -80,12 +85,14 @@ export type ImportErrorAvgAggregateInputType = {
   row?: true
   line?: true
   column?: true
+  record?: true
 }
 
 export type ImportErrorSumAggregateInputType = {
   row?: true
   line?: true
   column?: true
+  record?: true
 }
 
 export type ImportErrorMinAggregateInputType = {
@@ -94,6 +101,7 @@ export type ImportErrorMinAggregateInputType = {
   file?: true
   line?: true
   column?: true
+  record?: true
   field?: true
   code?: true
   message?: true
@@ -106,6 +114,7 @@ export type ImportErrorMaxAggregateInputType = {
   file?: true
   line?: true
   column?: true
+  record?: true
   field?: true
   code?: true
   message?: true
@@ -118,6 +127,7 @@ export type ImportErrorCountAggregateInputType = {
   file?: true
   line?: true
   column?: true
+  record?: true
   field?: true
   code?: true
   message?: true
@@ -217,6 +227,7 @@ export type ImportErrorGroupByOutputType = {
   file: string
   line: number
   column: number | null
+  record: number | null
   field: string | null
   code: string
   message: string
@@ -252,6 +263,7 @@ export type ImportErrorWhereInput = {
   file?: Prisma.StringFilter<"ImportError"> | string
   line?: Prisma.IntFilter<"ImportError"> | number
   column?: Prisma.IntNullableFilter<"ImportError"> | number | null
+  record?: Prisma.IntNullableFilter<"ImportError"> | number | null
   field?: Prisma.StringNullableFilter<"ImportError"> | string | null
   code?: Prisma.StringFilter<"ImportError"> | string
   message?: Prisma.StringFilter<"ImportError"> | string
@@ -265,6 +277,7 @@ export type ImportErrorOrderByWithRelationInput = {
   file?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrderInput | Prisma.SortOrder
+  record?: Prisma.SortOrderInput | Prisma.SortOrder
   field?: Prisma.SortOrderInput | Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
@@ -282,6 +295,7 @@ export type ImportErrorWhereUniqueInput = Prisma.AtLeast<{
   file?: Prisma.StringFilter<"ImportError"> | string
   line?: Prisma.IntFilter<"ImportError"> | number
   column?: Prisma.IntNullableFilter<"ImportError"> | number | null
+  record?: Prisma.IntNullableFilter<"ImportError"> | number | null
   field?: Prisma.StringNullableFilter<"ImportError"> | string | null
   code?: Prisma.StringFilter<"ImportError"> | string
   message?: Prisma.StringFilter<"ImportError"> | string
@@ -295,6 +309,7 @@ export type ImportErrorOrderByWithAggregationInput = {
   file?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrderInput | Prisma.SortOrder
+  record?: Prisma.SortOrderInput | Prisma.SortOrder
   field?: Prisma.SortOrderInput | Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
@@ -315,6 +330,7 @@ export type ImportErrorScalarWhereWithAggregatesInput = {
   file?: Prisma.StringWithAggregatesFilter<"ImportError"> | string
   line?: Prisma.IntWithAggregatesFilter<"ImportError"> | number
   column?: Prisma.IntNullableWithAggregatesFilter<"ImportError"> | number | null
+  record?: Prisma.IntNullableWithAggregatesFilter<"ImportError"> | number | null
   field?: Prisma.StringNullableWithAggregatesFilter<"ImportError"> | string | null
   code?: Prisma.StringWithAggregatesFilter<"ImportError"> | string
   message?: Prisma.StringWithAggregatesFilter<"ImportError"> | string
@@ -326,6 +342,7 @@ export type ImportErrorCreateInput = {
   file: string
   line: number
   column?: number | null
+  record?: number | null
   field?: string | null
   code: string
   message: string
@@ -339,6 +356,7 @@ export type ImportErrorUncheckedCreateInput = {
   file: string
   line: number
   column?: number | null
+  record?: number | null
   field?: string | null
   code: string
   message: string
@@ -350,6 +368,7 @@ export type ImportErrorUpdateInput = {
   file?: Prisma.StringFieldUpdateOperationsInput | string
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
@@ -363,6 +382,7 @@ export type ImportErrorUncheckedUpdateInput = {
   file?: Prisma.StringFieldUpdateOperationsInput | string
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
@@ -375,6 +395,7 @@ export type ImportErrorCreateManyInput = {
   file: string
   line: number
   column?: number | null
+  record?: number | null
   field?: string | null
   code: string
   message: string
@@ -386,6 +407,7 @@ export type ImportErrorUpdateManyMutationInput = {
   file?: Prisma.StringFieldUpdateOperationsInput | string
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
@@ -398,6 +420,7 @@ export type ImportErrorUncheckedUpdateManyInput = {
   file?: Prisma.StringFieldUpdateOperationsInput | string
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
@@ -425,6 +448,7 @@ export type ImportErrorCountOrderByAggregateInput = {
   file?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
   field?: Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
@@ -435,6 +459,7 @@ export type ImportErrorAvgOrderByAggregateInput = {
   row?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
 }
 
 export type ImportErrorMaxOrderByAggregateInput = {
@@ -443,6 +468,7 @@ export type ImportErrorMaxOrderByAggregateInput = {
   file?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
   field?: Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
@@ -455,6 +481,7 @@ export type ImportErrorMinOrderByAggregateInput = {
   file?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
   field?: Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
@@ -465,6 +492,7 @@ export type ImportErrorSumOrderByAggregateInput = {
   row?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
 }
 
 export type ImportErrorCreateNestedManyWithoutImportInput = {
@@ -514,6 +542,7 @@ export type ImportErrorCreateWithoutImportInput = {
   file: string
   line: number
   column?: number | null
+  record?: number | null
   field?: string | null
   code: string
   message: string
@@ -525,6 +554,7 @@ export type ImportErrorUncheckedCreateWithoutImportInput = {
   file: string
   line: number
   column?: number | null
+  record?: number | null
   field?: string | null
   code: string
   message: string
@@ -566,6 +596,7 @@ export type ImportErrorScalarWhereInput = {
   file?: Prisma.StringFilter<"ImportError"> | string
   line?: Prisma.IntFilter<"ImportError"> | number
   column?: Prisma.IntNullableFilter<"ImportError"> | number | null
+  record?: Prisma.IntNullableFilter<"ImportError"> | number | null
   field?: Prisma.StringNullableFilter<"ImportError"> | string | null
   code?: Prisma.StringFilter<"ImportError"> | string
   message?: Prisma.StringFilter<"ImportError"> | string
@@ -577,6 +608,7 @@ export type ImportErrorCreateManyImportInput = {
   file: string
   line: number
   column?: number | null
+  record?: number | null
   field?: string | null
   code: string
   message: string
@@ -588,6 +620,7 @@ export type ImportErrorUpdateWithoutImportInput = {
   file?: Prisma.StringFieldUpdateOperationsInput | string
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
@@ -599,6 +632,7 @@ export type ImportErrorUncheckedUpdateWithoutImportInput = {
   file?: Prisma.StringFieldUpdateOperationsInput | string
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
@@ -610,6 +644,7 @@ export type ImportErrorUncheckedUpdateManyWithoutImportInput = {
   file?: Prisma.StringFieldUpdateOperationsInput | string
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
@@ -624,6 +659,7 @@ export type ImportErrorSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   file?: boolean
   line?: boolean
   column?: boolean
+  record?: boolean
   field?: boolean
   code?: boolean
   message?: boolean
@@ -637,6 +673,7 @@ export type ImportErrorSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   file?: boolean
   line?: boolean
   column?: boolean
+  record?: boolean
   field?: boolean
   code?: boolean
   message?: boolean
@@ -650,6 +687,7 @@ export type ImportErrorSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   file?: boolean
   line?: boolean
   column?: boolean
+  record?: boolean
   field?: boolean
   code?: boolean
   message?: boolean
@@ -663,13 +701,14 @@ export type ImportErrorSelectScalar = {
   file?: boolean
   line?: boolean
   column?: boolean
+  record?: boolean
   field?: boolean
   code?: boolean
   message?: boolean
   lineText?: boolean
 }
 
-export type ImportErrorOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "file" | "line" | "column" | "field" | "code" | "message" | "lineText", ExtArgs["result"]["importError"]>
+export type ImportErrorOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "file" | "line" | "column" | "record" | "field" | "code" | "message" | "lineText", ExtArgs["result"]["importError"]>
 export type ImportErrorInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
 }
@@ -691,6 +730,7 @@ export type $ImportErrorPayload<ExtArgs extends runtime.Types.Extensions.Interna
     file: string
     line: number
     column: number | null
+    record: number | null
     field: string | null
     code: string
     message: string
@@ -1124,6 +1164,7 @@ export interface ImportErrorFieldRefs {
   readonly file: Prisma.FieldRef<"ImportError", 'String'>
   readonly line: Prisma.FieldRef<"ImportError", 'Int'>
   readonly column: Prisma.FieldRef<"ImportError", 'Int'>
+  readonly record: Prisma.FieldRef<"ImportError", 'Int'>
   readonly field: Prisma.FieldRef<"ImportError", 'String'>
   readonly code: Prisma.FieldRef<"ImportError", 'String'>
   readonly message: Prisma.FieldRef<"ImportError", 'String'>

@@ -30,12 +30,14 @@ export type StagedPersonAvgAggregateOutputType = {
   row: number | null
   line: number | null
   column: number | null
+  record: number | null
 }
 
 export type StagedPersonSumAggregateOutputType = {
   row: number | null
   line: number | null
   column: number | null
+  record: number | null
 }
 
 export type StagedPersonMinAggregateOutputType = {
@@ -43,6 +45,7 @@ export type StagedPersonMinAggregateOutputType = {
   row: number | null
   line: number | null
   column: number | null
+  record: number | null
   sourceId: string | null
   schoolId: string | null
   homeSchoolId: string | null
@@ -60,6 +63,7 @@ export type StagedPersonMaxAggregateOutputType = {
   row: number | null
   line: number | null
   column: number | null
+  record: number | null
   sourceId: string | null
   schoolId: string | null
   homeSchoolId: string | null
@@ -77,6 +81,7 @@ export type StagedPersonCountAggregateOutputType = {
   row: number
   line: number
   column: number
+  record: number
   sourceId: number
   schoolId: number
   homeSchoolId: number
@@ -96,12 +101,14 @@ export type StagedPersonAvgAggregateInputType = {
   row?: true
   line?: true
   column?: true
+  record?: true
 }
 
 export type StagedPersonSumAggregateInputType = {
   row?: true
   line?: true
   column?: true
+  record?: true
 }
 
 export type StagedPersonMinAggregateInputType = {
@@ -109,6 +116,7 @@ export type StagedPersonMinAggregateInputType = {
   row?: true
   line?: true
   column?: true
+  record?: true
   sourceId?: true
   schoolId?: true
   homeSchoolId?: true
@@ -126,6 +134,7 @@ export type StagedPersonMaxAggregateInputType = {
   row?: true
   line?: true
   column?: true
+  record?: true
   sourceId?: true
   schoolId?: true
   homeSchoolId?: true
@@ -143,6 +152,7 @@ export type StagedPersonCountAggregateInputType = {
   row?: true
   line?: true
   column?: true
+  record?: true
   sourceId?: true
   schoolId?: true
   homeSchoolId?: true
@@ -248,6 +258,7 @@ export type StagedPersonGroupByOutputType = {
   row: number
   line: number
   column: number
+  record: number | null
   sourceId: string
   schoolId: string | null
   homeSchoolId: string | null
@@ -289,6 +300,7 @@ export type StagedPersonWhereInput = {
   row?: Prisma.IntFilter<"StagedPerson"> | number
   line?: Prisma.IntFilter<"StagedPerson"> | number
   column?: Prisma.IntFilter<"StagedPerson"> | number
+  record?: Prisma.IntNullableFilter<"StagedPerson"> | number | null
   sourceId?: Prisma.StringFilter<"StagedPerson"> | string
   schoolId?: Prisma.UuidNullableFilter<"StagedPerson"> | string | null
   homeSchoolId?: Prisma.UuidNullableFilter<"StagedPerson"> | string | null
@@ -307,6 +319,7 @@ export type StagedPersonOrderByWithRelationInput = {
   row?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrderInput | Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   homeSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -329,6 +342,7 @@ export type StagedPersonWhereUniqueInput = Prisma.AtLeast<{
   row?: Prisma.IntFilter<"StagedPerson"> | number
   line?: Prisma.IntFilter<"StagedPerson"> | number
   column?: Prisma.IntFilter<"StagedPerson"> | number
+  record?: Prisma.IntNullableFilter<"StagedPerson"> | number | null
   sourceId?: Prisma.StringFilter<"StagedPerson"> | string
   schoolId?: Prisma.UuidNullableFilter<"StagedPerson"> | string | null
   homeSchoolId?: Prisma.UuidNullableFilter<"StagedPerson"> | string | null
@@ -347,6 +361,7 @@ export type StagedPersonOrderByWithAggregationInput = {
   row?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrderInput | Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   homeSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -373,6 +388,7 @@ export type StagedPersonScalarWhereWithAggregatesInput = {
   row?: Prisma.IntWithAggregatesFilter<"StagedPerson"> | number
   line?: Prisma.IntWithAggregatesFilter<"StagedPerson"> | number
   column?: Prisma.IntWithAggregatesFilter<"StagedPerson"> | number
+  record?: Prisma.IntNullableWithAggregatesFilter<"StagedPerson"> | number | null
   sourceId?: Prisma.StringWithAggregatesFilter<"StagedPerson"> | string
   schoolId?: Prisma.UuidNullableWithAggregatesFilter<"StagedPerson"> | string | null
   homeSchoolId?: Prisma.UuidNullableWithAggregatesFilter<"StagedPerson"> | string | null
@@ -391,6 +407,7 @@ export type StagedPersonCreateInput = {
   row: number
   line: number
   column: number
+  record?: number | null
   sourceId: string
   schoolId?: string | null
   homeSchoolId?: string | null
@@ -409,6 +426,7 @@ export type StagedPersonUncheckedCreateInput = {
   row: number
   line: number
   column: number
+  record?: number | null
   sourceId: string
   schoolId?: string | null
   homeSchoolId?: string | null
@@ -427,6 +445,7 @@ export type StagedPersonUpdateInput = {
   row?: Prisma.IntFieldUpdateOperationsInput | number
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.IntFieldUpdateOperationsInput | number
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sourceId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -445,6 +464,7 @@ export type StagedPersonUncheckedUpdateInput = {
   row?: Prisma.IntFieldUpdateOperationsInput | number
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.IntFieldUpdateOperationsInput | number
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sourceId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -463,6 +483,7 @@ export type StagedPersonCreateManyInput = {
   row: number
   line: number
   column: number
+  record?: number | null
   sourceId: string
   schoolId?: string | null
   homeSchoolId?: string | null
@@ -481,6 +502,7 @@ export type StagedPersonUpdateManyMutationInput = {
   row?: Prisma.IntFieldUpdateOperationsInput | number
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.IntFieldUpdateOperationsInput | number
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sourceId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -499,6 +521,7 @@ export type StagedPersonUncheckedUpdateManyInput = {
   row?: Prisma.IntFieldUpdateOperationsInput | number
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.IntFieldUpdateOperationsInput | number
+  record?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sourceId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -522,6 +545,7 @@ export type StagedPersonCountOrderByAggregateInput = {
   row?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   homeSchoolId?: Prisma.SortOrder
@@ -539,6 +563,7 @@ export type StagedPersonAvgOrderByAggregateInput = {
   row?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
 }
 
 export type StagedPersonMaxOrderByAggregateInput = {
@@ -546,6 +571,7 @@ export type StagedPersonMaxOrderByAggregateInput = {
   row?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   homeSchoolId?: Prisma.SortOrder
@@ -563,6 +589,7 @@ export type StagedPersonMinOrderByAggregateInput = {
   row?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   homeSchoolId?: Prisma.SortOrder
@@ -579,6 +606,7 @@ export type StagedPersonSumOrderByAggregateInput = {
   row?: Prisma.SortOrder
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
+  record?: Prisma.SortOrder
 }
 
 
@@ -588,6 +616,7 @@ export type StagedPersonSelect<ExtArgs extends runtime.Types.Extensions.Internal
   row?: boolean
   line?: boolean
   column?: boolean
+  record?: boolean
   sourceId?: boolean
   schoolId?: boolean
   homeSchoolId?: boolean
@@ -606,6 +635,7 @@ export type StagedPersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   row?: boolean
   line?: boolean
   column?: boolean
+  record?: boolean
   sourceId?: boolean
   schoolId?: boolean
   homeSchoolId?: boolean
@@ -624,6 +654,7 @@ export type StagedPersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   row?: boolean
   line?: boolean
   column?: boolean
+  record?: boolean
   sourceId?: boolean
   schoolId?: boolean
   homeSchoolId?: boolean
@@ -642,6 +673,7 @@ export type StagedPersonSelectScalar = {
   row?: boolean
   line?: boolean
   column?: boolean
+  record?: boolean
   sourceId?: boolean
   schoolId?: boolean
   homeSchoolId?: boolean
@@ -655,7 +687,7 @@ export type StagedPersonSelectScalar = {
   isDeleted?: boolean
 }
 
-export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "sourceId" | "schoolId" | "homeSchoolId" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "username" | "fields" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
+export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "record" | "sourceId" | "schoolId" | "homeSchoolId" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "username" | "fields" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
 
 export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "StagedPerson"
@@ -665,6 +697,7 @@ export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.Intern
     row: number
     line: number
     column: number
+    record: number | null
     sourceId: string
     schoolId: string | null
     homeSchoolId: string | null
@@ -1103,6 +1136,7 @@ export interface StagedPersonFieldRefs {
   readonly row: Prisma.FieldRef<"StagedPerson", 'Int'>
   readonly line: Prisma.FieldRef<"StagedPerson", 'Int'>
   readonly column: Prisma.FieldRef<"StagedPerson", 'Int'>
+  readonly record: Prisma.FieldRef<"StagedPerson", 'Int'>
   readonly sourceId: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly schoolId: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly homeSchoolId: Prisma.FieldRef<"StagedPerson", 'String'>

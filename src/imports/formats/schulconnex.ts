@@ -6,6 +6,7 @@ import { detachText, readText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
 import { schoolFaults } from "../schools.ts";
 import { maxGroups, nearestRole, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
+import type { Staging } from "../staging.ts";
 import { isParentRole } from "./words.ts";
 
 export async function readSchulconnex(file: SourceFile, input: ReadContext): Promise<ReadResult> {
@@ -16,9 +17,10 @@ export async function readSchulconnex(file: SourceFile, input: ReadContext): Pro
   } = input;
   const schools = new Set<SchoolId>(mode === "BULK" && only !== undefined ? [only] : []);
   const groups = new Map<string, string>();
-  const reader = makeJsonArrayReader(({ code, message, ...at }) =>
-    staging.fault({ file: file.name, field: null, ...at }, code, message),
-  );
+  const reader = makeJsonArrayReader(({ code, message, number, ...at }) => {
+    staging.fault({ file: file.name, field: null, ...at, record: number }, code, message);
+    if (number > 0) stageUnread(staging, { ...at, record: number });
+  });
   const take = (elements: JsonElement[]) => {
     for (const element of elements) readRecord(element, { ...input, file: file.name, found: schools, groups });
   };
@@ -28,8 +30,15 @@ export async function readSchulconnex(file: SourceFile, input: ReadContext): Pro
   }
   take(reader.end());
   const columns = { file: file.name, person: "pid", group: "gruppe.id" };
-  return { mode, schools, keyColumns: { person: columns, group: columns, membership: columns, role: columns } };
+  const keyColumns = { person: columns, group: columns, membership: columns, role: columns };
+  return { mode, schools, keyColumns, headings: ["pid", "vorname", "familienname"] };
 }
+
+type RecordPlace = { line: number; column: number; record: number };
+
+/** A record that cannot be read takes its place, so that it can be left out; it says nothing of anybody. */
+const stageUnread = (staging: Staging, at: RecordPlace, sourceId = ""): void =>
+  staging.person(at, { sourceId, schools: [], role: null, name: null, isDeleted: true, fields: [sourceId, "", ""] });
 
 type ReadState = ReadContext & { file: string; found: Set<SchoolId>; groups: Map<string, string> };
 
@@ -52,15 +61,19 @@ const groupTypes = new Map([
 
 type Reader = ReturnType<typeof makeReader>;
 
-function makeReader(record: unknown, places: JsonPlaces, state: ReadState) {
+function makeReader(record: unknown, places: JsonPlaces, state: ReadState & { at: RecordPlace }) {
+  let faults = 0;
   const get = (path: JsonPath) =>
     path.reduce<unknown>(
       (value, step) =>
         typeof value === "object" && value !== null ? (value as Record<string | number, unknown>)[step] : undefined,
       record,
     );
-  const fault = (path: JsonPath, code: string, message: string) =>
-    state.staging.fault({ file: state.file, ...places.find(path), field: path.join(".") || null }, code, message);
+  const fault = (path: JsonPath, code: string, message: string) => {
+    faults += 1;
+    const place = { file: state.file, ...places.find(path), record: state.at.record };
+    state.staging.fault({ ...place, field: path.join(".") || null }, code, message);
+  };
   const text = (path: JsonPath, maxLength = nameLength): string => {
     const value = get(path);
     if (value !== undefined && value !== null && typeof value !== "string") {
@@ -75,6 +88,7 @@ function makeReader(record: unknown, places: JsonPlaces, state: ReadState) {
   return {
     get,
     fault,
+    hasFault: () => faults > 0,
     text,
     role(path: JsonPath, codes: ReadonlyMap<string, PersonRole>): PersonRole | null {
       const code = text(path).toLowerCase();
@@ -93,18 +107,22 @@ function makeReader(record: unknown, places: JsonPlaces, state: ReadState) {
 
 function readRecord(element: JsonElement, state: ReadState): void {
   const places = makeJsonPlaces(element);
+  const at = { line: element.line, column: element.column, record: element.number };
   const record = parse(element, places, state);
-  if (record === undefined) return;
-  const reader = makeReader(record, places, state);
-  if (typeof record !== "object" || record === null || Array.isArray(record))
-    return reader.fault([], "json_broken", "The record is not an object.");
+  if (record === undefined) return stageUnread(state.staging, at);
+  const reader = makeReader(record, places, { ...state, at });
+  if (typeof record !== "object" || record === null || Array.isArray(record)) {
+    reader.fault([], "json_broken", "The record is not an object.");
+    return stageUnread(state.staging, at);
+  }
   const contexts = Array.from({ length: reader.list(["personenkontexte"]) }, (_, index) =>
     readContext(reader, ["personenkontexte", index], state),
   );
   const ofSchools = contexts.filter((context) => context !== null && context !== "PARENT");
-  if (ofSchools.length === 0)
+  if (ofSchools.length === 0 && !reader.hasFault())
     return state.staging.note(contexts.includes("PARENT") ? "parents_and_guardians" : "people_without_school");
   const sourceId = reader.text(["pid"], idLength);
+  if (ofSchools.length === 0) return stageUnread(state.staging, at, sourceId);
   const known = ofSchools.filter((context) => context.schoolId !== undefined);
   const here = known.filter((context) => !context.isDeleted);
   const home = state.schools.find(...organisationNames(reader, ["person", "stammorganisation"]));
@@ -114,14 +132,15 @@ function readRecord(element: JsonElement, state: ReadState): void {
   );
   // The home school decides the role if the file names it.
   const ofRole = order[0]?.schoolId === home ? order.filter(({ schoolId }) => schoolId === home) : order;
-  const at = { line: element.line, column: element.column };
   const schools = [...new Set(order.map(({ schoolId }) => schoolId!))];
+  const name = readName(reader);
   state.staging.person(at, {
     sourceId,
     schools,
     role: nearestRole(ofRole.map(({ role }) => role)),
-    name: readName(reader),
+    name,
     isDeleted: known.length > 0 && here.length === 0,
+    fields: [sourceId, name?.firstFull ?? "", name?.last ?? ""],
   });
   for (const context of ofSchools) if (!context.isDeleted) readGroups(reader, { ...state, ...context, sourceId, at });
 }
@@ -131,7 +150,7 @@ function parse(element: JsonElement, places: JsonPlaces, state: ReadState): unkn
     return JSON.parse(element.text) as unknown;
   } catch {
     state.staging.fault(
-      { file: state.file, ...places.findError(), field: null },
+      { file: state.file, ...places.findError(), record: element.number, field: null },
       "json_broken",
       "The record is not JSON from here on.",
     );
@@ -167,7 +186,7 @@ function readContext(reader: Reader, path: JsonPath, state: ReadState): Context 
   return { path, schoolId: school.id, role: reader.role([...path, "rolle"], roles), isDeleted };
 }
 
-type GroupState = ReadState & Context & { sourceId: string; at: { line: number; column: number } };
+type GroupState = ReadState & Context & { sourceId: string; at: RecordPlace };
 
 function readGroups(reader: Reader, state: GroupState): void {
   const { path, schoolId, staging, sourceId, at } = state;

@@ -1,8 +1,10 @@
-/** The unparsed text of an element. Units: line and column (characters) from 1. */
-export type JsonElement = { text: string; line: number; column: number };
+/** The unparsed text of an element. Units: line, column (characters) and number from 1. */
+export type JsonElement = { text: string; line: number; column: number; number: number };
+/** `number` is that of the element; 0 if the fault is one of the array. */
 export type JsonFault = {
   line: number;
   column: number;
+  number: number;
   code: "not_an_array" | "json_broken" | "record_too_long" | "record_too_deep";
   message: string;
 };
@@ -18,13 +20,13 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
   let escaped = false;
   let pieces = "";
   let isSkipped = false;
-  let start = { line: 1, column: 1 };
+  let start = { line: 1, column: 1, number: 0 };
   let line = 1;
   let column = 0;
 
   const fail = (code: JsonFault["code"], message: string): void => {
     state = "broken";
-    onFault({ line, column, code, message });
+    onFault({ line, column, number: 0, code, message });
   };
 
   const skip = (code: JsonFault["code"], message: string): void => {
@@ -63,7 +65,7 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
     else if (needsComma || sign === signs.comma) fail("json_broken", "Between two records there is exactly one comma.");
     else {
       state = "inside";
-      start = { line, column };
+      start = { line, column, number: start.number + 1 };
       [depth, inString, escaped, isSkipped] = [0, false, false, false];
     }
   };

@@ -24,7 +24,8 @@ export async function showLeftOut(request: PageRequest): Promise<PageView> {
     text: fields.map(({ value }) => value).join("; "),
     reasons: faults.map((fault) => describeFault(fault, request).wrong),
   }));
-  return showList(request, "left-out", { rows, next });
+  const { format } = await readImport(request);
+  return showList(request, "left-out", { rows, next, isTable: format === "PLAIN" });
 }
 
 /** The rows as they were kept, each with its reasons in a last column, by which a corrected file is an addition. */
