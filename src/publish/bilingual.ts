@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Router } from "express";
-import { addressInLanguage, locales, readLocale, renderPage, type Locale } from "../platform/pages/index.ts";
+import { addressInLanguage, readLocale, renderPage, type Locale } from "../platform/pages/index.ts";
 import { renderMarkdown, titleOf } from "./markdown.ts";
 import { guideAssets, render, sendPage } from "./pages.ts";
 
@@ -18,10 +18,12 @@ const pages = {
 export function makeBilingualRouter(): Router {
   const router = Router();
   for (const [path, name] of Object.entries(pages)) {
-    const texts = new Map(locales.map((locale) => [locale, readPage(name, locale)]));
+    const texts = new Map<Locale, ReturnType<typeof readPage>>();
     router.get(path, (req, res) => {
       const [locale, languageUrl] = [readLocale(req), addressInLanguage(req.originalUrl)];
-      const shown = { ...texts.get(locale)!, width: "wide" as const, ...guideAssets };
+      const text = texts.get(locale) ?? readPage(name, locale);
+      texts.set(locale, text);
+      const shown = { ...text, width: "wide" as const, ...guideAssets };
       sendPage(res, renderPage(shown, { locale, languageUrl }));
     });
   }

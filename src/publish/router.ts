@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Router, type RequestHandler } from "express";
 import { makeBilingualRouter } from "./bilingual.ts";
 import { makeChangelogRouter } from "./changelog-page.ts";
@@ -21,21 +22,28 @@ type PublishOptions = GuideSettings & { packages: Packages; isReady(): Promise<b
 
 /** Serves the contract at `/openapi`, pages at `/docs` and `/guide` (for schools), and packages at `/downloads`. */
 export function makePublishRouter(options: PublishOptions): RequestHandler {
-  const answer = onFirstRequest(() => makeRouter(options));
-  return (req, res, next) => (isPublished.test(req.url) ? answer(req, res, next) : next());
+  let router: Promise<Router> | undefined;
+  return async (req, res, next) =>
+    isPublished.test(req.url) ? (await (router ??= makeRouter(options)))(req, res, next) : next();
 }
 
 const isPublished = /^\/(docs|openapi|downloads|guide)(?![^/?])/i;
 
-function makeRouter({ isReady, ...place }: PublishOptions): Router {
+/** Made at the first request, so that the service starts without it, and in several turns of the event loop. */
+async function makeRouter({ isReady, ...place }: PublishOptions): Promise<Router> {
   const documents = loadPublishedDocuments(place);
+  await setImmediate();
   const router = Router({ strict: false });
   router.use("/openapi", openToEveryOrigin, refuseOtherMethods);
   const guides = listGuides(place);
+  await setImmediate();
   const pages = listContents(guides, documents);
   const shared = { issuerUrl: place.issuerUrl, renderArticle: makeArticles(pages) };
+  await setImmediate();
   const releases = loadPublishedReleases(place);
+  await setImmediate();
   router.use(makeVersionsRouter({ ...shared, documents, releases }));
+  await setImmediate();
   for (const document of documents) {
     router.get(`/openapi/${document.name}.yaml`, answerStatic(document.yaml, { contentType: "application/yaml" }));
     router.get(`/openapi/${document.name}.json`, answerStatic(document.json, { contentType: "application/json" }));
@@ -43,14 +51,17 @@ function makeRouter({ isReady, ...place }: PublishOptions): Router {
 
   router.use("/downloads", refuseOtherMethods, makeDownloadsRouter(place));
   router.use(["/docs", "/guide"], refuseOtherMethods);
+  await setImmediate();
   router.use(makeBilingualRouter());
-  let search: Search | undefined;
-  router.use(makeGuidesRouter(place, shared.renderArticle), makeChangelogRouter(shared));
+  let search: Promise<Search> | undefined;
+  router.use(makeGuidesRouter(place, shared.renderArticle));
+  await setImmediate();
+  router.use(makeChangelogRouter(shared));
   router.get("/docs", answerPage(renderOverview(pages, documents)));
-  router.get("/docs/search", (req, res) => {
+  router.get("/docs/search", async (req, res) => {
     const query = typeof req.query["q"] === "string" ? req.query["q"].slice(0, longestQuery) : "";
     search ??= makeSearch(guides, documents);
-    sendPage(res, renderSearch(pages, query, search(query)));
+    sendPage(res, renderSearch(pages, query, (await search)(query)));
   });
   router.get("/docs/status", async (_req, res) => sendPage(res, renderStatus(pages, await isReady())));
   for (const document of documents) {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import MiniSearch from "minisearch";
 import type { PublishedDocument } from "./documents.ts";
 import { listErrors, type Guide } from "./guides.ts";
@@ -16,15 +17,30 @@ const mostResults = 30;
 const nearResults = 6;
 const excerptLength = 180;
 
-export function makeSearch(guides: readonly Guide[], documents: readonly PublishedDocument[]): Search {
-  const findables = [...guides.flatMap(listSections), ...listErrorPages(), ...documents.flatMap(listOfDocument)];
+const indexedAtOnce = 20;
+
+/** Builds the index in many turns of the event loop: at once it takes up to seconds, for anybody's first search. */
+export async function makeSearch(guides: readonly Guide[], documents: readonly PublishedDocument[]): Promise<Search> {
+  const findables: Findable[] = [];
   const index = new MiniSearch<Findable & { id: number }>({
     fields: ["title", "path", "text"],
     tokenize: splitWords,
     processTerm: termsOf,
     searchOptions: { boost: { title: 5, path: 2 }, prefix: (term) => term.length > 3, fuzzy: false },
   });
-  index.addAll(findables.map((findable, id) => ({ ...findable, id })));
+  const sources = [
+    ...guides.map((guide) => () => listSections(guide)),
+    listErrorPages,
+    ...documents.map((document) => () => listOfDocument(document)),
+  ];
+  for (const list of sources) {
+    await setImmediate();
+    findables.push(...list());
+  }
+  for (let at = 0; at < findables.length; at += indexedAtOnce) {
+    await setImmediate();
+    index.addAll(findables.slice(at, at + indexedAtOnce).map((findable, n) => ({ ...findable, id: at + n })));
+  }
   const near = listStarts(guides);
   return (query) => {
     const words = [...new Set(splitWords(query))].slice(0, mostWords);

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { limitClaims, readClaim, readRuleValue, readText, type Claims } from "./claims.ts";
 import { refuseOff, goUpstream } from "./begin.ts";
 import { addressesOf } from "./addresses.ts";
@@ -97,7 +98,10 @@ async function readClaims(
   const read = [...needed, ...alwaysRead];
   const signed = limitClaims(idClaims, read);
   if (metadata.userinfo_endpoint === undefined || (isEnough && !isTest)) return signed;
-  const unsigned = limitClaims(await readUserinfo(connection, callsTo(connection.id), tokens), read);
+  const userinfo = await readUserinfo(connection, callsTo(connection.id), tokens);
+  // Parsing a mebibyte of claims and going through them are two turns of the event loop.
+  await setImmediate();
+  const unsigned = limitClaims(userinfo, read);
   // What is signed counts more.
   return { claims: { ...unsigned.claims, ...signed.claims }, more: unsigned.more + signed.more };
 }
