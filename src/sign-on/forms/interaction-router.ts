@@ -3,7 +3,7 @@ import { errors } from "oidc-provider";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { rememberWaiting } from "./cards/waiting-app.ts";
 import { sendError, showOver } from "./interaction/over.ts";
-import { isOwnForm, openVisit, renderLogin, renderVisit, type Visit } from "./interaction/show.ts";
+import { isOwnForm, openVisit, renderLogin, renderVisit, targetsOf, type Visit } from "./interaction/show.ts";
 import * as steps from "./interaction/steps.ts";
 import { rememberApp } from "./interaction/way-to-app.ts";
 import { fieldOf, onPage, type PageRequest, readForm, sendPage } from "./page-request.ts";
@@ -34,7 +34,7 @@ async function show(request: PageRequest): Promise<void> {
   const visit = await openVisit(request);
   if (!visit) return showOver(request);
   rememberApp(visit);
-  rememberWaiting(visit);
+  rememberWaiting(visit, visit.interaction, targetsOf(visit));
   sendPage(visit, await renderVisit(visit));
 }
 

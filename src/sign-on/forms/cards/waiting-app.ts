@@ -1,15 +1,13 @@
 import type { Interaction } from "../../protocol/provider/library.ts";
-import { targetsOf, type Visit } from "../interaction/show.ts";
 import { type PageRequest, readCookie, sessionOf, setCookie } from "../page-request.ts";
 
 const name = "_waiting_app";
 const cookie = { signed: true, path: "/" };
 
 /** Lets a card that this browser scans later continue the sign-on of an app. */
-export function rememberWaiting(visit: Visit): void {
-  const { uid } = visit.interaction;
-  const targets = Buffer.from(targetsOf(visit).join(" ")).toString("base64url");
-  setCookie(visit, name, `${uid}.${targets}`, cookie);
+export function rememberWaiting(request: PageRequest, { uid }: Interaction, formTargets: readonly string[]): void {
+  const targets = Buffer.from(formTargets.join(" ")).toString("base64url");
+  setCookie(request, name, `${uid}.${targets}`, cookie);
 }
 
 function readWaiting(request: PageRequest): { uid: string; targets: string[] } | null {
