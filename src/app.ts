@@ -148,8 +148,7 @@ export async function makeApp(
     clock,
     log,
     rules: importRules,
-    // Each import holds a connection; one stays free for previews.
-    atOnce: Math.min(config.importsAtOnce, shares.imports.pool.options.max - 1),
+    atOnce: config.importsAtOnce,
     waitMs: importWaitMs,
   });
   watchImports(metrics, imports.count);

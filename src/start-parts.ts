@@ -98,6 +98,7 @@ export async function openSharesOf(
     url,
     poolSize: config.databasePoolSize,
     role: config.role,
+    importsAtOnce: config.importConnectionsFor,
     replicaUrl: config.databaseReplicaUrl,
     replicaMaxAgeSeconds: config.databaseReplicaMaxAgeSeconds,
     onConnectionError: (err) => {

@@ -1645,7 +1645,8 @@ export interface paths {
          *     import until its state changes. A file that turns out to be unreadable then has that as an error of the import.
          *
          *     One roster is read at a time for each school and for each caller, and only a few at a time in total. Other rosters are queued;
-         *     `progress` shows their position. A caller with three rosters in progress gets 429 with the code `too_many_imports`.
+         *     `progress` shows their position. In the queue schools take turns, and small rosters do not wait for large ones of others. A caller with
+         *     three rosters in progress, or of a school with twelve, gets 429 with the code `too_many_imports`.
          */
         post: operations["createImport"];
         delete?: never;

@@ -565,9 +565,12 @@ export const tables = {
       actorId: "actor_id",
       schoolId: "school_id",
       isReading: "is_reading",
+      isSmall: "is_small",
       queuedAt: "queued_at",
       startedAt: "started_at",
       seenAt: "seen_at",
+      schoolServedAt: "school_served_at",
+      actorServedAt: "actor_served_at",
     },
   },
   importSchool: {
@@ -1717,9 +1720,12 @@ export type Rows = {
     actorId: string;
     schoolId: string | null;
     isReading: boolean;
+    isSmall: boolean;
     queuedAt: Date;
     startedAt: Date | null;
     seenAt: Date;
+    schoolServedAt: Date | null;
+    actorServedAt: Date | null;
   };
   importSchool: {
     importId: string;

@@ -47,6 +47,8 @@ export function arrange(values: Values) {
       sessionSeconds: values.SESSION_SECONDS,
     },
     restoreWindowDays: values.RESTORE_WINDOW_DAYS,
+    /** Undefined if nobody asked for a number: then the shares of connections stay as they are. */
+    importConnectionsFor: values.IMPORTS_AT_ONCE,
     importsAtOnce: values.IMPORTS_AT_ONCE ?? Math.min(4, Math.max(1, Math.floor(processors / 2))),
     supportRoleDays: values.SUPPORT_ROLE_DAYS,
     handoverDays: values.HANDOVER_DAYS,

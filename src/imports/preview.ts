@@ -18,7 +18,7 @@ import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
 import { moveClassesUp } from "./move-classes.ts";
 import type { OnProgress } from "./progress.ts";
-import { checkQueue, joinQueue } from "./queue.ts";
+import { checkQueue, isSmallFile, joinQueue } from "./queue.ts";
 import { writeSheet, type Sheet } from "./read/workbook.ts";
 import { openSourceFile, type SourceFile } from "./read/source.ts";
 import type { Separator } from "./read/csv.ts";
@@ -99,10 +99,11 @@ export async function beginImport(
   if (request.schoolId !== undefined && (await isSandboxSchool(db, request.schoolId)))
     throw new AppError("not_found", "school_not_found", "The school does not exist.");
   const id = makeUuid(origin.at) as ImportId;
-  const { name, format } = await openRoster(request);
+  const { name, format, kind, size } = await openRoster(request);
   const actorId = origin.actorId ?? "";
   await withPrismaTransaction(db, async (tx) => {
-    if (inQueue) await checkQueue(tx, actorId);
+    const joining = { actorId, schoolId: request.schoolId ?? null };
+    if (inQueue) await checkQueue(tx, joining);
     await tx.prisma.import.create({
       data: {
         id,
@@ -117,7 +118,7 @@ export async function beginImport(
         namedSchoolIds: request.schoolId === undefined ? [] : [request.schoolId],
       },
     });
-    if (inQueue) await joinQueue(tx, { importId: id, actorId, schoolId: request.schoolId ?? null, isReading: true });
+    if (inQueue) await joinQueue(tx, { ...joining, importId: id, isReading: true, isSmall: isSmallFile(kind, size) });
   });
   return id;
 }

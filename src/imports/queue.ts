@@ -1,9 +1,10 @@
-import { withTransaction, type PrismaDb, type RecordStore } from "../platform/database/db.ts";
+import { withTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeWakeUp } from "../platform/jobs/wake-up.ts";
 import {
   columnNames,
   insert,
+  join,
   makeFind,
   makeFindOne,
   makeRun,
@@ -12,51 +13,101 @@ import {
   update,
   type Queryable,
 } from "../platform/database/sql.ts";
+import type { Counts } from "./counts.ts";
 import { importRunning } from "./lease.ts";
+import type { FileKind } from "./read/file-kind.ts";
 import type { ImportId } from "./record.ts";
+import { chooseNext, findPlaces, fitConnections, type Turn } from "./turn-order.ts";
 
-/** A reading waits for others of the same school or actor; an application does not. */
-type Queued = { importId: ImportId; actorId: string; schoolId: string | null; isReading: boolean };
+type Queued = Pick<Turn, "actorId" | "schoolId" | "isReading" | "isSmall"> & { importId: ImportId };
 
-const most = { perActor: 3, inAll: 100 };
+const most = { perActor: 3, perSchool: 12, beforeFull: 100 };
 const everySeconds = 0.5;
 
+/** Units: bytes, and people, groups and memberships; about what is read or applied in two seconds. */
+const small = { bytes: 256 * 1024, records: 5000 };
+
+/** Packed files hold some ten times as much. */
+export const isSmallFile = (kind: FileKind, size: number): boolean =>
+  size * (kind === "xlsx" || kind === "zip" ? 10 : 1) <= small.bytes;
+
+/** Whom the schools have counts too, because all are compared. */
+export function isSmallChange(counts: readonly Counts[]): boolean {
+  const numbers = counts.flatMap(({ people, groups, memberships, before }) =>
+    [people, groups, memberships, before].flatMap((of) => Object.values<number>(of ?? {})),
+  );
+  return numbers.reduce((sum, number) => sum + number, 0) <= small.records;
+}
+
 const t = table("importTurn", "t");
-const w = table("importTurn", "w");
-const o = table("importTurn", "o");
 const isAlive = (turn: typeof t) => sql`${turn.seenAt} > clock_timestamp() - interval '1 minute'`;
 
 const now = sql`clock_timestamp()`;
 const lockQueue = makeRun(() => sql`SELECT pg_advisory_xact_lock(hashtextextended('import queue', 0))`);
-const countTurns = makeFindOne<{ all: number; ofActor: number }, { actorId: string }>(
-  ({ actorId }) => sql`
-  SELECT count(*)::int AS all, (count(*) FILTER (WHERE ${t.actorId} = ${actorId}))::int AS "ofActor"
+type Joining = Pick<Queued, "actorId" | "schoolId">;
+const countTurns = makeFindOne<{ all: number; ofActor: number; ofSchool: number }, Joining>(
+  ({ actorId, schoolId }) => sql`
+  SELECT count(*)::int AS all, (count(*) FILTER (WHERE ${t.actorId} = ${actorId}))::int AS "ofActor",
+    (count(*) FILTER (WHERE ${t.schoolId} = ${schoolId}::uuid))::int AS "ofSchool"
   FROM ${t} WHERE ${isAlive(t)} AND ${t.isReading}`,
 );
+const renewed = [
+  ...(["actorId", "schoolId", "isReading", "isSmall", "queuedAt", "seenAt"] as const),
+  ...(["startedAt", "schoolServedAt", "actorServedAt"] as const),
+].map((name) => columnNames("importTurn", name));
 export const joinQueue = makeRun<Queued>(
-  ({ importId, actorId, schoolId, isReading }) => sql`
-  ${insert("importTurn", { importId, actorId, schoolId: sql`${schoolId}::uuid`, isReading, queuedAt: now, seenAt: now })}
-  ON CONFLICT (${columnNames("importTurn", "importId")}) DO UPDATE SET ${columnNames("importTurn", "startedAt")} = NULL,
-    ${columnNames("importTurn", "queuedAt")} = ${now}, ${columnNames("importTurn", "seenAt")} = ${now}`,
+  ({ importId, actorId, schoolId, isReading, isSmall }) => sql`
+  ${insert("importTurn", {
+    importId,
+    actorId,
+    schoolId: sql`${schoolId}::uuid`,
+    isReading,
+    isSmall,
+    queuedAt: now,
+    seenAt: now,
+  })}
+  ON CONFLICT (${columnNames("importTurn", "importId")})
+  DO UPDATE SET ${join(renewed.map((name) => sql`${name} = excluded.${name}`))}`,
 );
 
-/** Errors: rate_limited too_many_imports; unavailable if the queue is full. */
-export async function checkQueue(tx: Queryable, actorId: string): Promise<void> {
+/** Errors: rate_limited too_many_imports; unavailable if the queue is full and one of theirs is in it. */
+export async function checkQueue(tx: Queryable, joining: Joining): Promise<void> {
   await lockQueue(tx, {});
-  const { all, ofActor } = await countTurns(tx, { actorId });
+  const { all, ofActor, ofSchool } = await countTurns(tx, joining);
   if (ofActor >= most.perActor)
-    throw new AppError(
-      "rate_limited",
-      "too_many_imports",
+    throw tooMany(
       "Three of your rosters are being read or wait for it. Hand the next one in when one of them is done.",
     );
-  if (all >= most.inAll)
+  if (ofSchool >= most.perSchool)
+    throw tooMany("Twelve rosters of the school are being read or wait for it. Hand this one in when some are done.");
+  if (all >= most.beforeFull && ofActor + ofSchool > 0)
     throw new AppError("unavailable", "unavailable", "Too many rosters wait to be read. Try again later.");
 }
 
-export async function leaveQueue({ prisma }: RecordStore, importId: string): Promise<void> {
-  await prisma.importTurn.deleteMany({ where: { importId } });
-}
+const tooMany = (message: string) => new AppError("rate_limited", "too_many_imports", message);
+
+const gone = table("importTurn", "gone");
+const schoolOf = (turn: typeof t) => sql`coalesce(${turn.schoolId}::text, ${turn.actorId})`;
+const removeTurn = makeRun<{ importId: string }>(
+  ({ importId }) => sql`
+  WITH gone AS (DELETE FROM ${gone} WHERE ${gone.importId} = ${importId} RETURNING *)
+  ${update("importTurn", "t", {
+    schoolServedAt: now,
+    actorServedAt: sql`CASE WHEN ${t.actorId} = ${gone.actorId} THEN ${now} ELSE ${t.actorServedAt} END`,
+  })}
+  FROM gone WHERE ${gone.startedAt} IS NOT NULL AND ${t.importId} <> ${gone.importId}
+    AND ${t.isReading} = ${gone.isReading} AND ${schoolOf(t)} = ${schoolOf(gone)}`,
+);
+
+export const leaveQueue = (db: Queryable, importId: string) => removeTurn(db, { importId });
+
+const listAlive = makeFind<Turn>(
+  () => sql`
+  SELECT ${t.importId} AS id, ${t.actorId} AS "actorId", ${t.schoolId} AS "schoolId", ${t.isReading} AS "isReading",
+    ${t.isSmall} AS "isSmall", ${t.startedAt} IS NOT NULL AS "isStarted", ${t.queuedAt} AS "queuedAt",
+    ${t.schoolServedAt} AS "schoolServedAt", ${t.actorServedAt} AS "actorServedAt"
+  FROM ${t} WHERE ${isAlive(t)}`,
+);
 
 type OfImports = { importIds: readonly string[] };
 
@@ -66,33 +117,14 @@ const findSeen = makeFind<{ id: string }, OfImports>(
   RETURNING ${t.importId} AS id`,
 );
 
-const startTurns = makeFind<{ id: ImportId }, OfImports & { atOnce: number }>(
-  ({ importIds, atOnce }) => sql`
-  ${update("importTurn", "t", { startedAt: now })}
-  WHERE ${t.importId} = ANY (${importIds}::uuid[]) AND ${t.importId} IN (
-    SELECT ${w.importId} FROM ${w}
-    WHERE ${isAlive(w)} AND ${w.startedAt} IS NULL AND NOT EXISTS (
-      SELECT FROM ${o}
-      WHERE ${isAlive(o)} AND ${o.importId} <> ${w.importId} AND ${o.isReading} AND ${w.isReading}
-        AND (${o.startedAt} IS NOT NULL OR (${o.queuedAt}, ${o.importId}) < (${w.queuedAt}, ${w.importId}))
-        AND (${o.actorId} = ${w.actorId} OR ${o.schoolId} = ${w.schoolId}))
-    ORDER BY ${w.queuedAt}, ${w.importId}
-    LIMIT greatest(0, ${atOnce}::int - (SELECT count(*) FROM ${o} WHERE ${isAlive(o)} AND ${o.startedAt} IS NOT NULL)))
-  RETURNING ${t.importId} AS id`,
-);
-
-const findPlaces = makeFind<{ id: ImportId; place: number }, OfImports>(
+const startTurns = makeRun<OfImports>(
   ({ importIds }) => sql`
-  SELECT ${w.importId} AS id, (
-    SELECT count(*)::int FROM ${o}
-    WHERE ${isAlive(o)} AND ${o.startedAt} IS NULL
-      AND (${o.queuedAt}, ${o.importId}) <= (${w.queuedAt}, ${w.importId})) AS place
-  FROM ${w} WHERE ${w.importId} = ANY (${importIds}::uuid[]) AND ${isAlive(w)} AND ${w.startedAt} IS NULL`,
+  ${update("importTurn", "t", { startedAt: now })} WHERE ${t.importId} = ANY (${importIds}::uuid[])`,
 );
 
 export async function findWaiting(db: Queryable, importIds: readonly ImportId[]): Promise<Map<ImportId, number>> {
-  const rows = await findPlaces(db, { importIds });
-  return new Map(rows.map(({ id, place }) => [id, place]));
+  if (importIds.length === 0) return new Map();
+  return findPlaces(await listAlive(db, {}));
 }
 
 const findKept = makeFind<{ id: string }, OfImports>(
@@ -106,8 +138,13 @@ export async function findTurns(db: Queryable, importIds: readonly string[]): Pr
 
 export const removeLostTurns = makeRun(() => sql`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`);
 
-/** Starts turns in order, reports them as alive, and aborts removed ones. `atOnce` holds for all processes. */
-export function makeTurns({ db, atOnce }: { db: PrismaDb; atOnce: number }) {
+type TurnOptions = { db: PrismaDb; atOnce: number; connections: number };
+
+/**
+ * Starts turns in order, reports them as alive, and aborts removed ones. `atOnce` holds for all processes, the number
+ * of connections for this one.
+ */
+export function makeTurns({ db, atOnce, connections }: TurnOptions) {
   const kept = new Map<ImportId, { start: () => void; stopping: AbortController; hasStarted: boolean }>();
   let ticking: Promise<void> | undefined;
   const wakeUp = makeWakeUp();
@@ -117,13 +154,17 @@ export function makeTurns({ db, atOnce }: { db: PrismaDb; atOnce: number }) {
     const importIds = turns.map(([id]) => id);
     const seen = new Set((await findSeen(db.pool, { importIds })).map(({ id }) => id));
     for (const [id, turn] of turns) if (!seen.has(id)) turn.stopping.abort(importRunning());
-    const waiting = turns.filter(([id, { hasStarted }]) => seen.has(id) && !hasStarted).map(([id]) => id);
-    if (waiting.length === 0) return;
+    if (!turns.some(([id, { hasStarted }]) => seen.has(id) && !hasStarted)) return;
     const started = await withTransaction(db, async (tx) => {
       await lockQueue(tx, {});
-      return startTurns(tx, { importIds: waiting, atOnce });
+      const alive = await listAlive(tx, {});
+      const isOurs = ({ id }: Turn) => seen.has(id) && kept.get(id)?.hasStarted === false;
+      const running = alive.filter(({ id }) => kept.get(id)?.hasStarted === true);
+      const next = fitConnections(chooseNext(alive, atOnce).filter(isOurs), running, connections).map(({ id }) => id);
+      if (next.length > 0) await startTurns(tx, { importIds: next });
+      return next;
     });
-    for (const { id } of started) kept.get(id)?.start();
+    for (const id of started) kept.get(id)?.start();
   }
 
   async function poll(): Promise<void> {
@@ -154,7 +195,7 @@ export function makeTurns({ db, atOnce }: { db: PrismaDb; atOnce: number }) {
         signal,
         async end(): Promise<void> {
           kept.delete(importId);
-          await leaveQueue(db, importId).catch(() => undefined);
+          await leaveQueue(db.pool, importId).catch(() => undefined);
           wakeUp.wake();
         },
       };

@@ -13,8 +13,8 @@ import { keepFaultLines } from "./fault-lines.ts";
 import { beginImport, forgetImport, readImport, withSheet, type NewImport } from "./preview.ts";
 import { makeProgressReport } from "./progress.ts";
 import { checkLease } from "./lease.ts";
-import { joinQueue, makeTurns } from "./queue.ts";
-import { forgetRead, removeStaged, type ImportId } from "./record.ts";
+import { isSmallChange, joinQueue, makeTurns } from "./queue.ts";
+import { forgetRead, getImport, removeStaged, type ImportId } from "./record.ts";
 import { beginMapped, forgetUpload, waitAgain, type NewColumns } from "./unmapped.ts";
 import type { GiveUserNames } from "./roster-names.ts";
 import { undoImport, type KeptCounts } from "./undo.ts";
@@ -38,7 +38,7 @@ const closeMs = 5000;
 
 /** Units: waitMs is how long a call waits before the work continues in the background. */
 export function makeImportRequests({ db, control, atOnce, clock, log, rules, waitMs = 5000 }: Deps) {
-  const turns = makeTurns({ db: control, atOnce });
+  const turns = makeTurns({ db: control, atOnce, connections: db.pool.options.max });
   const running = new Set<Promise<unknown>>();
 
   async function within(
@@ -98,7 +98,10 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     work: () => Promise<unknown>,
   ): Promise<void> {
     await checkLease(control, id);
-    await joinQueue(control.pool, { importId: id, actorId, schoolId: null, isReading: false });
+    const { schools } = await getImport(control, id);
+    const schoolId = schools.length === 1 ? schools[0]!.id : null;
+    const isSmall = isSmallChange(schools.map(({ counts }) => counts));
+    await joinQueue(control.pool, { importId: id, actorId, schoolId, isReading: false, isSmall });
     // The import's record keeps the outcome; a late failure needs no other report.
     await within(inTurn(id, work), options, () => Promise.resolve());
   }

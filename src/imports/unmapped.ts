@@ -14,7 +14,7 @@ import type { ImportMode } from "./formats/format.ts";
 import { reasonHeading } from "./formats/plain.ts";
 import { foldWord } from "./formats/words.ts";
 import { noProgress } from "./progress.ts";
-import { joinQueue, checkQueue } from "./queue.ts";
+import { checkQueue, isSmallFile, joinQueue } from "./queue.ts";
 import { readHead } from "./read/head.ts";
 import type { Reading, SourceFile } from "./read/source.ts";
 import type { Encoding } from "./read/text.ts";
@@ -94,7 +94,9 @@ export async function beginMapped(
   if (!isOther) checkMapping(upload.table, columns);
   const actorId = origin.actorId ?? "";
   const { fileName, schoolYear, namedSchoolIds } = await withPrismaTransaction(db, async (tx) => {
-    await checkQueue(tx, actorId);
+    const { namedSchoolIds: named } = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
+    const joining = { actorId, schoolId: (named[0] ?? null) as SchoolId | null };
+    await checkQueue(tx, joining);
     const { count } = await tx.prisma.import.updateMany({
       where: { id, state: "UNMAPPED" },
       data: { state: "READING", progressPhase: "READING", progressPercent: 0, progressAt: origin.at },
@@ -103,7 +105,10 @@ export async function beginMapped(
     const found = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
     const [schoolId] = found.namedSchoolIds;
     await recordAudit(tx, { ...origin, action: "import_columns_mapped", schoolId, detail: { importId: id } });
-    await joinQueue(tx, { importId: id, actorId, schoolId: schoolId ?? null, isReading: true });
+    const pieces = await tx.prisma.importPiece.findMany({ where: { importId: id }, take: 2 });
+    const size = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const isSmall = isSmallFile(isText ? "csv" : "xlsx", size);
+    await joinQueue(tx, { ...joining, importId: id, isReading: true, isSmall });
     return found;
   });
   return {

@@ -157,7 +157,7 @@ export const storedColumns = {
   import_turn: {
     until: "WORK",
     importHistory: "actor_id",
-    none: "import_id school_id is_reading queued_at started_at seen_at",
+    none: "import_id school_id is_reading is_small queued_at started_at seen_at school_served_at actor_served_at",
   },
   import_change: {
     until: "UNDO",

@@ -78,7 +78,7 @@ async function startPart({ database, folder, ends }: Stage, offsetSeconds: numbe
   writeFileSync(dns, "0");
   const env = {
     DATABASE_URL: database.url(),
-    DATABASE_POOL_SIZE: "13",
+    DATABASE_POOL_SIZE: "15",
     DNS_DELAY_FILE: dns,
     WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true",
     SHUTDOWN_GRACE_SECONDS: "3",

@@ -97,7 +97,7 @@ const startMembers = async (port: number, folder: string): Promise<Member[]> => 
     NODE_ENV: "development",
     PATH: process.env["PATH"] ?? "",
     DATABASE_URL: `postgresql://schultor@127.0.0.1:${port}/schultor`,
-    DATABASE_POOL_SIZE: "13",
+    DATABASE_POOL_SIZE: "15",
     DEMO_WORLD: "false",
     WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true",
     WEBHOOK_RETRY_SECONDS: "1,2,4,8,16,30",

@@ -1,7 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type pg from "pg";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import { leastPoolSize } from "../../src/platform/database/share-sizes.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
 import { previewImport } from "../../src/imports/index.ts";
@@ -74,7 +75,7 @@ test("while three rosters are read, every job is done and requests are answered"
     await expect.poll(async () => (await read(call, shown(made[n]!).id)).state).toBe("READY");
 });
 
-test("rosters wait in the order in which they came, say their place, and a caller has three at most", async () => {
+test("schools take turns, rosters say their place, and a caller has three at most", async () => {
   const [first, second] = [await makeOffice(), await makeOffice()];
   await whileStopped(db, async () => {
     const one = shown(await handIn(first.call, first.school)).id;
@@ -82,22 +83,74 @@ test("rosters wait in the order in which they came, say their place, and a calle
     const others = [await handIn(first.call, first.school), await handIn(first.call, first.school)];
     const last = await handIn(second.call, second.school);
     expectDescribed("createImport", last);
-    expect(shown(last)).toMatchObject({ state: "READING", progress: { phase: "WAITING", percent: 0, place: 3 } });
+    expect(shown(last)).toMatchObject({ state: "READING", progress: { phase: "WAITING", percent: 0, place: 1 } });
+    const placeOf = async (sent: Sent) => (await read(first.call, shown(sent).id)).progress?.place;
+    expect([await placeOf(others[0]!), await placeOf(others[1]!)]).toEqual([2, 3]);
     const refused = await handIn(first.call, first.school);
     expectDescribed("createImport", refused);
     expect(refusalOf(refused)).toEqual([429, "too_many_imports"]);
     expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
-    // The others of the first office wait for its own, so the roster of the second one is the next.
     expect((await cancel(first.call, one)).status).toBe(204);
     await expect
-      .poll(async () => (await read(first.call, shown(others[0]!).id)).progress)
-      .toMatchObject({
-        phase: "READING",
-      });
+      .poll(async () => (await read(second.call, shown(last).id)).progress)
+      .toMatchObject({ phase: "READING" });
+    await expect.poll(countHeld).toBe(1);
     expect(shown(await handIn(first.call, first.school))).toMatchObject({ progress: { place: 3 } });
     for (const sent of others) expect((await cancel(first.call, shown(sent).id)).status).toBe(204);
   });
   await expect.poll(() => db.prisma.importTurn.count()).toBe(0);
+});
+
+/** Lets rosters of another office be in the queue, held by a process that is not there. */
+async function fillQueue(rows: readonly { isSmall: boolean; isStarted: boolean }[]): Promise<() => Promise<unknown>> {
+  const at = new Date(Date.now() + 3_600_000);
+  const ids = rows.map(() => makeUuid(at));
+  await db.prisma.import.createMany({
+    data: ids.map((id) => ({
+      id,
+      format: "PLAIN",
+      mode: "BULK",
+      state: "READING",
+      fileName: "",
+      schoolYear: "",
+      createdAt: at,
+    })),
+  });
+  await db.prisma.importTurn.createMany({
+    data: rows.map(({ isSmall, isStarted }, n) => {
+      const turn = { importId: ids[n]!, actorId: `other-${n}`, schoolId: ids[n]!, isReading: true, isSmall };
+      return { ...turn, queuedAt: new Date(0), startedAt: isStarted ? new Date(0) : null, seenAt: at };
+    }),
+  });
+  const empty = () => db.prisma.import.deleteMany({ where: { id: { in: ids } } });
+  onTestFinished(async () => void (await empty()));
+  return empty;
+}
+
+test("a small roster is read and applied while large ones of other schools are read and wait", async () => {
+  const office = await makeOffice();
+  await fillQueue([
+    { isSmall: false, isStarted: true },
+    { isSmall: false, isStarted: false },
+  ]);
+  const { id } = shown(await handIn(office.call, office.school));
+  await expect.poll(async () => (await read(office.call, id)).state).toBe("READY");
+  const applied = await office.call("POST", `/imports/${id}/application`, { body: {} });
+  expect([applied.status, await read(office.call, id)]).toMatchObject([200, { state: "APPLIED" }]);
+});
+
+test("who has no roster in the queue can hand one in, however many others wait", async () => {
+  const office = await makeOffice();
+  const empty = await fillQueue(Array.from({ length: 120 }, () => ({ isSmall: true, isStarted: true })));
+  expect((await handIn(office.call, office.school)).status).toBe(201);
+  expect(refusalOf(await handIn(office.call, office.school))).toEqual([503, "unavailable"]);
+  await empty();
+  await expect.poll(() => db.prisma.importTurn.count()).toBe(0);
+  await fillQueue(Array.from({ length: 12 }, () => ({ isSmall: true, isStarted: true })));
+  await db.prisma.importTurn.updateMany({ data: { schoolId: office.school } });
+  expect(refusalOf(await handIn(office.call, office.school))).toEqual([429, "too_many_imports"]);
+  const other = await makeOffice();
+  expect((await handIn(other.call, other.school)).status).toBe(201);
 });
 
 test("of a school one roster is read at a time, whoever hands it in, while that of another school is read beside it", async () => {

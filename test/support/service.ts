@@ -71,8 +71,8 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const server = await openServer({ host: "localhost", port: given.port, limits });
   const config = settlePort(given, server.port);
   const { databaseReplicaUrl: replicaUrl, databaseReplicaMaxAgeSeconds: replicaMaxAgeSeconds } = config;
-  const { databasePoolSize: poolSize, role } = config;
-  const shares = openShares({ url: db.url, replicaUrl, replicaMaxAgeSeconds, poolSize, role });
+  const { databasePoolSize: poolSize, role, importConnectionsFor: importsAtOnce } = config;
+  const shares = openShares({ url: db.url, replicaUrl, replicaMaxAgeSeconds, poolSize, role, importsAtOnce });
   Object.values(poolsOf(shares)).forEach(refuseSecondConnections);
   const app = await makeApp(config, {
     clock,

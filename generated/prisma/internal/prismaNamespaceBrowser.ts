@@ -783,9 +783,12 @@ export const ImportTurnScalarFieldEnum = {
   actorId: 'actorId',
   schoolId: 'schoolId',
   isReading: 'isReading',
+  isSmall: 'isSmall',
   queuedAt: 'queuedAt',
   startedAt: 'startedAt',
-  seenAt: 'seenAt'
+  seenAt: 'seenAt',
+  schoolServedAt: 'schoolServedAt',
+  actorServedAt: 'actorServedAt'
 } as const
 
 export type ImportTurnScalarFieldEnum = (typeof ImportTurnScalarFieldEnum)[keyof typeof ImportTurnScalarFieldEnum]

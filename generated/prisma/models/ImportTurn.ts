@@ -29,9 +29,12 @@ export type ImportTurnMinAggregateOutputType = {
   actorId: string | null
   schoolId: string | null
   isReading: boolean | null
+  isSmall: boolean | null
   queuedAt: Date | null
   startedAt: Date | null
   seenAt: Date | null
+  schoolServedAt: Date | null
+  actorServedAt: Date | null
 }
 
 export type ImportTurnMaxAggregateOutputType = {
@@ -39,9 +42,12 @@ export type ImportTurnMaxAggregateOutputType = {
   actorId: string | null
   schoolId: string | null
   isReading: boolean | null
+  isSmall: boolean | null
   queuedAt: Date | null
   startedAt: Date | null
   seenAt: Date | null
+  schoolServedAt: Date | null
+  actorServedAt: Date | null
 }
 
 export type ImportTurnCountAggregateOutputType = {
@@ -49,9 +55,12 @@ export type ImportTurnCountAggregateOutputType = {
   actorId: number
   schoolId: number
   isReading: number
+  isSmall: number
   queuedAt: number
   startedAt: number
   seenAt: number
+  schoolServedAt: number
+  actorServedAt: number
   _all: number
 }
 
@@ -61,9 +70,12 @@ export type ImportTurnMinAggregateInputType = {
   actorId?: true
   schoolId?: true
   isReading?: true
+  isSmall?: true
   queuedAt?: true
   startedAt?: true
   seenAt?: true
+  schoolServedAt?: true
+  actorServedAt?: true
 }
 
 export type ImportTurnMaxAggregateInputType = {
@@ -71,9 +83,12 @@ export type ImportTurnMaxAggregateInputType = {
   actorId?: true
   schoolId?: true
   isReading?: true
+  isSmall?: true
   queuedAt?: true
   startedAt?: true
   seenAt?: true
+  schoolServedAt?: true
+  actorServedAt?: true
 }
 
 export type ImportTurnCountAggregateInputType = {
@@ -81,9 +96,12 @@ export type ImportTurnCountAggregateInputType = {
   actorId?: true
   schoolId?: true
   isReading?: true
+  isSmall?: true
   queuedAt?: true
   startedAt?: true
   seenAt?: true
+  schoolServedAt?: true
+  actorServedAt?: true
   _all?: true
 }
 
@@ -164,9 +182,12 @@ export type ImportTurnGroupByOutputType = {
   actorId: string
   schoolId: string | null
   isReading: boolean
+  isSmall: boolean
   queuedAt: Date
   startedAt: Date | null
   seenAt: Date
+  schoolServedAt: Date | null
+  actorServedAt: Date | null
   _count: ImportTurnCountAggregateOutputType | null
   _min: ImportTurnMinAggregateOutputType | null
   _max: ImportTurnMaxAggregateOutputType | null
@@ -195,9 +216,12 @@ export type ImportTurnWhereInput = {
   actorId?: Prisma.StringFilter<"ImportTurn"> | string
   schoolId?: Prisma.UuidNullableFilter<"ImportTurn"> | string | null
   isReading?: Prisma.BoolFilter<"ImportTurn"> | boolean
+  isSmall?: Prisma.BoolFilter<"ImportTurn"> | boolean
   queuedAt?: Prisma.DateTimeFilter<"ImportTurn"> | Date | string
   startedAt?: Prisma.DateTimeNullableFilter<"ImportTurn"> | Date | string | null
   seenAt?: Prisma.DateTimeFilter<"ImportTurn"> | Date | string
+  schoolServedAt?: Prisma.DateTimeNullableFilter<"ImportTurn"> | Date | string | null
+  actorServedAt?: Prisma.DateTimeNullableFilter<"ImportTurn"> | Date | string | null
   import?: Prisma.XOR<Prisma.ImportScalarRelationFilter, Prisma.ImportWhereInput>
 }
 
@@ -206,9 +230,12 @@ export type ImportTurnOrderByWithRelationInput = {
   actorId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   isReading?: Prisma.SortOrder
+  isSmall?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
   startedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  schoolServedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  actorServedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   import?: Prisma.ImportOrderByWithRelationInput
 }
 
@@ -220,9 +247,12 @@ export type ImportTurnWhereUniqueInput = Prisma.AtLeast<{
   actorId?: Prisma.StringFilter<"ImportTurn"> | string
   schoolId?: Prisma.UuidNullableFilter<"ImportTurn"> | string | null
   isReading?: Prisma.BoolFilter<"ImportTurn"> | boolean
+  isSmall?: Prisma.BoolFilter<"ImportTurn"> | boolean
   queuedAt?: Prisma.DateTimeFilter<"ImportTurn"> | Date | string
   startedAt?: Prisma.DateTimeNullableFilter<"ImportTurn"> | Date | string | null
   seenAt?: Prisma.DateTimeFilter<"ImportTurn"> | Date | string
+  schoolServedAt?: Prisma.DateTimeNullableFilter<"ImportTurn"> | Date | string | null
+  actorServedAt?: Prisma.DateTimeNullableFilter<"ImportTurn"> | Date | string | null
   import?: Prisma.XOR<Prisma.ImportScalarRelationFilter, Prisma.ImportWhereInput>
 }, "importId">
 
@@ -231,9 +261,12 @@ export type ImportTurnOrderByWithAggregationInput = {
   actorId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   isReading?: Prisma.SortOrder
+  isSmall?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
   startedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  schoolServedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  actorServedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ImportTurnCountOrderByAggregateInput
   _max?: Prisma.ImportTurnMaxOrderByAggregateInput
   _min?: Prisma.ImportTurnMinOrderByAggregateInput
@@ -247,18 +280,24 @@ export type ImportTurnScalarWhereWithAggregatesInput = {
   actorId?: Prisma.StringWithAggregatesFilter<"ImportTurn"> | string
   schoolId?: Prisma.UuidNullableWithAggregatesFilter<"ImportTurn"> | string | null
   isReading?: Prisma.BoolWithAggregatesFilter<"ImportTurn"> | boolean
+  isSmall?: Prisma.BoolWithAggregatesFilter<"ImportTurn"> | boolean
   queuedAt?: Prisma.DateTimeWithAggregatesFilter<"ImportTurn"> | Date | string
   startedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ImportTurn"> | Date | string | null
   seenAt?: Prisma.DateTimeWithAggregatesFilter<"ImportTurn"> | Date | string
+  schoolServedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ImportTurn"> | Date | string | null
+  actorServedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ImportTurn"> | Date | string | null
 }
 
 export type ImportTurnCreateInput = {
   actorId: string
   schoolId?: string | null
   isReading: boolean
+  isSmall?: boolean
   queuedAt: Date | string
   startedAt?: Date | string | null
   seenAt: Date | string
+  schoolServedAt?: Date | string | null
+  actorServedAt?: Date | string | null
   import: Prisma.ImportCreateNestedOneWithoutTurnInput
 }
 
@@ -267,18 +306,24 @@ export type ImportTurnUncheckedCreateInput = {
   actorId: string
   schoolId?: string | null
   isReading: boolean
+  isSmall?: boolean
   queuedAt: Date | string
   startedAt?: Date | string | null
   seenAt: Date | string
+  schoolServedAt?: Date | string | null
+  actorServedAt?: Date | string | null
 }
 
 export type ImportTurnUpdateInput = {
   actorId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isReading?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isSmall?: Prisma.BoolFieldUpdateOperationsInput | boolean
   queuedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  schoolServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  actorServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   import?: Prisma.ImportUpdateOneRequiredWithoutTurnNestedInput
 }
 
@@ -287,9 +332,12 @@ export type ImportTurnUncheckedUpdateInput = {
   actorId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isReading?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isSmall?: Prisma.BoolFieldUpdateOperationsInput | boolean
   queuedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  schoolServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  actorServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ImportTurnCreateManyInput = {
@@ -297,18 +345,24 @@ export type ImportTurnCreateManyInput = {
   actorId: string
   schoolId?: string | null
   isReading: boolean
+  isSmall?: boolean
   queuedAt: Date | string
   startedAt?: Date | string | null
   seenAt: Date | string
+  schoolServedAt?: Date | string | null
+  actorServedAt?: Date | string | null
 }
 
 export type ImportTurnUpdateManyMutationInput = {
   actorId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isReading?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isSmall?: Prisma.BoolFieldUpdateOperationsInput | boolean
   queuedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  schoolServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  actorServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ImportTurnUncheckedUpdateManyInput = {
@@ -316,9 +370,12 @@ export type ImportTurnUncheckedUpdateManyInput = {
   actorId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isReading?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isSmall?: Prisma.BoolFieldUpdateOperationsInput | boolean
   queuedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  schoolServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  actorServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ImportTurnNullableScalarRelationFilter = {
@@ -331,9 +388,12 @@ export type ImportTurnCountOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   isReading?: Prisma.SortOrder
+  isSmall?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  schoolServedAt?: Prisma.SortOrder
+  actorServedAt?: Prisma.SortOrder
 }
 
 export type ImportTurnMaxOrderByAggregateInput = {
@@ -341,9 +401,12 @@ export type ImportTurnMaxOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   isReading?: Prisma.SortOrder
+  isSmall?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  schoolServedAt?: Prisma.SortOrder
+  actorServedAt?: Prisma.SortOrder
 }
 
 export type ImportTurnMinOrderByAggregateInput = {
@@ -351,9 +414,12 @@ export type ImportTurnMinOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   isReading?: Prisma.SortOrder
+  isSmall?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  schoolServedAt?: Prisma.SortOrder
+  actorServedAt?: Prisma.SortOrder
 }
 
 export type ImportTurnCreateNestedOneWithoutImportInput = {
@@ -392,18 +458,24 @@ export type ImportTurnCreateWithoutImportInput = {
   actorId: string
   schoolId?: string | null
   isReading: boolean
+  isSmall?: boolean
   queuedAt: Date | string
   startedAt?: Date | string | null
   seenAt: Date | string
+  schoolServedAt?: Date | string | null
+  actorServedAt?: Date | string | null
 }
 
 export type ImportTurnUncheckedCreateWithoutImportInput = {
   actorId: string
   schoolId?: string | null
   isReading: boolean
+  isSmall?: boolean
   queuedAt: Date | string
   startedAt?: Date | string | null
   seenAt: Date | string
+  schoolServedAt?: Date | string | null
+  actorServedAt?: Date | string | null
 }
 
 export type ImportTurnCreateOrConnectWithoutImportInput = {
@@ -426,18 +498,24 @@ export type ImportTurnUpdateWithoutImportInput = {
   actorId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isReading?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isSmall?: Prisma.BoolFieldUpdateOperationsInput | boolean
   queuedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  schoolServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  actorServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ImportTurnUncheckedUpdateWithoutImportInput = {
   actorId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isReading?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isSmall?: Prisma.BoolFieldUpdateOperationsInput | boolean
   queuedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  schoolServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  actorServedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -447,9 +525,12 @@ export type ImportTurnSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   actorId?: boolean
   schoolId?: boolean
   isReading?: boolean
+  isSmall?: boolean
   queuedAt?: boolean
   startedAt?: boolean
   seenAt?: boolean
+  schoolServedAt?: boolean
+  actorServedAt?: boolean
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["importTurn"]>
 
@@ -458,9 +539,12 @@ export type ImportTurnSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   actorId?: boolean
   schoolId?: boolean
   isReading?: boolean
+  isSmall?: boolean
   queuedAt?: boolean
   startedAt?: boolean
   seenAt?: boolean
+  schoolServedAt?: boolean
+  actorServedAt?: boolean
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["importTurn"]>
 
@@ -469,9 +553,12 @@ export type ImportTurnSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   actorId?: boolean
   schoolId?: boolean
   isReading?: boolean
+  isSmall?: boolean
   queuedAt?: boolean
   startedAt?: boolean
   seenAt?: boolean
+  schoolServedAt?: boolean
+  actorServedAt?: boolean
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["importTurn"]>
 
@@ -480,12 +567,15 @@ export type ImportTurnSelectScalar = {
   actorId?: boolean
   schoolId?: boolean
   isReading?: boolean
+  isSmall?: boolean
   queuedAt?: boolean
   startedAt?: boolean
   seenAt?: boolean
+  schoolServedAt?: boolean
+  actorServedAt?: boolean
 }
 
-export type ImportTurnOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "actorId" | "schoolId" | "isReading" | "queuedAt" | "startedAt" | "seenAt", ExtArgs["result"]["importTurn"]>
+export type ImportTurnOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "actorId" | "schoolId" | "isReading" | "isSmall" | "queuedAt" | "startedAt" | "seenAt" | "schoolServedAt" | "actorServedAt", ExtArgs["result"]["importTurn"]>
 export type ImportTurnInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
 }
@@ -506,9 +596,12 @@ export type $ImportTurnPayload<ExtArgs extends runtime.Types.Extensions.Internal
     actorId: string
     schoolId: string | null
     isReading: boolean
+    isSmall: boolean
     queuedAt: Date
     startedAt: Date | null
     seenAt: Date
+    schoolServedAt: Date | null
+    actorServedAt: Date | null
   }, ExtArgs["result"]["importTurn"]>
   composites: {}
 }
@@ -937,9 +1030,12 @@ export interface ImportTurnFieldRefs {
   readonly actorId: Prisma.FieldRef<"ImportTurn", 'String'>
   readonly schoolId: Prisma.FieldRef<"ImportTurn", 'String'>
   readonly isReading: Prisma.FieldRef<"ImportTurn", 'Boolean'>
+  readonly isSmall: Prisma.FieldRef<"ImportTurn", 'Boolean'>
   readonly queuedAt: Prisma.FieldRef<"ImportTurn", 'DateTime'>
   readonly startedAt: Prisma.FieldRef<"ImportTurn", 'DateTime'>
   readonly seenAt: Prisma.FieldRef<"ImportTurn", 'DateTime'>
+  readonly schoolServedAt: Prisma.FieldRef<"ImportTurn", 'DateTime'>
+  readonly actorServedAt: Prisma.FieldRef<"ImportTurn", 'DateTime'>
 }
     
 

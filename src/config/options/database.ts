@@ -30,7 +30,7 @@ export const databaseOptions = {
   },
   DATABASE_POOL_SIZE: {
     value: wholeNumber(leastPoolSize, 1000),
-    default: "20",
+    default: "22",
     meaning:
       "Maximum number of database connections of each process, per server. They are split into shares (sign-on, " +
       "token endpoint, first sign-ins, token checks, reads, changes, imports, jobs), so that one kind of work " +

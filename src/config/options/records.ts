@@ -77,9 +77,9 @@ export const recordOptions = {
     default: null,
     defaultMeaning: "one for every two processors, 4 at most",
     meaning:
-      "Rosters that all processes together read, compare and apply at the same time; others wait in a queue. " +
-      "Each uses one connection and about one processor of PostgreSQL. A process uses at most its import share " +
-      "of `DATABASE_POOL_SIZE` (about one connection in ten), of which one is reserved for previews.",
+      "Rosters that all processes together read at the same time, and apply at the same time; as many small ones beside " +
+      "each. Others wait in a queue in which schools take turns. Each uses one connection and about one processor of " +
+      "PostgreSQL. With a number here, a process takes three connections more than that from `DATABASE_POOL_SIZE`.",
     example: "2",
   },
   IMPORT_HOLD_PERCENT: {

@@ -2,13 +2,14 @@
  * What connections are used for: `checks`: tokens of API calls, health. `signOn`: authorization, pages, sessions.
  * `tokens`: the token endpoint. `reads`: IDM API, Schulconnex. `changes`: writes that apps are told of. `imports`:
  * rosters (their progress goes through `jobs`). `jobs`: all other jobs, webhooks. `firstSignIns`: waits for changes of
- * the same school; two of them would stop all staff if they used `changes` (2 of 20 connections).
+ * the same school; two of them would stop all staff if they used `changes` (2 of 22 connections).
  */
 export type ShareName = "checks" | "signOn" | "tokens" | "firstSignIns" | "reads" | "changes" | "imports" | "jobs";
 export type Role = "all" | "web" | "worker";
 
 // Below this a share does not work: webhooks listen on one connection of the jobs; of the others one stays free for
-// single records (reads), short changes and previews of imports.
+// single records (reads) and short changes. Imports need one for reading, one for applying, one for small rosters and
+// one for previews.
 const least: Record<ShareName, number> = {
   checks: 1,
   signOn: 1,
@@ -16,7 +17,7 @@ const least: Record<ShareName, number> = {
   firstSignIns: 1,
   reads: 3,
   changes: 2,
-  imports: 2,
+  imports: 4,
   jobs: 2,
 };
 
@@ -31,11 +32,16 @@ const weights: Record<Role, Record<ShareName, number>> = {
   worker: { checks: 0, signOn: 0, tokens: 0, firstSignIns: 0, reads: 0, changes: 2, imports: 0, jobs: 10 },
 };
 
-export function splitConnections(total: number, role: Role): Record<ShareName, number> {
+/** `importsAtOnce`: so many rosters are to be read at once, if the other shares keep their least. */
+export function splitConnections(total: number, role: Role, importsAtOnce = 1): Record<ShareName, number> {
   if (total < leastPoolSize) throw new Error(`A process needs at least ${leastPoolSize} database connections.`);
-  const sizes = { ...least };
+  const spare = total - leastPoolSize;
+  // A worker handles no imports.
+  const imports = role === "worker" ? 1 : least.imports + Math.min(importsAtOnce - 1, spare);
+  const sizes = { ...least, imports };
+  const used = leastPoolSize - least.imports + imports;
   const fill = (name: ShareName) => sizes[name] / weights[role][name];
-  for (let given = leastPoolSize; given < total; given++) {
+  for (let given = used; given < total; given++) {
     const emptiest = shareNames.reduce((one, other) => (fill(other) < fill(one) ? other : one));
     sizes[emptiest] += 1;
   }

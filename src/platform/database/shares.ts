@@ -16,14 +16,15 @@ export type DatabaseShares = Record<Exclude<ShareName, RecordShareName | "reads"
 type ShareOptions = Omit<DatabaseOptions, "poolSize"> & {
   poolSize: number;
   role: Role;
+  importsAtOnce?: number | undefined;
   replicaUrl?: string | undefined;
   /** Units: seconds; above this age the primary is read. */
   replicaMaxAgeSeconds?: number | undefined;
 };
 
 export function openShares(options: ShareOptions): DatabaseShares & { close(): Promise<void> } {
-  const { replicaUrl, poolSize, role } = options;
-  const sizes = splitConnections(poolSize, role);
+  const { replicaUrl, poolSize, role, importsAtOnce } = options;
+  const sizes = splitConnections(poolSize, role, importsAtOnce);
   const open = (name: ShareName): OpenDb =>
     openDatabase({ ...options, poolSize: sizes[name], settings: name === "reads" ? readSettings : options.settings });
   const opened = Object.fromEntries(shareNames.map((name) => [name, open(name)])) as Record<ShareName, OpenDb>;
