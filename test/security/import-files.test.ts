@@ -77,7 +77,7 @@ test("a JSON record that is too long or too deep is one fault at its beginning, 
   for (let at = 0; at < text.length; at += chunk) elements.push(...reader.push(text.slice(at, at + chunk)));
   reader.end();
   expect(found).toEqual(["2:1 record_too_long", "3:3 record_too_deep"]);
-  expect(elements).toEqual([{ text: '{"b": 1}', line: 4, column: 1 }]);
+  expect(elements).toEqual([{ text: '{"b": 1}', line: 4, column: 1, number: 3 }]);
 });
 
 test("a record with 40,000 bad contexts lists the first faults with their places, counts the others and says so", async () => {
