@@ -100,9 +100,11 @@ export interface paths {
         };
         /**
          * Get a user
-         * @description Returns everyone in a list of users, and everyone who has ever signed in to the app, even if they may no longer do so.
+         * @description Returns everyone in a list of users, and everyone who has ever signed in to the app, even if they may no longer do so. A user of a list
+         *     who is soft-deleted stays readable, whatever becomes of their groups.
          *
-         *     A user with status `SOFT_DELETED` may come back: keep their data. A 404 means that the account was deleted for good: remove their data.
+         *     A user with status `SOFT_DELETED` may come back: keep their data. A 404 means that the account was deleted for good, or that access ended
+         *     before the user signed in: the school withdrew sync or the right to sign in. Remove their data.
          */
         get: operations["getUser"];
         put?: never;
@@ -514,7 +516,7 @@ export interface components {
             name: string;
             status: components["schemas"]["GroupStatus"];
         };
-        /** @description A person who may sign in to the app, or has signed in before. */
+        /** @description A person who may sign in to the app, or has signed in before, or could sign in until they were soft-deleted. */
         User: {
             /**
              * Format: uuid
@@ -885,7 +887,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The user does not exist, was deleted for good, or never was a user of this app. Remove the data you have of them. */
+        /**
+         * @description The user does not exist, was deleted for good, or never signed in to the app and is no longer among its users because the school withdrew
+         *     sync or the right to sign in. Remove the data you have of them.
+         */
         UserNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -996,7 +1001,8 @@ export interface components {
          */
         GroupId: string;
         /**
-         * @description With `true` soft-deleted people are listed too, and every entry has a `status`. By default they are left out.
+         * @description With `true` soft-deleted people are listed too, and every entry has a `status`. By default they are left out. A soft-deleted person stays
+         *     listed until they are restored or deleted for good, even if their groups are deleted or no longer synced; only the end of sync ends it.
          * @example true
          */
         ShowDeletedPeople: boolean;
@@ -1440,7 +1446,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` soft-deleted people are listed too, and every entry has a `status`. By default they are left out.
+                 * @description With `true` soft-deleted people are listed too, and every entry has a `status`. By default they are left out. A soft-deleted person stays
+                 *     listed until they are restored or deleted for good, even if their groups are deleted or no longer synced; only the end of sync ends it.
                  * @example true
                  */
                 "show-deleted"?: components["parameters"]["ShowDeletedPeople"];

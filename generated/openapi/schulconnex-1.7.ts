@@ -34,6 +34,9 @@ export interface paths {
         /**
          * List the records of all synced people
          * @description The records of all people synced to the app, including soft-deleted people. A record must match all filters. The list may be empty.
+         *
+         *     A soft-deleted person stays until they are restored or deleted for good, even if their groups are deleted or no longer synced; `gruppen`
+         *     then has the groups that they would have if restored.
          */
         get: operations["listPersonenInfo"];
         put?: never;

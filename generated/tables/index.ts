@@ -358,6 +358,7 @@ export const tables = {
       purgeAt: "purge_at",
       leftAt: "left_at",
       retentionFrom: "retention_from",
+      seenBy: "seen_by",
       blockedAt: "blocked_at",
       createdAt: "created_at",
       updatedAt: "updated_at",
@@ -1558,6 +1559,7 @@ export type Rows = {
     purgeAt: Date | null;
     leftAt: Date | null;
     retentionFrom: Date | null;
+    seenBy: unknown | null;
     blockedAt: Date | null;
     createdAt: Date;
     updatedAt: Date;

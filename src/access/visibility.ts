@@ -1,5 +1,5 @@
 import { exists, lookUp } from "../platform/database/lookup-sql.ts";
-import { sql, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
+import { literal, sql, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
 import type { Visible, VisibleRows } from "../platform/database/visible-sql.ts";
 import type { ScopeName } from "./token.ts";
 import { isWithheldAnywhere, isWithheldAt, isWithheldOf, type PeopleReader } from "./withheld-sql.ts";
@@ -21,7 +21,9 @@ const p = table("person", "p");
 const a = table("affiliation", "a");
 const s = table("school", "s");
 
-type Person = Columns<"id" | "role" | "status">;
+/** A soft-deleted person is seen by `seenBy` too. */
+type Known = Columns<"id" | "role" | "seenBy">;
+type Person = Known & Columns<"status">;
 
 const visible = (condition: Sql) => condition as Visible;
 
@@ -82,15 +84,23 @@ export const groupIsShown = (client: Value, { id, status }: Columns<"id" | "stat
 const groupIsActive = (groupId: Value): Sql =>
   exists(sql`${group} WHERE ${group.id} = ${groupId} AND ${group.status} = 'ACTIVE'`);
 
+/** A key in `seenBy`: through this school the app saw the person as a synced person, or as a user whom it let in. */
+export const seenKey = (as: "person" | "user", client: Value, schoolId: Value): Sql =>
+  sql`(${literal(`${as} `)} || ${client}::text || ' ' || ${schoolId}::uuid)`;
+
 /**
  * The person is synced to the app, soft-deleted or not: a teacher or student in an active group that its school (or
- * `schoolId`) syncs.
+ * `schoolId`) syncs. A soft-deleted person whom the app saw stays while the school syncs, whatever becomes of groups.
  */
-export function personIsSynced(client: Value, { id, role }: Columns<"id" | "role">, schoolId?: Value): Visible {
-  const atSchool = schoolId === undefined ? sql`` : sql` AND ${member.schoolId} = ${schoolId}`;
-  const inGroup = sql`${member} WHERE ${member.personId} = ${id}${atSchool}
+export function personIsSynced(client: Value, { id, role, seenBy }: Known, schoolId?: Value): Visible {
+  const atSchool = ({ schoolId: column }: Columns<"schoolId">) =>
+    schoolId === undefined ? sql`` : sql` AND ${column} = ${schoolId}`;
+  const inGroup = sql`${member} WHERE ${member.personId} = ${id}${atSchool(member)}
     AND ${groupIsSynced(client, member.groupId, schoolId)} AND ${groupIsActive(member.groupId)}`;
-  return visible(sql`(${role} <> 'OTHER' AND ${exists(inGroup)})`);
+  const wasSeen = sql`${at} WHERE ${at.personId} = ${id}${atSchool(at)}
+    AND ${seenBy} ? ${seenKey("person", client, at.schoolId)} AND ${schoolIsShown(client, at.schoolId)}`;
+  const isKept = sql`(${seenBy} IS NOT NULL AND ${exists(wasSeen)})`;
+  return visible(sql`(${role} <> 'OTHER' AND (${exists(inGroup)} OR ${isKept}))`);
 }
 
 export const personIsShown = (client: Value, person: Person, schoolId?: Value): Visible =>
@@ -129,18 +139,21 @@ export const memberRole = (membership: Columns<"role">, person: Columns<"role">)
 const isAllowedGroup = (client: Value): Sql =>
   exists(sql`${allowed} WHERE ${allowed.clientId} = ${client} AND ${allowed.groupId} = ${member.groupId}`);
 
-/** Whether grant `v_grant` of school `v_at` lets the person in; null without a grant. */
-export const personIsInAudience = (client: Value, { id, role }: Columns<"id" | "role">): Sql => sql`
+/**
+ * Whether grant `v_grant` of school `v_at` lets the person in, or would after a restore; null without a grant. What
+ * becomes of groups takes the right from no soft-deleted person.
+ */
+export const personIsInAudience = (client: Value, { id, role, seenBy }: Known): Sql => sql`
   CASE ${grant.signOnAudience}
     WHEN 'EVERYBODY' THEN true
     WHEN 'ROLES' THEN ${role} = ANY (${grant.signOnRoles})
     WHEN 'GROUPS' THEN ${exists(sql`${member}
       WHERE ${member.personId} = ${id} AND ${member.schoolId} = ${at.schoolId} AND ${groupIsActive(member.groupId)}
-        AND ${isAllowedGroup(client)}`)}
+        AND ${isAllowedGroup(client)}`)} OR coalesce(${seenBy} ? ${seenKey("user", client, at.schoolId)}, false)
     ELSE false END`;
 
 /** FROM and WHERE, binding `v_at`: the person's schools that let them sign in. */
-export const fromSchoolsLettingIn = (client: Value, person: Columns<"id" | "role">): Sql => sql`
+export const fromSchoolsLettingIn = (client: Value, person: Known): Sql => sql`
   FROM ${at} ${lookUp("grant", "v_grant", sql`${grant.clientId} = ${client} AND ${grant.schoolId} = ${at.schoolId}`)}
   WHERE ${at.personId} = ${person.id} AND ${personIsInAudience(client, person)}`;
 
@@ -150,7 +163,7 @@ export const fromSchoolsWithGrant = (client: Value, person: Columns<"id">): Sql 
   WHERE ${at.personId} = ${person.id}`;
 
 /** SELECT of school_id, id, is_shown and lets_in: whether the app sees each school, which lets the person sign in. */
-export const selectSchoolsOf = (client: Value, person: Columns<"id" | "role">): Sql => sql`
+export const selectSchoolsOf = (client: Value, person: Known): Sql => sql`
   SELECT ${at.schoolId}, ${at.id}, coalesce(${grant.sync}, false) AS is_shown,
     coalesce(${personIsInAudience(client, person)}, false) AS lets_in
   ${fromSchoolsWithGrant(client, person)}`;
@@ -166,16 +179,16 @@ export const userIsShownAt = (client: Value, person: Person, schoolId: Value): V
 const hasSignedIn = (client: Value, personId: Value): Sql =>
   exists(sql`${signIn} WHERE ${signIn.clientId} = ${client} AND ${signIn.personId} = ${personId}`);
 
-/** The same as `userIsShown`, where `isListed` says that a school of the person is shown and one lets them sign in. */
-export const userIsShownIf = (isListed: Sql, client: Value, person: Person): Visible =>
-  visible(sql`((${person.status} = 'ACTIVE' AND ${isListed}) OR ${hasSignedIn(client, person.id)})`);
+/** The same as `userIsShown`, where `isListed` says that a school of the person is shown and one lets them in. */
+export const userIsShownIf = (isListed: Sql, client: Value, { id }: Columns<"id">): Visible =>
+  visible(sql`(${isListed} OR ${hasSignedIn(client, id)})`);
 
-/** The app sees the user: they have signed in, or a school's list includes them. */
-export const userIsShown = (client: Value, person: Person): Visible =>
+/** The app sees the user: they have signed in, or a school's list includes them, or would if they were not deleted. */
+export const userIsShown = (client: Value, person: Known): Visible =>
   visible(sql`(
   ${hasSignedIn(client, person.id)}
   OR (${exists(sql`${here} WHERE ${here.personId} = ${person.id} AND ${schoolIsShown(client, here.schoolId)}`)}
-  AND ${personMaySignIn(client, person)}))`);
+  AND EXISTS (SELECT ${fromSchoolsLettingIn(client, person)} OFFSET 0)))`);
 
 /** The app knew somebody by an id of this sector, which a move to ids of its own changes. */
 export const isKnownSector = (client: Value, sector: Value): Visible =>

@@ -15,7 +15,7 @@ export type { PersonRole };
 
 export type PersonRecord = Omit<Prisma.PersonModel, KeptByDirectory>;
 type KeptByDirectory = "id" | "homeSchoolId" | "sortKey" | "sourceIdIsShared" | "createdAt" | "updatedAt" | Status;
-type Status = "status" | "softDeletedAt" | "purgeAt" | "leftAt" | "retentionFrom" | "blockedAt";
+type Status = "status" | "softDeletedAt" | "purgeAt" | "leftAt" | "retentionFrom" | "seenBy" | "blockedAt";
 
 export type PersonName = { [Part in "firstFull" | "firstCall" | "last"]: NonNullable<PersonRecord[Part]> };
 
@@ -121,7 +121,7 @@ export type LockedPerson = { homeSchoolId: SchoolId | null; sourceIdIsShared: bo
   before: PersonRecord;
 };
 
-const timesOfRecord = { softDeletedAt: true, blockedAt: true, createdAt: true, updatedAt: true } as const;
+const timesOfRecord = { softDeletedAt: true, seenBy: true, blockedAt: true, createdAt: true, updatedAt: true } as const;
 
 export async function lockPerson(tx: Transaction, personId: PersonId, step: PersonStep): Promise<LockedPerson> {
   await lockRow(tx, personId);

@@ -12,7 +12,7 @@ export const storedColumns = {
     name: "first_full first_call last sort_key",
     role: "role",
     schools: "home_school_id",
-    status: "status soft_deleted_at purge_at left_at retention_from blocked_at created_at updated_at",
+    status: "status soft_deleted_at purge_at left_at retention_from seen_by blocked_at created_at updated_at",
     sourceSystemIdentifier: "source_system_identifier source_id_is_shared",
   },
   affiliation: { until: "WITH_PERSON", name: "sort_key", schools: "id person_id school_id" },

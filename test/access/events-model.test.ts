@@ -7,9 +7,9 @@ import { AppError } from "../../src/platform/errors.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { walkTimeoutMs, walks } from "../support/walks.ts";
-import { active, differing, follow, listTold, readAll } from "./events-receiver.ts";
+import { active, differing, follow, listTold, listWithDeleted, readAll } from "./events-receiver.ts";
 import type { Held, Holdings, Told } from "./events-receiver.ts";
-import { act, deed, signIn } from "./events-world.ts";
+import { act, deed, deedOf, signIn } from "./events-world.ts";
 import type { World } from "./events-world.ts";
 
 // Apps that do nothing but follow their events hold what they would read, whatever happened in the directory. They are
@@ -82,15 +82,30 @@ async function startReceivers(world: World): Promise<Map<ClientId, Holdings>> {
   return receivers;
 }
 
-test(
-  "whatever happens, the set that an app reconstructs from its events is what it may read",
+/** One deed at a time, most of them about groups of people who are soft-deleted. */
+const leaverVerbs = [
+  ...(["softDelete", "softDelete", "softDelete", "restore", "purge", "removeMembership", "addMembership"] as const),
+  ...(["deleteGroup", "deleteGroup", "restoreGroup", "setSyncedGroups", "setSyncedGroups", "setGrant"] as const),
+  ...(["setSync", "setSignOn", "setSignOn", "withdrawGrant", "wholeSchool"] as const),
+];
+const leaverStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: deedOf(leaverVerbs).map((made) => ({ deeds: [made], isGivenUp: false })) },
+  { weight: 1, arbitrary: deed.map((made) => ({ signIn: made })) },
+);
+
+test.each([
+  ["whatever happens", step],
+  ["whatever becomes of the groups of soft-deleted people", leaverStep],
+] as const)(
+  "%s, the set that an app reconstructs from its events is what it may read",
   { timeout: walkTimeoutMs },
-  async () => {
+  async (_, step) => {
     await fc.assert(
       fc.asyncProperty(attributes, fc.array(step, { minLength: 10, maxLength: 30 }), async (granted, steps) => {
         const world = await makeWorld(granted);
         const receivers = await startReceivers(world);
         const checkErasures = makeErasureCheck();
+        const checkStaying = await makeStayingCheck(world.clients);
         let seq = await lastSeq();
         for (const taken of steps) {
           const isRefused = await take(world, taken);
@@ -109,12 +124,39 @@ test(
             checkHoldings(holdings, shown);
           }
           await checkErasures(world.clients, told);
+          await checkStaying("deeds" in taken && taken.deeds.some(({ verb }) => verb === "restore"));
         }
       }),
       walks(25),
     );
   },
 );
+
+/**
+ * Soft-deleted people stay in the lists that had them, until they are restored or deleted for good and as long as the
+ * school syncs. Who is restored and soft-deleted again in one change begins anew.
+ */
+async function makeStayingCheck(clients: readonly ClientId[]) {
+  const list = async () => {
+    const read = await Promise.all(clients.map((client) => listWithDeleted(db.pool, client)));
+    return new Map(read.flat().map((one) => [one.key, one]));
+  };
+  let had = await list();
+  return async (mayBeginAnew: boolean): Promise<void> => {
+    const { left, now } = { left: new Map(had), now: await list() };
+    for (const [key, { isListed, isActive, mayStay, purgeAt }] of now) {
+      const before = left.get(key);
+      if (isActive || !mayStay || before?.isListed !== true || (mayBeginAnew && !before.isActive)) continue;
+      expect([key, isListed], "a soft-deleted person who was listed").toEqual([key, true]);
+      if (!before.isActive) expect([key, purgeAt]).toEqual([key, before.purgeAt]);
+    }
+    // A list that is hidden because the school does not sync comes back with its people.
+    for (const [key, one] of now)
+      if (!one.isActive && !one.mayStay && left.get(key)?.isActive === false && !mayBeginAnew)
+        one.isListed = left.get(key)!.isListed;
+    had = now;
+  };
+}
 
 /** Whom apps must erase, by the last that each was told of a person: a deletion that is not soft. */
 function makeErasureCheck() {
@@ -162,6 +204,7 @@ function checkWord(
 /** What is held is what can be read, of whoever is soft-deleted too. */
 function checkHoldings(holdings: Holdings, shown: Holdings): void {
   expect(active(holdings)).toEqual(active(shown));
+  expect([...holdings.keys()].toSorted(), "who is told of").toEqual([...shown.keys()].toSorted());
   for (const [key, { isActive, properties, usersOf }] of shown) {
     const held = holdings.get(key)!;
     if (!isActive) expect([key, held?.isActive, held?.properties]).toEqual([key, false, properties]);
@@ -193,11 +236,8 @@ const crowdedVerbs = [
   "deleteGroup",
   "restoreGroup",
 ] as const;
-const crowdedDeed = fc
-  .record({ deed, verb: fc.constantFrom(...crowdedVerbs) })
-  .map(({ deed: made, verb }) => ({ ...made, verb }));
 const crowdedStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: crowdedDeed.map((made) => ({ deeds: [made], isGivenUp: false })) },
+  { weight: 5, arbitrary: deedOf(crowdedVerbs).map((made) => ({ deeds: [made], isGivenUp: false })) },
   { weight: 1, arbitrary: deed.map((made) => ({ signIn: made })) },
 );
 

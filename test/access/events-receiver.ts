@@ -79,6 +79,26 @@ export async function readAll(db: Queryable, client: ClientId): Promise<Holdings
   );
 }
 
+/**
+ * An entry of `people?show-deleted=true` and of personen-info.
+ *
+ * Shape: `mayStay`: nothing but the soft deletion keeps the person from being listed at the school.
+ */
+export type Listed = { key: string; isActive: boolean; isListed: boolean; mayStay: boolean; purgeAt: Date | null };
+
+const selectListed = statement<{ client: ClientId }>(
+  ({ client }) => sql`
+  SELECT concat_ws(' ', ${client}::text, p.id, a.school_id) AS key, p.status = 'ACTIVE' AS "isActive",
+    ${personIsSynced(client, p, a.schoolId)} AND ${personIsSynced(client, p)} AS "isListed",
+    p.role <> 'OTHER' AND ${schoolIsShown(client, a.schoolId)} AS "mayStay", p.purge_at AS "purgeAt"
+  FROM ${a} JOIN ${p} ON p.id = a.person_id`,
+  "test.listWithDeleted",
+);
+
+/** Everybody at each school, with whether the app's lists with deleted people have them there. */
+export const listWithDeleted = (db: Queryable, client: ClientId): Promise<Listed[]> =>
+  findRows<Listed, { client: ClientId }>(db, selectListed, { client });
+
 /** The record of a school by the names that events have for its parts. */
 const namedOfSchool = ({ name, address, location, officialId, schoolingLevel }: Properties): Properties => ({
   name,
@@ -124,7 +144,6 @@ export function follow(
   const now = shown.get(key);
   const held = holdings.get(key);
   if (action === "delete" && updated_properties.length === 0) holdings.delete(key);
-  // Of a user who is soft-deleted and never signed in nothing can be read until they return.
   else if (action === "delete" && held) holdings.set(key, { ...(now ?? unread), isActive: false });
   // Somebody else's change may have ended what this one told of.
   else if (action !== "delete" && now) holdings.set(key, now);

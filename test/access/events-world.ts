@@ -76,6 +76,9 @@ export const deed = fc.record({
   some: fc.array(fc.nat(20), { maxLength: 4 }),
   flag: fc.boolean(),
 });
+/** A deed with one of these verbs. */
+export const deedOf = (verbs: readonly Deed["verb"][]): fc.Arbitrary<Deed> =>
+  fc.record({ deed, verb: fc.constantFrom(...verbs) }).map(({ deed: made, verb }) => ({ ...made, verb }));
 export type Deed = typeof deed extends fc.Arbitrary<infer Made> ? Made : never;
 
 const pick = <T>(from: readonly T[], number: number): T => from[number % from.length]!;

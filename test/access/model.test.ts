@@ -28,9 +28,13 @@ const p = table("person", "p");
 const roles = ["STUDENT", "TEACHER", "OTHER"] as const;
 const kinds = ["NOBODY", "EVERYBODY", "ROLES", "GROUPS"] as const;
 const [schoolCount, groupCount] = [3, 6];
+const someSchools = fc.subarray([...Array(schoolCount).keys()]);
 const someGroups = fc.subarray([...Array(groupCount).keys()]);
 
-/** Group n is at school n modulo their number; what names a group of another school is left out. */
+/**
+ * Group n is at school n modulo their number; what names a group of another school is left out. Through the schools of
+ * `seenAt` and `letInAt` the app saw a person who is gone, before groups and grants became what they are.
+ */
 const world = fc.record({
   deletedGroups: someGroups,
   grants: fc.array(
@@ -53,6 +57,8 @@ const world = fc.record({
       schools: fc.shuffledSubarray([0, 1, 2], { minLength: 1 }),
       groups: someGroups,
       hasSignedIn: fc.boolean(),
+      seenAt: someSchools,
+      letInAt: someSchools,
     }),
     { minLength: 1, maxLength: 4 },
   ),
@@ -69,19 +75,23 @@ function say(w: World) {
   const isSynced = (group: number) => syncs(schoolOf(group)) && w.grants[schoolOf(group)]!.synced.includes(group);
   const isShown = (group: number) => isSynced(group) && !w.deletedGroups.includes(group);
   const isIn = (p: Person, group: number) => p.schools.includes(schoolOf(group)) && p.groups.includes(group);
+  const wasSeen = (p: Person, school: number) => p.isGone && p.seenAt.includes(school) && p.schools.includes(school);
   const isPerson = (p: Person, of = groups) =>
-    p.role !== "OTHER" && of.some((group) => isIn(p, group) && isShown(group));
-  const mayThrough = (p: Person, school: number): boolean => {
+    p.role !== "OTHER" &&
+    of.some((group) => (isIn(p, group) && isShown(group)) || (wasSeen(p, schoolOf(group)) && syncs(schoolOf(group))));
+  const wouldThrough = (p: Person, school: number): boolean => {
     const grant = w.grants[school];
-    if (p.isGone || !grant || !p.schools.includes(school)) return false;
+    if (!grant || !p.schools.includes(school)) return false;
     if (grant.kind === "ROLES") return grant.roles.includes(p.role);
     if (grant.kind !== "GROUPS") return grant.kind === "EVERYBODY";
-    return grant.groups.some(
-      (group) => schoolOf(group) === school && isIn(p, group) && !w.deletedGroups.includes(group),
+    return (
+      (p.isGone && p.letInAt.includes(school)) ||
+      grant.groups.some((group) => schoolOf(group) === school && isIn(p, group) && !w.deletedGroups.includes(group))
     );
   };
-  const isUserAt = (p: Person, school: number) =>
-    p.schools.includes(school) && syncs(school) && schools.some((any) => mayThrough(p, any));
+  const mayThrough = (p: Person, school: number) => !p.isGone && wouldThrough(p, school);
+  const isUserAt = (p: Person, school: number, through = wouldThrough) =>
+    p.schools.includes(school) && syncs(school) && schools.some((any) => through(p, any));
   const which = (keep: (p: Person) => boolean) => w.people.flatMap((p, index) => (keep(p) ? [index] : []));
   const groupsAt = (school: number) => groups.filter((group) => schoolOf(group) === school);
   return {
@@ -92,7 +102,7 @@ function say(w: World) {
     peopleWithDeleted: which((p) => isPerson(p)),
     peopleAt: schools.map((school) => which((p) => !p.isGone && isPerson(p, groupsAt(school)))),
     users: which((p) => p.hasSignedIn || schools.some((school) => isUserAt(p, school))),
-    usersAt: schools.map((school) => which((p) => isUserAt(p, school))),
+    usersAt: schools.map((school) => which((p) => isUserAt(p, school, mayThrough))),
     mayThrough: schools.map((school) => which((p) => mayThrough(p, school))),
     groupsOf: w.people.map((p) => groups.filter((group) => isIn(p, group) && isShown(group))),
     membersOf: groups.map((group) => which((p) => !p.isGone && p.role !== "OTHER" && isIn(p, group))),
@@ -133,7 +143,7 @@ async function build(w: World) {
     });
   }
   const people: PersonId[] = [];
-  for (const { role, isGone, schools: at, groups: inside, hasSignedIn } of w.people) {
+  for (const { role, isGone, schools: at, groups: inside, hasSignedIn, seenAt, letInAt } of w.people) {
     const person = await make.person({
       role,
       status: isGone ? "SOFT_DELETED" : "ACTIVE",
@@ -141,6 +151,12 @@ async function build(w: World) {
       groups: inside.filter((group) => at.includes(schoolOf(group))).map((group) => groups[group]!),
     });
     if (hasSignedIn) await make.signIn({ app: clientId, person });
+    const keys = [
+      ...seenAt.map((school) => ["person", school] as const),
+      ...letInAt.map((at) => ["user", at] as const),
+    ];
+    const seenBy = Object.fromEntries(keys.map(([as, school]) => [`${as} ${clientId} ${schools[school]!}`, true]));
+    if (isGone) await db.prisma.person.update({ where: { id: person }, data: { seenBy } });
     people.push(person);
   }
   return { clientId, schools, groups, people };

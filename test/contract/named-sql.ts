@@ -72,7 +72,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "snapshots of few subjects from parameters, of whole schools in temporary tables",
   ],
   [
-    ["src/access/change-tracking/{diff,announced}.ts"],
+    ["src/access/change-tracking/{diff,announced,seen}.ts"],
     "the differences of all subjects, and what is announced of them, in one statement each",
   ],
   [

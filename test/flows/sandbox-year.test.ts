@@ -42,7 +42,18 @@ async function readShown() {
   return { schools: schools.map(({ id }) => id).toSorted(), groups, people };
 }
 
+/** What `people?show-deleted=true` says of the pupils of 10a who left, with what the user says of each. */
+async function listLeavers() {
+  const listed = (await readAll(client.listSchools())).map(({ id }) =>
+    readAll(client.listSchoolPeople(id, { showDeleted: true })),
+  );
+  const people = (await Promise.all(listed)).flat().filter(({ name }) => name?.last === "Abgang");
+  return Promise.all(people.map(async ({ id, status }) => [status, (await client.findUser(id))?.status]));
+}
+
 const idsOf = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id).toSorted();
+
+const gone = ["SOFT_DELETED", "SOFT_DELETED"];
 
 const describeHeld = ({ school, group, person }: MemoryStore) => ({
   schools: [...school.keys()].toSorted(),
@@ -62,6 +73,7 @@ test("a partner who follows the year of a sandbox holds what the API shows after
     expect([step, played.status]).toEqual([step, 200]);
     await sync.follow();
     expect(describeHeld(store), step).toEqual(await readShown());
+    if (step === "NEW_YEAR") expect(await listLeavers(), "leavers of the class that ended").toEqual([gone, gone]);
   }
   expect([store.school.size, store.person.size > 1000]).toEqual([2, true]);
   const erased: string[] = [];

@@ -8495,6 +8495,7 @@ export const PersonScalarFieldEnum = {
   purgeAt: 'purgeAt',
   leftAt: 'leftAt',
   retentionFrom: 'retentionFrom',
+  seenBy: 'seenBy',
   blockedAt: 'blockedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'

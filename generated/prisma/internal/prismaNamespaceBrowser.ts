@@ -561,6 +561,7 @@ export const PersonScalarFieldEnum = {
   purgeAt: 'purgeAt',
   leftAt: 'leftAt',
   retentionFrom: 'retentionFrom',
+  seenBy: 'seenBy',
   blockedAt: 'blockedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'

@@ -79,6 +79,7 @@ export type PersonCountAggregateOutputType = {
   purgeAt: number
   leftAt: number
   retentionFrom: number
+  seenBy: number
   blockedAt: number
   createdAt: number
   updatedAt: number
@@ -141,6 +142,7 @@ export type PersonCountAggregateInputType = {
   purgeAt?: true
   leftAt?: true
   retentionFrom?: true
+  seenBy?: true
   blockedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -234,6 +236,7 @@ export type PersonGroupByOutputType = {
   purgeAt: Date | null
   leftAt: Date | null
   retentionFrom: Date | null
+  seenBy: runtime.JsonValue | null
   blockedAt: Date | null
   createdAt: Date
   updatedAt: Date
@@ -275,6 +278,7 @@ export type PersonWhereInput = {
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   leftAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   retentionFrom?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  seenBy?: Prisma.JsonNullableFilter<"Person">
   blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
@@ -317,6 +321,7 @@ export type PersonOrderByWithRelationInput = {
   purgeAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leftAt?: Prisma.SortOrderInput | Prisma.SortOrder
   retentionFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  seenBy?: Prisma.SortOrderInput | Prisma.SortOrder
   blockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -362,6 +367,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   leftAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   retentionFrom?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  seenBy?: Prisma.JsonNullableFilter<"Person">
   blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
@@ -404,6 +410,7 @@ export type PersonOrderByWithAggregationInput = {
   purgeAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leftAt?: Prisma.SortOrderInput | Prisma.SortOrder
   retentionFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  seenBy?: Prisma.SortOrderInput | Prisma.SortOrder
   blockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -430,6 +437,7 @@ export type PersonScalarWhereWithAggregatesInput = {
   purgeAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   leftAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   retentionFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
+  seenBy?: Prisma.JsonNullableWithAggregatesFilter<"Person">
   blockedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Person"> | Date | string
@@ -448,6 +456,7 @@ export type PersonCreateInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -490,6 +499,7 @@ export type PersonUncheckedCreateInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -528,6 +538,7 @@ export type PersonUpdateInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -570,6 +581,7 @@ export type PersonUncheckedUpdateInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -610,6 +622,7 @@ export type PersonCreateManyInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -628,6 +641,7 @@ export type PersonUpdateManyMutationInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -648,6 +662,7 @@ export type PersonUncheckedUpdateManyInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -683,6 +698,7 @@ export type PersonCountOrderByAggregateInput = {
   purgeAt?: Prisma.SortOrder
   leftAt?: Prisma.SortOrder
   retentionFrom?: Prisma.SortOrder
+  seenBy?: Prisma.SortOrder
   blockedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -1128,6 +1144,7 @@ export type PersonCreateWithoutSignInsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1169,6 +1186,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1222,6 +1240,7 @@ export type PersonUpdateWithoutSignInsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1263,6 +1282,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1300,6 +1320,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1340,6 +1361,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1409,6 +1431,7 @@ export type PersonScalarWhereInput = {
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   leftAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   retentionFrom?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  seenBy?: Prisma.JsonNullableFilter<"Person">
   blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
@@ -1427,6 +1450,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1468,6 +1492,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1510,6 +1535,7 @@ export type PersonCreateWithoutHomeInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1549,6 +1575,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1608,6 +1635,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1649,6 +1677,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1702,6 +1731,7 @@ export type PersonCreateWithoutDataRequestsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1743,6 +1773,7 @@ export type PersonUncheckedCreateWithoutDataRequestsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1785,6 +1816,7 @@ export type PersonCreateWithoutClosedDataRequestsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1826,6 +1858,7 @@ export type PersonUncheckedCreateWithoutClosedDataRequestsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -1879,6 +1912,7 @@ export type PersonUpdateWithoutDataRequestsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1920,6 +1954,7 @@ export type PersonUncheckedUpdateWithoutDataRequestsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1968,6 +2003,7 @@ export type PersonUpdateWithoutClosedDataRequestsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2009,6 +2045,7 @@ export type PersonUncheckedUpdateWithoutClosedDataRequestsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2046,6 +2083,7 @@ export type PersonCreateWithoutOfferedInInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2087,6 +2125,7 @@ export type PersonUncheckedCreateWithoutOfferedInInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2140,6 +2179,7 @@ export type PersonUpdateWithoutOfferedInInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2181,6 +2221,7 @@ export type PersonUncheckedUpdateWithoutOfferedInInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2218,6 +2259,7 @@ export type PersonCreateWithoutExemptionInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2259,6 +2301,7 @@ export type PersonUncheckedCreateWithoutExemptionInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2312,6 +2355,7 @@ export type PersonUpdateWithoutExemptionInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2353,6 +2397,7 @@ export type PersonUncheckedUpdateWithoutExemptionInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2390,6 +2435,7 @@ export type PersonCreateWithoutImportChangesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2431,6 +2477,7 @@ export type PersonUncheckedCreateWithoutImportChangesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2484,6 +2531,7 @@ export type PersonUpdateWithoutImportChangesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2525,6 +2573,7 @@ export type PersonUncheckedUpdateWithoutImportChangesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2562,6 +2611,7 @@ export type PersonCreateWithoutImportsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2603,6 +2653,7 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2656,6 +2707,7 @@ export type PersonUpdateWithoutImportsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2697,6 +2749,7 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2734,6 +2787,7 @@ export type PersonCreateWithoutCredentialInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2775,6 +2829,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2828,6 +2883,7 @@ export type PersonUpdateWithoutCredentialInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2869,6 +2925,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2906,6 +2963,7 @@ export type PersonCreateWithoutUserNamesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -2947,6 +3005,7 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3000,6 +3059,7 @@ export type PersonUpdateWithoutUserNamesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3041,6 +3101,7 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3078,6 +3139,7 @@ export type PersonCreateWithoutVoidSignInInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3119,6 +3181,7 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3172,6 +3235,7 @@ export type PersonUpdateWithoutVoidSignInInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3213,6 +3277,7 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3250,6 +3315,7 @@ export type PersonCreateWithoutConsentsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3291,6 +3357,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3344,6 +3411,7 @@ export type PersonUpdateWithoutConsentsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3385,6 +3453,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3422,6 +3491,7 @@ export type PersonCreateWithoutKnownDevicesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3463,6 +3533,7 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3516,6 +3587,7 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3557,6 +3629,7 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3594,6 +3667,7 @@ export type PersonCreateWithoutCredentialBatchesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3635,6 +3709,7 @@ export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3688,6 +3763,7 @@ export type PersonUpdateWithoutCredentialBatchesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3729,6 +3805,7 @@ export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3766,6 +3843,7 @@ export type PersonCreateWithoutSecondFactorsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3807,6 +3885,7 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3860,6 +3939,7 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3901,6 +3981,7 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3938,6 +4019,7 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -3979,6 +4061,7 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4032,6 +4115,7 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4073,6 +4157,7 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4110,6 +4195,7 @@ export type PersonCreateWithoutStaffRolesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4151,6 +4237,7 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4204,6 +4291,7 @@ export type PersonUpdateWithoutStaffRolesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4245,6 +4333,7 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4282,6 +4371,7 @@ export type PersonCreateWithoutUpstreamLinksInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4323,6 +4413,7 @@ export type PersonUncheckedCreateWithoutUpstreamLinksInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4376,6 +4467,7 @@ export type PersonUpdateWithoutUpstreamLinksInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4417,6 +4509,7 @@ export type PersonUncheckedUpdateWithoutUpstreamLinksInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4454,6 +4547,7 @@ export type PersonCreateWithoutUpstreamSessionsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4495,6 +4589,7 @@ export type PersonUncheckedCreateWithoutUpstreamSessionsInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4548,6 +4643,7 @@ export type PersonUpdateWithoutUpstreamSessionsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4589,6 +4685,7 @@ export type PersonUncheckedUpdateWithoutUpstreamSessionsInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4626,6 +4723,7 @@ export type PersonCreateWithoutUpstreamRecentInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4667,6 +4765,7 @@ export type PersonUncheckedCreateWithoutUpstreamRecentInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4720,6 +4819,7 @@ export type PersonUpdateWithoutUpstreamRecentInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4761,6 +4861,7 @@ export type PersonUncheckedUpdateWithoutUpstreamRecentInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4799,6 +4900,7 @@ export type PersonCreateManyHomeSchoolInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4817,6 +4919,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4857,6 +4960,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4896,6 +5000,7 @@ export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4914,6 +5019,7 @@ export type PersonCreateManyHomeInput = {
   purgeAt?: Date | string | null
   leftAt?: Date | string | null
   retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -4932,6 +5038,7 @@ export type PersonUpdateWithoutHomeInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -4971,6 +5078,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -5009,6 +5117,7 @@ export type PersonUncheckedUpdateManyWithoutHomeInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -5195,6 +5304,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   purgeAt?: boolean
   leftAt?: boolean
   retentionFrom?: boolean
+  seenBy?: boolean
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -5238,6 +5348,7 @@ export type PersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   purgeAt?: boolean
   leftAt?: boolean
   retentionFrom?: boolean
+  seenBy?: boolean
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -5260,6 +5371,7 @@ export type PersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   purgeAt?: boolean
   leftAt?: boolean
   retentionFrom?: boolean
+  seenBy?: boolean
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -5282,12 +5394,13 @@ export type PersonSelectScalar = {
   purgeAt?: boolean
   leftAt?: boolean
   retentionFrom?: boolean
+  seenBy?: boolean
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "sourceIdIsShared" | "softDeletedAt" | "purgeAt" | "leftAt" | "retentionFrom" | "blockedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
+export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "sourceIdIsShared" | "softDeletedAt" | "purgeAt" | "leftAt" | "retentionFrom" | "seenBy" | "blockedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
 export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   homeSchool?: boolean | Prisma.Person$homeSchoolArgs<ExtArgs>
   home?: boolean | Prisma.Person$homeArgs<ExtArgs>
@@ -5363,6 +5476,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     purgeAt: Date | null
     leftAt: Date | null
     retentionFrom: Date | null
+    seenBy: runtime.JsonValue | null
     blockedAt: Date | null
     createdAt: Date
     updatedAt: Date
@@ -5825,6 +5939,7 @@ export interface PersonFieldRefs {
   readonly purgeAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly leftAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly retentionFrom: Prisma.FieldRef<"Person", 'DateTime'>
+  readonly seenBy: Prisma.FieldRef<"Person", 'Json'>
   readonly blockedAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Person", 'DateTime'>

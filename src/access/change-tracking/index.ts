@@ -61,6 +61,7 @@ export function makeChangeTracking(tx: Queryable) {
     const people = [...subjects.values()].filter(({ type }) => type === "person").map(({ id }) => id as PersonId);
     await locks.hold({ people });
     const store = large ?? small;
+    await store.keepSeen();
     await store.emit(now, await store.takeAnnounced());
     // Checks deferred constraints now, because the lock below should be short.
     await tx.query("SET CONSTRAINTS ALL IMMEDIATE");

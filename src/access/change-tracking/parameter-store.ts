@@ -11,6 +11,7 @@ import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import type { Writer } from "../disclosure/record.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
 import { appendChange } from "./append.ts";
+import { keepSeen } from "./seen.ts";
 import {
   selectSnapshot,
   snapshotRecord,
@@ -42,6 +43,11 @@ const emit: Record<Writer, Statement<Emitted>> = {
   "sign-in": emitBy("sign-in", "access.emitSignIn"),
 };
 
+const keep = statement<SubjectValues & { before: string }>(
+  (values) => keepSeen({ subject: fromSubjects(values), before: fromRows(values.before) }),
+  "access.keepSeen",
+);
+
 const take = statement<SubjectValues>((values) => takeAnnounced(fromSubjects(values)), "access.takeAnnounced");
 
 const announceNow = statement<SubjectValues & { now: Date }>(
@@ -72,6 +78,10 @@ export function makeParameterStore(tx: Queryable) {
     async add(added) {
       subjects.push(...added);
       before.push(...(await findSnapshot(tx, added)));
+    },
+    async keepSeen() {
+      const rows = before.filter((row) => row.person_at !== null || row.user_at !== null);
+      if (rows.length > 0) await run(tx, keep, { ...valuesOf(subjects), before: JSON.stringify(rows) });
     },
     takeAnnounced: async () =>
       subjects.some(({ type }) => type === "person")

@@ -72,8 +72,8 @@ export const allProperties = [...subjectProperties, "status" as const];
 type Compared = (typeof comparedProperties)[number];
 
 /**
- * What one app sees of one subject, as hashes. A subject that would be visible again after a restore is included with
- * its status, so that deletion and restore are changes of status.
+ * What one app sees of one subject, as hashes. Deleted subjects are included with their status, so that deletion and
+ * restore are changes of status.
  */
 export type SnapshotRow = {
   client_id: string;
@@ -85,6 +85,9 @@ export type SnapshotRow = {
   /** Of a person: whether the app can read them as a user at this moment, and their schools. */
   is_user: boolean;
   school_ids: string[] | null;
+  /** Of a person: the schools through which the app sees them as a synced person, and those that let a user in. */
+  person_at: string[] | null;
+  user_at: string[] | null;
 } & Record<Compared, string | null>;
 
 export const snapshotTypes = {
@@ -96,6 +99,8 @@ export const snapshotTypes = {
   is_synced: "boolean",
   is_user: "boolean",
   school_ids: "_uuid",
+  person_at: "_uuid",
+  user_at: "_uuid",
   ...(Object.fromEntries(comparedProperties.map((name) => [name, "bigint"])) as Record<Compared, "bigint">),
 } satisfies Record<keyof SnapshotRow, string>;
 
@@ -111,10 +116,6 @@ const selectHashes = (type: AppEventType): Sql => {
   );
 };
 
-// As if everybody were active, because apps still know deleted people.
-const asIfActive = sql`(
-  SELECT ${p.id}, ${p.role}, 'ACTIVE'::person_status AS status FROM ${p}) p`;
-
 export const selectPairs = (subject: Part): Sql => sql`
   SELECT ${given.clientId}, ${a.personId}
   FROM ${subject} t JOIN ${a} ON ${a.personId} = t.id
@@ -128,11 +129,11 @@ export const selectPairs = (subject: Part): Sql => sql`
 const pairClient = sql`c.client_id`;
 
 export const selectSynced = (pair: Part): Sql => sql`
-  SELECT c.client_id, c.person_id, true AS is_synced FROM ${pair} c JOIN ${asIfActive} ON ${p.id} = c.person_id
+  SELECT c.client_id, c.person_id, true AS is_synced FROM ${pair} c JOIN ${p} ON ${p.id} = c.person_id
   WHERE ${personIsSynced(pairClient, p)}`;
 
 export const selectOtherUsers = (pair: Part, synced: Part): Sql => sql`
-  SELECT c.client_id, c.person_id, false AS is_synced FROM ${pair} c JOIN ${asIfActive} ON ${p.id} = c.person_id
+  SELECT c.client_id, c.person_id, false AS is_synced FROM ${pair} c JOIN ${p} ON ${p.id} = c.person_id
   WHERE NOT EXISTS (SELECT FROM ${synced} s WHERE s.client_id = c.client_id AND s.person_id = c.person_id)
     AND ${userIsShown(pairClient, p)}`;
 
@@ -145,28 +146,30 @@ export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
     SELECT k.client_id, k.person_id,
       (array_agg(at.school_id ORDER BY ${schoolOrder}) FILTER (WHERE at.is_shown))[1] AS school_id,
       array_agg(at.id ORDER BY ${schoolOrder}) FILTER (WHERE at.is_shown) AS contexts,
-      array_agg(at.school_id ORDER BY at.school_id) AS school_ids, bool_or(at.is_shown) AND bool_or(at.lets_in) AS is_listed
+      array_agg(at.school_id ORDER BY at.school_id) AS school_ids,
+      array_agg(at.school_id) FILTER (WHERE at.lets_in) AS letting_in, bool_or(at.is_shown) AND bool_or(at.lets_in) AS is_listed
     FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id
     CROSS JOIN LATERAL (${selectSchoolsOf(sql`k.client_id`, p)}) AS at
     GROUP BY k.client_id, k.person_id),
   inside AS (
-    SELECT k.client_id, k.person_id, bit_xor(${groupHash}) AS groups
+    SELECT k.client_id, k.person_id, bit_xor(${groupHash}) AS groups, array_agg(DISTINCT x.school_id) AS school_ids
     FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id
-    CROSS JOIN LATERAL (SELECT ${g.id}, m.role ${fromShownGroupsOf(sql`k.client_id`, sql`k.person_id`)}) x
+    CROSS JOIN LATERAL (SELECT ${g.id}, ${g.schoolId}, m.role ${fromShownGroupsOf(sql`k.client_id`, sql`k.person_id`)}) x
     GROUP BY k.client_id, k.person_id)
   SELECT k.client_id, 'person' AS type, ${p.id} AS subject_id, place.school_id, ${p.status} = 'ACTIVE' AS is_active,
     k.is_synced, ${userIsShownIf(sql`(place.is_listed OR NOT k.is_synced)`, sql`k.client_id`, p)} AS is_user,
-    place.school_ids, ${selectHashes("person")}
+    place.school_ids, CASE WHEN k.is_synced THEN inside.school_ids END AS person_at,
+    CASE WHEN place.is_listed THEN place.letting_in END AS user_at, ${selectHashes("person")}
   FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id JOIN ${reader} ON ${reader.clientId} = k.client_id
   LEFT JOIN place ON place.client_id = k.client_id AND place.person_id = k.person_id
   LEFT JOIN inside ON inside.client_id = k.client_id AND inside.person_id = k.person_id
   UNION ALL
-  SELECT ${given.clientId}, 'group', ${g.id}, ${g.schoolId}, ${g.status} = 'ACTIVE', true, false, NULL, ${selectHashes("group")}
+  SELECT ${given.clientId}, 'group', ${g.id}, ${g.schoolId}, ${g.status} = 'ACTIVE', true, false, NULL, NULL, NULL, ${selectHashes("group")}
   FROM ${subject} t JOIN ${g} ON ${g.id} = t.id
   JOIN ${given} ON ${given.schoolId} = ${g.schoolId} AND t.client_id IN ('', ${given.clientId})
   WHERE t.type = 'group' AND ${groupIsSynced(given.clientId, g.id)}
   UNION ALL
-  SELECT ${given.clientId}, 'school', ${s.id}, ${s.id}, true, true, false, NULL, ${selectHashes("school")}
+  SELECT ${given.clientId}, 'school', ${s.id}, ${s.id}, true, true, false, NULL, NULL, NULL, ${selectHashes("school")}
   FROM ${subject} t JOIN ${s} ON ${s.id} = t.id
   JOIN ${given} ON ${given.schoolId} = ${s.id} AND t.client_id IN ('', ${given.clientId})
   JOIN ${reader} ON ${reader.clientId} = ${given.clientId}
@@ -185,6 +188,8 @@ export type Subject = { type: AppEventType; id: string; client: string };
 
 export type SnapshotStore = {
   add(subjects: readonly Subject[]): Promise<void>;
+  /** Notes what apps saw of people who are soft-deleted now; call it before `emit`. */
+  keepSeen(): Promise<void>;
   takeAnnounced(): Promise<SnapshotRow[]>;
   emit(now: Date, announced: readonly SnapshotRow[]): Promise<number>;
 };

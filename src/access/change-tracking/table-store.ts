@@ -5,6 +5,7 @@ import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import type { Queryable, Sql, Statement, Value } from "../../platform/database/sql.ts";
 import { takeAnnounced } from "./announced.ts";
 import { appendChange } from "./append.ts";
+import { keepSeen } from "./seen.ts";
 import {
   selectOtherUsers,
   selectPairs,
@@ -90,6 +91,7 @@ const addRows = statement<{ rows: string }>(
     SELECT FROM ${b} WHERE ${b.type} = b.type AND ${b.subject_id} = b.subject_id AND ${b.client_id} = b.client_id)`,
 );
 const takeAll = statement(() => takeAnnounced(sql`(${widest})`));
+const keepAll = statement(() => keepSeen({ subject: sql`${subject.as()}`, before: sql`${before.as()}` }));
 const emitAll = statement<{ now: Date; traceparent: string | null }>(({ now, traceparent }) =>
   appendChange(
     { before: sql`${before.as()}`, after: sql`${after.as()}`, ctes: [] },
@@ -135,16 +137,19 @@ export async function makeTableStore(
         sql`INSERT INTO ${before.as()} ${unlessAdded(snapshotOfAll, round)}`,
       ]);
     },
+    async keepSeen() {
+      await analyzeFilled(tx);
+      await runAll(tx, [sql`ANALYZE ${before.as()}`]);
+      await run(tx, keepAll, {});
+    },
     takeAnnounced: () => findRows<SnapshotRow>(tx, takeAll, {}),
     async emit(now, announced) {
-      await analyzeFilled(tx);
       await run(tx, addRows, { rows: JSON.stringify(announced) });
       for (const school of schools.values()) await run(tx, insertSchool(round + 1), school);
       await runAll(tx, [
         sql`ANALYZE ${subject.as()}`,
         ...lookAt(widest),
         sql`INSERT INTO ${after.as()} ${snapshotOfAll}`,
-        sql`ANALYZE ${before.as()}`,
         sql`ANALYZE ${after.as()}`,
       ]);
       const values = { now, traceparent: currentTraceparent() };

@@ -12,12 +12,11 @@ const e = table("appEvent", "e");
 
 const isSeen = (client: Value): Sql => sql`(${personIsSynced(client, p)} OR ${userIsShown(client, p)})`;
 
-/** SQL condition: the app sees the person, or would after a restore. */
-export const personIsSeen = (client: Value, personId: Value): Sql => sql`EXISTS (
-  SELECT FROM (SELECT ${p.id}, ${p.role}, 'ACTIVE'::person_status AS status FROM ${p} WHERE ${p.id} = ${personId}) AS p
-  WHERE ${isSeen(client)})`;
+/** SQL condition: the app sees the person, soft-deleted or not. */
+export const personIsSeen = (client: Value, personId: Value): Sql =>
+  sql`EXISTS (SELECT FROM ${p} WHERE ${p.id} = ${personId} AND ${isSeen(client)})`;
 
-/** The people of a school whom the app sees, or would after a restore. */
+/** The people of a school whom the app sees, soft-deleted or not. */
 export const seenAtSchool = (client: Value, schoolId: Value): Sql => sql`
   SELECT ${at.personId} FROM ${at} WHERE ${at.schoolId} = ${schoolId} AND ${personIsSeen(client, at.personId)}`;
 
