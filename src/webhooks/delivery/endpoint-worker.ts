@@ -20,6 +20,8 @@ export type EndpointWorker = Target &
 
 const mostAtOnce = 8;
 
+export const failuresBeforePause = 20;
+
 /** Concurrent deliveries to an endpoint: fewer after failures, so that others are not slowed down. */
 export const capOf = ({ failures }: Pick<EndpointWorker, "failures">): number =>
   Math.max(1, mostAtOnce >> Math.min(failures, 3));
@@ -73,7 +75,7 @@ export function classify(worker: EndpointWorker, { state, status, at }: Result, 
     Object.assign(worker, { failures: 0, failingSince: null });
   } else {
     if (!subjectFails) worker.hasNewFailed = true;
-    if (!subjectFails || worker.state !== "PAUSED") worker.failures++;
+    if (!subjectFails || worker.failures < failuresBeforePause) worker.failures++;
     worker.failingSince ??= at;
     if (state === "FAILED" && status === 410) worker.isGone = true;
   }

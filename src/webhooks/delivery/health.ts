@@ -2,10 +2,8 @@ import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db
 import type { Log } from "../../platform/telemetry/log.ts";
 import { setEndpointState, type EndpointState } from "../endpoint-state.ts";
 import { chooseNextNew, choosePauseEnd } from "../schedule.ts";
-import { dropReady, type EndpointWorker } from "./endpoint-worker.ts";
+import { dropReady, failuresBeforePause, type EndpointWorker } from "./endpoint-worker.ts";
 import { recordHealth } from "./record.ts";
-
-const failuresBeforePause = 20;
 
 /** The state that the last results call for; null for no change. Units: disableAfterDays in days of 24 hours. */
 export function chooseState(
