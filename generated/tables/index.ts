@@ -1153,6 +1153,7 @@ export const tables = {
       firstAt: "first_at",
       lastAt: "last_at",
       tries: "tries",
+      mentions: "mentions",
     },
   },
   upstreamRoundTrip: {
@@ -1194,6 +1195,7 @@ export const tables = {
       closedAt: "closed_at",
       tests: "tests",
       tested: "tested",
+      mentions: "mentions",
     },
   },
   upstreamRecentSignIn: {
@@ -2165,6 +2167,7 @@ export type Rows = {
     firstAt: Date;
     lastAt: Date;
     tries: number;
+    mentions: number[];
   };
   upstreamRoundTrip: {
     stateHash: Buffer;
@@ -2197,6 +2200,7 @@ export type Rows = {
     closedAt: Date | null;
     tests: number;
     tested: Buffer | null;
+    mentions: number[];
   };
   upstreamRecentSignIn: {
     connectionId: string;

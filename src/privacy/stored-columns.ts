@@ -68,12 +68,12 @@ export const storedColumns = {
   },
   upstream_refusal: {
     until: "MONTH",
-    upstreamAccounts: "connection_id code subject_hash details first_at last_at tries",
+    upstreamAccounts: "connection_id code subject_hash details mentions first_at last_at tries",
     none: "id",
   },
   upstream_set_up_link: {
     until: "MONTH",
-    upstreamAccounts: "tested",
+    upstreamAccounts: "tested mentions",
     none: "id connection_id token_hash created_at created_by_role expires_at opened_at browser_hash closed_at tests",
   },
   consent: { until: "WITH_PERSON", sessions: "person_id client_id scopes granted_at" },

@@ -9,6 +9,7 @@ import type { AccountRefusal } from "./failures.ts";
 import type { Account } from "./find-link.ts";
 import type { ConnectionId, RefusalId } from "./ids.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
+import { mentionsOf, textsIn } from "./mentions.ts";
 import { hashOf, openJson, sealJson } from "./sealed-json.ts";
 
 export type Refusal = {
@@ -42,14 +43,32 @@ const refusal = table("upstreamRefusal", "refusal");
 const purposeOf = (connectionId: string, subjectHash: Buffer): string =>
   `refusal:${connectionId}:${subjectHash.toString("hex")}`;
 
-type New = { id: string; connectionId: ConnectionId; code: string; subjectHash: Buffer; details: Buffer; now: Date };
+type New = {
+  id: string;
+  connectionId: ConnectionId;
+  code: string;
+  subjectHash: Buffer;
+  details: Buffer;
+  texts: string[];
+  now: Date;
+};
 
 const recordStatement = statement<New>(
-  ({ id, connectionId, code, subjectHash, details, now }) => sql`
-    ${insert("upstreamRefusal", { id, connectionId, code, subjectHash, details, firstAt: now, lastAt: now, tries: 1 })}
+  ({ id, connectionId, code, subjectHash, details, texts, now }) => sql`
+    ${insert("upstreamRefusal", {
+      id,
+      connectionId,
+      code,
+      subjectHash,
+      details,
+      firstAt: now,
+      lastAt: now,
+      tries: 1,
+      mentions: mentionsOf(texts),
+    })}
     ON CONFLICT (${columnNames("upstreamRefusal", "connectionId", "subjectHash", "code")})
-    DO UPDATE SET details = excluded.details, last_at = greatest(upstream_refusal.last_at, excluded.last_at),
-      tries = upstream_refusal.tries + 1`,
+    DO UPDATE SET details = excluded.details, mentions = excluded.mentions,
+      last_at = greatest(upstream_refusal.last_at, excluded.last_at), tries = upstream_refusal.tries + 1`,
   "upstream.recordRefusal",
 );
 
@@ -88,7 +107,15 @@ export async function recordRefusal(db: Queryable, refused: Refused, keys: Encry
   };
   const sealed = sealJson(keys, purposeOf(connection.id, subjectHash), details);
   const { id: connectionId } = connection;
-  await run(db, recordStatement, { id: makeUuid(now), connectionId, code, subjectHash, details: sealed, now });
+  await run(db, recordStatement, {
+    id: makeUuid(now),
+    connectionId,
+    code,
+    subjectHash,
+    details: sealed,
+    texts: textsIn(details),
+    now,
+  });
   await run(db, deleteSurplus, { connectionId });
 }
 

@@ -19,6 +19,7 @@ import { UpstreamError } from "./failures.ts";
 import type { ConnectionId, SetUpLinkId } from "./ids.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 import { hashSecret } from "./round-trip.ts";
+import { findMentions } from "./mentions.ts";
 import { openJson, sealJson } from "./sealed-json.ts";
 import { tryRules, type TestedSignIn } from "./test-sign-in.ts";
 import { ends } from "./what-changes-end.ts";
@@ -181,9 +182,10 @@ export async function keepTestedSignIn(
     await lockConnection(tx, connection.id);
     const found = await findConnection(tx, connection.id);
     const where = { id, connectionId: connection.id, closedAt: null };
+    const mentions = await findMentions(tx, kept);
     const { count } = await upstreamSetUpLink.updateMany({
       where,
-      data: { tested: sealJson(keys, purposeOf(id), kept) },
+      data: { tested: sealJson(keys, purposeOf(id), kept), mentions },
     });
     if (found === null || count === 0 || ends("test", connection, found))
       throw new UpstreamError("EXPIRED", "the set-up link was closed or the connection has changed");

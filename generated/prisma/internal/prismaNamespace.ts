@@ -9352,7 +9352,8 @@ export const UpstreamRefusalScalarFieldEnum = {
   details: 'details',
   firstAt: 'firstAt',
   lastAt: 'lastAt',
-  tries: 'tries'
+  tries: 'tries',
+  mentions: 'mentions'
 } as const
 
 export type UpstreamRefusalScalarFieldEnum = (typeof UpstreamRefusalScalarFieldEnum)[keyof typeof UpstreamRefusalScalarFieldEnum]
@@ -9396,7 +9397,8 @@ export const UpstreamSetUpLinkScalarFieldEnum = {
   browserHash: 'browserHash',
   closedAt: 'closedAt',
   tests: 'tests',
-  tested: 'tested'
+  tested: 'tested',
+  mentions: 'mentions'
 } as const
 
 export type UpstreamSetUpLinkScalarFieldEnum = (typeof UpstreamSetUpLinkScalarFieldEnum)[keyof typeof UpstreamSetUpLinkScalarFieldEnum]

@@ -28,10 +28,12 @@ export type AggregateUpstreamRefusal = {
 
 export type UpstreamRefusalAvgAggregateOutputType = {
   tries: number | null
+  mentions: number | null
 }
 
 export type UpstreamRefusalSumAggregateOutputType = {
   tries: number | null
+  mentions: number[]
 }
 
 export type UpstreamRefusalMinAggregateOutputType = {
@@ -65,16 +67,19 @@ export type UpstreamRefusalCountAggregateOutputType = {
   firstAt: number
   lastAt: number
   tries: number
+  mentions: number
   _all: number
 }
 
 
 export type UpstreamRefusalAvgAggregateInputType = {
   tries?: true
+  mentions?: true
 }
 
 export type UpstreamRefusalSumAggregateInputType = {
   tries?: true
+  mentions?: true
 }
 
 export type UpstreamRefusalMinAggregateInputType = {
@@ -108,6 +113,7 @@ export type UpstreamRefusalCountAggregateInputType = {
   firstAt?: true
   lastAt?: true
   tries?: true
+  mentions?: true
   _all?: true
 }
 
@@ -206,6 +212,7 @@ export type UpstreamRefusalGroupByOutputType = {
   firstAt: Date
   lastAt: Date
   tries: number
+  mentions: number[]
   _count: UpstreamRefusalCountAggregateOutputType | null
   _avg: UpstreamRefusalAvgAggregateOutputType | null
   _sum: UpstreamRefusalSumAggregateOutputType | null
@@ -240,6 +247,7 @@ export type UpstreamRefusalWhereInput = {
   firstAt?: Prisma.DateTimeFilter<"UpstreamRefusal"> | Date | string
   lastAt?: Prisma.DateTimeFilter<"UpstreamRefusal"> | Date | string
   tries?: Prisma.IntFilter<"UpstreamRefusal"> | number
+  mentions?: Prisma.IntNullableListFilter<"UpstreamRefusal">
   connection?: Prisma.XOR<Prisma.UpstreamConnectionScalarRelationFilter, Prisma.UpstreamConnectionWhereInput>
 }
 
@@ -252,6 +260,7 @@ export type UpstreamRefusalOrderByWithRelationInput = {
   firstAt?: Prisma.SortOrder
   lastAt?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  mentions?: Prisma.SortOrder
   connection?: Prisma.UpstreamConnectionOrderByWithRelationInput
 }
 
@@ -268,6 +277,7 @@ export type UpstreamRefusalWhereUniqueInput = Prisma.AtLeast<{
   firstAt?: Prisma.DateTimeFilter<"UpstreamRefusal"> | Date | string
   lastAt?: Prisma.DateTimeFilter<"UpstreamRefusal"> | Date | string
   tries?: Prisma.IntFilter<"UpstreamRefusal"> | number
+  mentions?: Prisma.IntNullableListFilter<"UpstreamRefusal">
   connection?: Prisma.XOR<Prisma.UpstreamConnectionScalarRelationFilter, Prisma.UpstreamConnectionWhereInput>
 }, "id" | "connectionId_subjectHash_code">
 
@@ -280,6 +290,7 @@ export type UpstreamRefusalOrderByWithAggregationInput = {
   firstAt?: Prisma.SortOrder
   lastAt?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  mentions?: Prisma.SortOrder
   _count?: Prisma.UpstreamRefusalCountOrderByAggregateInput
   _avg?: Prisma.UpstreamRefusalAvgOrderByAggregateInput
   _max?: Prisma.UpstreamRefusalMaxOrderByAggregateInput
@@ -299,6 +310,7 @@ export type UpstreamRefusalScalarWhereWithAggregatesInput = {
   firstAt?: Prisma.DateTimeWithAggregatesFilter<"UpstreamRefusal"> | Date | string
   lastAt?: Prisma.DateTimeWithAggregatesFilter<"UpstreamRefusal"> | Date | string
   tries?: Prisma.IntWithAggregatesFilter<"UpstreamRefusal"> | number
+  mentions?: Prisma.IntNullableListFilter<"UpstreamRefusal">
 }
 
 export type UpstreamRefusalCreateInput = {
@@ -309,6 +321,7 @@ export type UpstreamRefusalCreateInput = {
   firstAt: Date | string
   lastAt: Date | string
   tries: number
+  mentions?: Prisma.UpstreamRefusalCreatementionsInput | number[]
   connection: Prisma.UpstreamConnectionCreateNestedOneWithoutRefusalsInput
 }
 
@@ -321,6 +334,7 @@ export type UpstreamRefusalUncheckedCreateInput = {
   firstAt: Date | string
   lastAt: Date | string
   tries: number
+  mentions?: Prisma.UpstreamRefusalCreatementionsInput | number[]
 }
 
 export type UpstreamRefusalUpdateInput = {
@@ -331,6 +345,7 @@ export type UpstreamRefusalUpdateInput = {
   firstAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  mentions?: Prisma.UpstreamRefusalUpdatementionsInput | number[]
   connection?: Prisma.UpstreamConnectionUpdateOneRequiredWithoutRefusalsNestedInput
 }
 
@@ -343,6 +358,7 @@ export type UpstreamRefusalUncheckedUpdateInput = {
   firstAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  mentions?: Prisma.UpstreamRefusalUpdatementionsInput | number[]
 }
 
 export type UpstreamRefusalCreateManyInput = {
@@ -354,6 +370,7 @@ export type UpstreamRefusalCreateManyInput = {
   firstAt: Date | string
   lastAt: Date | string
   tries: number
+  mentions?: Prisma.UpstreamRefusalCreatementionsInput | number[]
 }
 
 export type UpstreamRefusalUpdateManyMutationInput = {
@@ -364,6 +381,7 @@ export type UpstreamRefusalUpdateManyMutationInput = {
   firstAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  mentions?: Prisma.UpstreamRefusalUpdatementionsInput | number[]
 }
 
 export type UpstreamRefusalUncheckedUpdateManyInput = {
@@ -375,6 +393,7 @@ export type UpstreamRefusalUncheckedUpdateManyInput = {
   firstAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  mentions?: Prisma.UpstreamRefusalUpdatementionsInput | number[]
 }
 
 export type UpstreamRefusalListRelationFilter = {
@@ -402,10 +421,12 @@ export type UpstreamRefusalCountOrderByAggregateInput = {
   firstAt?: Prisma.SortOrder
   lastAt?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  mentions?: Prisma.SortOrder
 }
 
 export type UpstreamRefusalAvgOrderByAggregateInput = {
   tries?: Prisma.SortOrder
+  mentions?: Prisma.SortOrder
 }
 
 export type UpstreamRefusalMaxOrderByAggregateInput = {
@@ -432,6 +453,7 @@ export type UpstreamRefusalMinOrderByAggregateInput = {
 
 export type UpstreamRefusalSumOrderByAggregateInput = {
   tries?: Prisma.SortOrder
+  mentions?: Prisma.SortOrder
 }
 
 export type UpstreamRefusalCreateNestedManyWithoutConnectionInput = {
@@ -476,6 +498,15 @@ export type UpstreamRefusalUncheckedUpdateManyWithoutConnectionNestedInput = {
   deleteMany?: Prisma.UpstreamRefusalScalarWhereInput | Prisma.UpstreamRefusalScalarWhereInput[]
 }
 
+export type UpstreamRefusalCreatementionsInput = {
+  set: number[]
+}
+
+export type UpstreamRefusalUpdatementionsInput = {
+  set?: number[]
+  push?: number | number[]
+}
+
 export type UpstreamRefusalCreateWithoutConnectionInput = {
   id: string
   code: string
@@ -484,6 +515,7 @@ export type UpstreamRefusalCreateWithoutConnectionInput = {
   firstAt: Date | string
   lastAt: Date | string
   tries: number
+  mentions?: Prisma.UpstreamRefusalCreatementionsInput | number[]
 }
 
 export type UpstreamRefusalUncheckedCreateWithoutConnectionInput = {
@@ -494,6 +526,7 @@ export type UpstreamRefusalUncheckedCreateWithoutConnectionInput = {
   firstAt: Date | string
   lastAt: Date | string
   tries: number
+  mentions?: Prisma.UpstreamRefusalCreatementionsInput | number[]
 }
 
 export type UpstreamRefusalCreateOrConnectWithoutConnectionInput = {
@@ -534,6 +567,7 @@ export type UpstreamRefusalScalarWhereInput = {
   firstAt?: Prisma.DateTimeFilter<"UpstreamRefusal"> | Date | string
   lastAt?: Prisma.DateTimeFilter<"UpstreamRefusal"> | Date | string
   tries?: Prisma.IntFilter<"UpstreamRefusal"> | number
+  mentions?: Prisma.IntNullableListFilter<"UpstreamRefusal">
 }
 
 export type UpstreamRefusalCreateManyConnectionInput = {
@@ -544,6 +578,7 @@ export type UpstreamRefusalCreateManyConnectionInput = {
   firstAt: Date | string
   lastAt: Date | string
   tries: number
+  mentions?: Prisma.UpstreamRefusalCreatementionsInput | number[]
 }
 
 export type UpstreamRefusalUpdateWithoutConnectionInput = {
@@ -554,6 +589,7 @@ export type UpstreamRefusalUpdateWithoutConnectionInput = {
   firstAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  mentions?: Prisma.UpstreamRefusalUpdatementionsInput | number[]
 }
 
 export type UpstreamRefusalUncheckedUpdateWithoutConnectionInput = {
@@ -564,6 +600,7 @@ export type UpstreamRefusalUncheckedUpdateWithoutConnectionInput = {
   firstAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  mentions?: Prisma.UpstreamRefusalUpdatementionsInput | number[]
 }
 
 export type UpstreamRefusalUncheckedUpdateManyWithoutConnectionInput = {
@@ -574,6 +611,7 @@ export type UpstreamRefusalUncheckedUpdateManyWithoutConnectionInput = {
   firstAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  mentions?: Prisma.UpstreamRefusalUpdatementionsInput | number[]
 }
 
 
@@ -587,6 +625,7 @@ export type UpstreamRefusalSelect<ExtArgs extends runtime.Types.Extensions.Inter
   firstAt?: boolean
   lastAt?: boolean
   tries?: boolean
+  mentions?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamRefusal"]>
 
@@ -599,6 +638,7 @@ export type UpstreamRefusalSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   firstAt?: boolean
   lastAt?: boolean
   tries?: boolean
+  mentions?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamRefusal"]>
 
@@ -611,6 +651,7 @@ export type UpstreamRefusalSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   firstAt?: boolean
   lastAt?: boolean
   tries?: boolean
+  mentions?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamRefusal"]>
 
@@ -623,9 +664,10 @@ export type UpstreamRefusalSelectScalar = {
   firstAt?: boolean
   lastAt?: boolean
   tries?: boolean
+  mentions?: boolean
 }
 
-export type UpstreamRefusalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "code" | "subjectHash" | "details" | "firstAt" | "lastAt" | "tries", ExtArgs["result"]["upstreamRefusal"]>
+export type UpstreamRefusalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "code" | "subjectHash" | "details" | "firstAt" | "lastAt" | "tries" | "mentions", ExtArgs["result"]["upstreamRefusal"]>
 export type UpstreamRefusalInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }
@@ -650,6 +692,7 @@ export type $UpstreamRefusalPayload<ExtArgs extends runtime.Types.Extensions.Int
     firstAt: Date
     lastAt: Date
     tries: number
+    mentions: number[]
   }, ExtArgs["result"]["upstreamRefusal"]>
   composites: {}
 }
@@ -1082,6 +1125,7 @@ export interface UpstreamRefusalFieldRefs {
   readonly firstAt: Prisma.FieldRef<"UpstreamRefusal", 'DateTime'>
   readonly lastAt: Prisma.FieldRef<"UpstreamRefusal", 'DateTime'>
   readonly tries: Prisma.FieldRef<"UpstreamRefusal", 'Int'>
+  readonly mentions: Prisma.FieldRef<"UpstreamRefusal", 'Int[]'>
 }
     
 

@@ -28,10 +28,12 @@ export type AggregateUpstreamSetUpLink = {
 
 export type UpstreamSetUpLinkAvgAggregateOutputType = {
   tests: number | null
+  mentions: number | null
 }
 
 export type UpstreamSetUpLinkSumAggregateOutputType = {
   tests: number | null
+  mentions: number[]
 }
 
 export type UpstreamSetUpLinkMinAggregateOutputType = {
@@ -74,16 +76,19 @@ export type UpstreamSetUpLinkCountAggregateOutputType = {
   closedAt: number
   tests: number
   tested: number
+  mentions: number
   _all: number
 }
 
 
 export type UpstreamSetUpLinkAvgAggregateInputType = {
   tests?: true
+  mentions?: true
 }
 
 export type UpstreamSetUpLinkSumAggregateInputType = {
   tests?: true
+  mentions?: true
 }
 
 export type UpstreamSetUpLinkMinAggregateInputType = {
@@ -126,6 +131,7 @@ export type UpstreamSetUpLinkCountAggregateInputType = {
   closedAt?: true
   tests?: true
   tested?: true
+  mentions?: true
   _all?: true
 }
 
@@ -227,6 +233,7 @@ export type UpstreamSetUpLinkGroupByOutputType = {
   closedAt: Date | null
   tests: number
   tested: runtime.Bytes | null
+  mentions: number[]
   _count: UpstreamSetUpLinkCountAggregateOutputType | null
   _avg: UpstreamSetUpLinkAvgAggregateOutputType | null
   _sum: UpstreamSetUpLinkSumAggregateOutputType | null
@@ -264,6 +271,7 @@ export type UpstreamSetUpLinkWhereInput = {
   closedAt?: Prisma.DateTimeNullableFilter<"UpstreamSetUpLink"> | Date | string | null
   tests?: Prisma.IntFilter<"UpstreamSetUpLink"> | number
   tested?: Prisma.BytesNullableFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
+  mentions?: Prisma.IntNullableListFilter<"UpstreamSetUpLink">
   connection?: Prisma.XOR<Prisma.UpstreamConnectionScalarRelationFilter, Prisma.UpstreamConnectionWhereInput>
 }
 
@@ -279,6 +287,7 @@ export type UpstreamSetUpLinkOrderByWithRelationInput = {
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   tests?: Prisma.SortOrder
   tested?: Prisma.SortOrderInput | Prisma.SortOrder
+  mentions?: Prisma.SortOrder
   connection?: Prisma.UpstreamConnectionOrderByWithRelationInput
 }
 
@@ -297,6 +306,7 @@ export type UpstreamSetUpLinkWhereUniqueInput = Prisma.AtLeast<{
   closedAt?: Prisma.DateTimeNullableFilter<"UpstreamSetUpLink"> | Date | string | null
   tests?: Prisma.IntFilter<"UpstreamSetUpLink"> | number
   tested?: Prisma.BytesNullableFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
+  mentions?: Prisma.IntNullableListFilter<"UpstreamSetUpLink">
   connection?: Prisma.XOR<Prisma.UpstreamConnectionScalarRelationFilter, Prisma.UpstreamConnectionWhereInput>
 }, "id" | "tokenHash">
 
@@ -312,6 +322,7 @@ export type UpstreamSetUpLinkOrderByWithAggregationInput = {
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   tests?: Prisma.SortOrder
   tested?: Prisma.SortOrderInput | Prisma.SortOrder
+  mentions?: Prisma.SortOrder
   _count?: Prisma.UpstreamSetUpLinkCountOrderByAggregateInput
   _avg?: Prisma.UpstreamSetUpLinkAvgOrderByAggregateInput
   _max?: Prisma.UpstreamSetUpLinkMaxOrderByAggregateInput
@@ -334,6 +345,7 @@ export type UpstreamSetUpLinkScalarWhereWithAggregatesInput = {
   closedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UpstreamSetUpLink"> | Date | string | null
   tests?: Prisma.IntWithAggregatesFilter<"UpstreamSetUpLink"> | number
   tested?: Prisma.BytesNullableWithAggregatesFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
+  mentions?: Prisma.IntNullableListFilter<"UpstreamSetUpLink">
 }
 
 export type UpstreamSetUpLinkCreateInput = {
@@ -347,6 +359,7 @@ export type UpstreamSetUpLinkCreateInput = {
   closedAt?: Date | string | null
   tests?: number
   tested?: runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkCreatementionsInput | number[]
   connection: Prisma.UpstreamConnectionCreateNestedOneWithoutSetUpLinksInput
 }
 
@@ -362,6 +375,7 @@ export type UpstreamSetUpLinkUncheckedCreateInput = {
   closedAt?: Date | string | null
   tests?: number
   tested?: runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkCreatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkUpdateInput = {
@@ -375,6 +389,7 @@ export type UpstreamSetUpLinkUpdateInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkUpdatementionsInput | number[]
   connection?: Prisma.UpstreamConnectionUpdateOneRequiredWithoutSetUpLinksNestedInput
 }
 
@@ -390,6 +405,7 @@ export type UpstreamSetUpLinkUncheckedUpdateInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkUpdatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkCreateManyInput = {
@@ -404,6 +420,7 @@ export type UpstreamSetUpLinkCreateManyInput = {
   closedAt?: Date | string | null
   tests?: number
   tested?: runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkCreatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkUpdateManyMutationInput = {
@@ -417,6 +434,7 @@ export type UpstreamSetUpLinkUpdateManyMutationInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkUpdatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkUncheckedUpdateManyInput = {
@@ -431,6 +449,7 @@ export type UpstreamSetUpLinkUncheckedUpdateManyInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkUpdatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkListRelationFilter = {
@@ -455,10 +474,12 @@ export type UpstreamSetUpLinkCountOrderByAggregateInput = {
   closedAt?: Prisma.SortOrder
   tests?: Prisma.SortOrder
   tested?: Prisma.SortOrder
+  mentions?: Prisma.SortOrder
 }
 
 export type UpstreamSetUpLinkAvgOrderByAggregateInput = {
   tests?: Prisma.SortOrder
+  mentions?: Prisma.SortOrder
 }
 
 export type UpstreamSetUpLinkMaxOrderByAggregateInput = {
@@ -491,6 +512,7 @@ export type UpstreamSetUpLinkMinOrderByAggregateInput = {
 
 export type UpstreamSetUpLinkSumOrderByAggregateInput = {
   tests?: Prisma.SortOrder
+  mentions?: Prisma.SortOrder
 }
 
 export type UpstreamSetUpLinkCreateNestedManyWithoutConnectionInput = {
@@ -535,6 +557,15 @@ export type UpstreamSetUpLinkUncheckedUpdateManyWithoutConnectionNestedInput = {
   deleteMany?: Prisma.UpstreamSetUpLinkScalarWhereInput | Prisma.UpstreamSetUpLinkScalarWhereInput[]
 }
 
+export type UpstreamSetUpLinkCreatementionsInput = {
+  set: number[]
+}
+
+export type UpstreamSetUpLinkUpdatementionsInput = {
+  set?: number[]
+  push?: number | number[]
+}
+
 export type UpstreamSetUpLinkCreateWithoutConnectionInput = {
   id: string
   tokenHash: runtime.Bytes
@@ -546,6 +577,7 @@ export type UpstreamSetUpLinkCreateWithoutConnectionInput = {
   closedAt?: Date | string | null
   tests?: number
   tested?: runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkCreatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkUncheckedCreateWithoutConnectionInput = {
@@ -559,6 +591,7 @@ export type UpstreamSetUpLinkUncheckedCreateWithoutConnectionInput = {
   closedAt?: Date | string | null
   tests?: number
   tested?: runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkCreatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkCreateOrConnectWithoutConnectionInput = {
@@ -602,6 +635,7 @@ export type UpstreamSetUpLinkScalarWhereInput = {
   closedAt?: Prisma.DateTimeNullableFilter<"UpstreamSetUpLink"> | Date | string | null
   tests?: Prisma.IntFilter<"UpstreamSetUpLink"> | number
   tested?: Prisma.BytesNullableFilter<"UpstreamSetUpLink"> | runtime.Bytes | null
+  mentions?: Prisma.IntNullableListFilter<"UpstreamSetUpLink">
 }
 
 export type UpstreamSetUpLinkCreateManyConnectionInput = {
@@ -615,6 +649,7 @@ export type UpstreamSetUpLinkCreateManyConnectionInput = {
   closedAt?: Date | string | null
   tests?: number
   tested?: runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkCreatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkUpdateWithoutConnectionInput = {
@@ -628,6 +663,7 @@ export type UpstreamSetUpLinkUpdateWithoutConnectionInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkUpdatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkUncheckedUpdateWithoutConnectionInput = {
@@ -641,6 +677,7 @@ export type UpstreamSetUpLinkUncheckedUpdateWithoutConnectionInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkUpdatementionsInput | number[]
 }
 
 export type UpstreamSetUpLinkUncheckedUpdateManyWithoutConnectionInput = {
@@ -654,6 +691,7 @@ export type UpstreamSetUpLinkUncheckedUpdateManyWithoutConnectionInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tests?: Prisma.IntFieldUpdateOperationsInput | number
   tested?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mentions?: Prisma.UpstreamSetUpLinkUpdatementionsInput | number[]
 }
 
 
@@ -670,6 +708,7 @@ export type UpstreamSetUpLinkSelect<ExtArgs extends runtime.Types.Extensions.Int
   closedAt?: boolean
   tests?: boolean
   tested?: boolean
+  mentions?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamSetUpLink"]>
 
@@ -685,6 +724,7 @@ export type UpstreamSetUpLinkSelectCreateManyAndReturn<ExtArgs extends runtime.T
   closedAt?: boolean
   tests?: boolean
   tested?: boolean
+  mentions?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamSetUpLink"]>
 
@@ -700,6 +740,7 @@ export type UpstreamSetUpLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.T
   closedAt?: boolean
   tests?: boolean
   tested?: boolean
+  mentions?: boolean
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upstreamSetUpLink"]>
 
@@ -715,9 +756,10 @@ export type UpstreamSetUpLinkSelectScalar = {
   closedAt?: boolean
   tests?: boolean
   tested?: boolean
+  mentions?: boolean
 }
 
-export type UpstreamSetUpLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "tokenHash" | "createdAt" | "createdByRole" | "expiresAt" | "openedAt" | "browserHash" | "closedAt" | "tests" | "tested", ExtArgs["result"]["upstreamSetUpLink"]>
+export type UpstreamSetUpLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "tokenHash" | "createdAt" | "createdByRole" | "expiresAt" | "openedAt" | "browserHash" | "closedAt" | "tests" | "tested" | "mentions", ExtArgs["result"]["upstreamSetUpLink"]>
 export type UpstreamSetUpLinkInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   connection?: boolean | Prisma.UpstreamConnectionDefaultArgs<ExtArgs>
 }
@@ -745,6 +787,7 @@ export type $UpstreamSetUpLinkPayload<ExtArgs extends runtime.Types.Extensions.I
     closedAt: Date | null
     tests: number
     tested: runtime.Bytes | null
+    mentions: number[]
   }, ExtArgs["result"]["upstreamSetUpLink"]>
   composites: {}
 }
@@ -1180,6 +1223,7 @@ export interface UpstreamSetUpLinkFieldRefs {
   readonly closedAt: Prisma.FieldRef<"UpstreamSetUpLink", 'DateTime'>
   readonly tests: Prisma.FieldRef<"UpstreamSetUpLink", 'Int'>
   readonly tested: Prisma.FieldRef<"UpstreamSetUpLink", 'Bytes'>
+  readonly mentions: Prisma.FieldRef<"UpstreamSetUpLink", 'Int[]'>
 }
     
 

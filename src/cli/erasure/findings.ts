@@ -139,7 +139,11 @@ export function makeFindings({ now, deletedAt, retention, backupDays, logDays }:
         until: null,
       };
     if (what !== "name" && names.includes(what) && one.isWord)
-      return { verdict: "shared", why: "a word in the name, address or text of a school or app", until: null };
+      return {
+        verdict: "shared",
+        why: "a word in the name, address or text of a school, an app or another account",
+        until: null,
+      };
     // The person has no login any more, and nobody else had the same user name.
     if (what === "userName" && place === "credential.username")
       return { verdict: "shared", why: "a part of the user name of another person", until: null };

@@ -105,6 +105,19 @@ export const leftovers: readonly Leftover[] = [
     until: afterImport,
   },
   {
+    tables: ["card_print"],
+    columns: ["encrypted"],
+    why: "cards that wait to be printed",
+    until: after("created_at", 10 / (24 * 60)),
+  },
+  {
+    tables: ["idempotency_key"],
+    columns: ["answer"],
+    what: ["userName", "other", "firstName", "lastName"],
+    why: "a response to staff that has words of the person, and not their id",
+    until: after("created_at", 1),
+  },
+  {
     tables: ["import"],
     columns: ["upload"],
     why: "sample values of a roster whose columns nobody has mapped: cancel the import to delete them earlier",
@@ -121,35 +134,78 @@ export const findLeftover = (table: string, column: string, what: What): Leftove
 const tablesOfOthers = [
   ...["school", "app", "app_profile", "card_settings", "sandbox"],
   ...["agreement", "agreement_subprocessor", "agreement_purpose"],
+  ...["upstream_refusal", "upstream_set_up_link", "upstream_recent_sign_in"],
 ];
 
-/** Whether a row is about a school or an app, in which a part of a name is a word of its own: a street, a town. */
+/** Whether a row is about a school, an app or another account: a part of a name is a word of its own there. */
 export const isOfOthers = (table: string, read: Read): boolean =>
   tablesOfOthers.includes(table) || (table === "audit" && /^(school|app)_/.test(read("action") ?? ""));
 
-/** Encrypted values, which are not searched but for ids that are not encrypted. */
-export const encryptedColumns: readonly { column: string; holds: string }[] = [
-  { column: "card_print.encrypted", holds: "cards that wait to be printed, deleted ten minutes after they were made" },
-  { column: "credential_batch.encrypted", holds: "cards and passwords of classes, deleted after a day" },
-  { column: "credential_batch_person.encrypted", holds: "the password and card of a person, deleted after a day" },
+/**
+ * An encrypted column. `purpose`: the SQL of what its values are encrypted for, by which they are opened and searched.
+ * Others hold nobody, or only the person of their row, with whom it is deleted.
+ */
+export type EncryptedColumn = { column: string; holds: string } & (
+  { purpose: string; keys?: "admin" } | { purpose: null }
+);
+
+export const encryptedColumns: readonly EncryptedColumn[] = [
+  {
+    column: "card_print.encrypted",
+    holds: "cards that wait to be printed, deleted ten minutes after they were made",
+    purpose: "'card print ' || id || ' ' || caller",
+    keys: "admin",
+  },
+  {
+    column: "credential_batch.encrypted",
+    holds: "cards and passwords of classes, deleted after a day, and with each of the people",
+    purpose: "'credential batch ' || id || ' ' || caller || ' document'",
+    keys: "admin",
+  },
+  {
+    column: "credential_batch_person.encrypted",
+    holds: "the password and card of a person, deleted after a day",
+    purpose: `'credential batch ' || batch_id || ' ' || (SELECT caller FROM credential_batch WHERE id = batch_id)
+      || ' ' || person_id`,
+    keys: "admin",
+  },
   {
     column: "idempotency_key.answer",
     holds: "responses to staff, deleted after a day; those about the person are empty",
+    purpose: "'idempotency key ' || caller || ' ' || key",
+    keys: "admin",
   },
-  { column: "oidc_artifact.replay", holds: "tokens of other people, deleted when they expire" },
-  { column: "second_factor.secret", holds: "secrets of authenticator apps of other people" },
-  { column: "shared_secret.encrypted", holds: "keys of the service" },
-  { column: "signing_key.encrypted_private", holds: "keys of the service" },
-  { column: "upstream_connection.client_secret", holds: "secrets of schools at their own logins" },
+  { column: "oidc_artifact.replay", holds: "tokens of the person of the row", purpose: null },
+  { column: "second_factor.secret", holds: "secrets of authenticator apps", purpose: null },
+  { column: "shared_secret.encrypted", holds: "keys of the service", purpose: null },
+  { column: "signing_key.encrypted_private", holds: "keys of the service", purpose: null },
+  { column: "upstream_connection.client_secret", holds: "secrets of schools at their own logins", purpose: null },
   {
     column: "upstream_recent_sign_in.claims",
     holds: "what the logins of schools sent of other people, deleted after 30 days",
+    purpose: "'upstream:recent:' || connection_id || ':' || place",
   },
-  { column: "upstream_refusal.details", holds: "accounts that were not let in, deleted after 30 days" },
-  { column: "upstream_round_trip.details", holds: "what a browser brings back, deleted after ten minutes" },
-  { column: "upstream_session.id_token", holds: "ID tokens of other people, deleted with their sessions" },
-  { column: "upstream_set_up_link.tested", holds: "a test sign-in of an IT contact, deleted with the set-up link" },
-  { column: "webhook_secret.sealed", holds: "secrets of webhooks" },
+  {
+    column: "upstream_refusal.details",
+    holds: "accounts that were not let in, deleted after 30 days, and with whom they name",
+    purpose: "'upstream:refusal:' || connection_id || ':' || encode(subject_hash, 'hex')",
+  },
+  {
+    column: "upstream_round_trip.details",
+    holds: "random values and an address of the service, deleted after ten minutes",
+    purpose: "'upstream:round-trip:' || encode(state_hash, 'hex')",
+  },
+  {
+    column: "upstream_session.id_token",
+    holds: "ID tokens of other people, deleted with their sessions",
+    purpose: "'upstream:id-token:' || id",
+  },
+  {
+    column: "upstream_set_up_link.tested",
+    holds: "a test sign-in of an IT contact, deleted with the set-up link, and with whom it names",
+    purpose: "'upstream:tested:' || id",
+  },
+  { column: "webhook_secret.sealed", holds: "secrets of webhooks", purpose: null },
 ];
 
 /** Hashes and keys: a value can only be compared with them if their key and what was hashed are known. */

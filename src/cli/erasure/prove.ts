@@ -2,6 +2,7 @@ import { access } from "node:fs/promises";
 import type { PersonId } from "../../directory/index.ts";
 import { withTransaction, type OpenDb } from "../../platform/database/db.ts";
 import { makeFind, sql } from "../../platform/database/sql.ts";
+import { deriveKeys, unseal } from "../../platform/crypto/seal.ts";
 import { AppError } from "../../platform/errors.ts";
 import { foldText } from "../../platform/text/fold-text.ts";
 import type { Machine, Result } from "../command.ts";
@@ -42,10 +43,13 @@ export function proveErased(machine: Machine, request: ProofRequest): Promise<Re
     const deletedAt = tombstone?.deletedAt ?? null;
     const facts = { now: machine.clock(), deletedAt, retention: machine.config.retention, backupDays, logDays };
     const findings = makeFindings(facts);
+    const { encryptionKeys } = machine.config;
+    const adminKeys = deriveKeys(encryptionKeys, "admin");
     const database = await withTransaction(db, (tx) =>
       searchDatabase(tx, {
         matcher,
         show: machine.showProgress,
+        open: (of, purpose, value) => unseal(of.keys === "admin" ? adminKeys : encryptionKeys, purpose, value),
         onRow: (row) => findings.add(row, "database", "database"),
       }),
     );
@@ -96,6 +100,12 @@ type Report = {
   findings: readonly Finding[];
 };
 
+const listColumns = (areOpened: boolean) =>
+  encryptedColumns
+    .filter(({ purpose }) => (purpose !== null) === areOpened)
+    .map(({ column, holds }) => ({ column, holds }));
+const [opened, closed] = [listColumns(true), listColumns(false)];
+
 const columns: Columns<Finding> = {
   verdict: ({ verdict }) => (verdict === "unexpected" ? "UNEXPECTED" : verdict),
   in: ({ source }) => source,
@@ -111,6 +121,9 @@ function report({ request, values, deletedAt, database, files, findings }: Repor
     ...files.flatMap(({ path, problem }) => (problem === null ? [] : [`${path}: ${problem}`])),
     ...database.tables.flatMap(({ kind, schema, name }) =>
       kind === "f" ? [`the foreign table ${schema}.${name}`] : [],
+    ),
+    ...database.unopened.map(
+      ({ column, rows }) => `${counted(rows, "row")} of ${column}, which ENCRYPTION_KEYS do not open`,
     ),
     ...(database.largeObjects > 0 ? [counted(database.largeObjects, "large object")] : []),
   ];
@@ -135,8 +148,10 @@ function report({ request, values, deletedAt, database, files, findings }: Repor
       `Searched ${counted(counts.tables, "table")} with ${counted(counts.columns, "column")} and ${counted(counts.rows, "row")}, as they were at ${timeOf(database.at)!}.`,
       ...files.map(({ path, kind, lines }) => `Searched the ${kind} ${path}: ${counted(lines, "line")}.`),
       ...gaps.map((gap) => `NOT SEARCHED: ${gap}.`),
-      "Not searched, because they are encrypted:",
-      ...encryptedColumns.map(({ column, holds }) => `- ${column}: ${holds}.`),
+      "Decrypted and searched:",
+      ...opened.map(({ column, holds }) => `- ${column}: ${holds}.`),
+      "Not searched, because they are encrypted and hold nobody but the person of their row, with whom it is deleted:",
+      ...closed.map(({ column, holds }) => `- ${column}: ${holds}.`),
       "Not searched: other hashes than those of user names, which are of random values or of values with a key, and are deleted with the person or within a day; what the files of PostgreSQL hold of deleted rows until it uses their space again; its write-ahead log.",
       conclusion(isProven, unexpected.length, gaps.length),
     ],
@@ -150,7 +165,8 @@ function report({ request, values, deletedAt, database, files, findings }: Repor
       files,
       findings,
       notSearched: gaps,
-      encrypted: encryptedColumns,
+      decrypted: opened,
+      encrypted: closed,
     },
     hasFailed: !isProven,
   };

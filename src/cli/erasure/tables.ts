@@ -2,7 +2,8 @@ import type pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { ProgressStep } from "../progress-bar.ts";
 import { findRows, makeFind, sql, statement } from "../../platform/database/sql.ts";
-import type { Matcher } from "./matcher.ts";
+import { encryptedColumns, type EncryptedColumn } from "./leftovers.ts";
+import type { Matcher, What } from "./matcher.ts";
 import { scan, type FoundRow } from "./scan.ts";
 
 export type SearchedTable = {
@@ -32,9 +33,18 @@ export const findTables = makeFind<SearchedTable>(
   ORDER BY n.nspname, c.relname`,
 );
 
+/** Rows of an encrypted column that no key opens. */
+export type Unopened = { column: string; rows: number };
+
 const countLargeObjects = statement(() => sql`SELECT count(*)::int AS count FROM pg_largeobject_metadata`);
 
-export type DatabaseSearch = { at: Date; tables: SearchedTable[]; rows: number; largeObjects: number };
+export type DatabaseSearch = {
+  at: Date;
+  tables: SearchedTable[];
+  rows: number;
+  unopened: Unopened[];
+  largeObjects: number;
+};
 
 const pageBytes = 8192;
 const pagesAtOnce = 2000;
@@ -47,6 +57,30 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 export const statisticsTable = "pg_stats";
 const statisticsColumns = ["schemaname", "tablename", "attname", "most_common_vals", "histogram_bounds"];
 
+type Sealed = Extract<EncryptedColumn, { purpose: string }>;
+export type Open = (of: Sealed, purpose: string, value: Buffer) => Buffer | null;
+
+const sealedOf = (table: string): Sealed[] =>
+  encryptedColumns.filter((one): one is Sealed => one.purpose !== null && one.column.startsWith(`${table}.`));
+const columnOf = ({ column }: Sealed): string => column.split(".")[1]!;
+
+type SealedRow = { purpose: string; value: Buffer; fields: Record<string, string | number | null> };
+
+async function searchSealed(
+  client: pg.ClientBase,
+  { sealed, from, matcher, open }: { sealed: Sealed; from: string; matcher: Matcher; open: Open },
+): Promise<{ found: Set<What>; isOpen: boolean; read: FoundRow["read"] }[]> {
+  const column = quote(columnOf(sealed));
+  const { rows } = await client.query<SealedRow>(
+    `SELECT ${sealed.purpose} AS purpose, ${column} AS value, to_jsonb(sealed_row) AS fields ${from} AND ${column} <> ''`,
+  );
+  return rows.map(({ purpose, value, fields }) => {
+    const plain = open(sealed, purpose, value);
+    const read = (name: string) => fields[name]?.toString() ?? null;
+    return { found: plain === null ? new Set<What>() : matcher.find(plain), isOpen: plain !== null, read };
+  });
+}
+
 /** Searches each column of each table in one snapshot, in parts of a table, so that no statement lasts long. */
 export async function searchDatabase(
   client: pg.ClientBase,
@@ -54,9 +88,11 @@ export async function searchDatabase(
     matcher: Matcher;
     onRow(row: FoundRow, table: SearchedTable | null): void;
     show(step: ProgressStep): void;
+    open: Open;
   },
 ): Promise<DatabaseSearch> {
-  const { matcher, onRow, show } = options;
+  const { matcher, onRow, show, open } = options;
+  const unopened = new Map<string, number>();
   await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
   // Row security would leave rows out silently; off, it is an error.
   await client.query(`SET LOCAL row_security = off; SET LOCAL statement_timeout = '${statementLimit}'`);
@@ -73,6 +109,13 @@ export async function searchDatabase(
       const part = `ctid >= '(${page},0)'::tid AND ctid < '(${page + pagesAtOnce},0)'::tid`;
       const stream = client.query(copyTo(`COPY (SELECT ${of} WHERE ${part}) TO STDOUT`));
       rows += await scan(stream, { matcher, section, onRow: (row) => onRow(row, table) });
+      for (const sealed of sealedOf(whole)) {
+        const from = `FROM ONLY ${quote(schema)}.${quote(name)} AS sealed_row WHERE ${part}`;
+        for (const { found, isOpen, read } of await searchSealed(client, { sealed, from, matcher, open })) {
+          if (!isOpen) unopened.set(sealed.column, (unopened.get(sealed.column) ?? 0) + 1);
+          if (found.size > 0) onRow({ section, line: 1, found: new Map([[columnOf(sealed), found]]), read }, table);
+        }
+      }
     }
     done += bytes;
   }
@@ -82,5 +125,6 @@ export async function searchDatabase(
   const section = { table: statisticsTable, columns: statisticsColumns };
   await scan(client.query(copyTo(statistics)), { matcher, section, onRow: (row) => onRow(row, null) });
   const [{ count: largeObjects } = { count: 0 }] = await findRows<{ count: number }>(client, countLargeObjects, {});
-  return { at: times[0]!.at, tables, rows, largeObjects };
+  const rowsUnopened = [...unopened].map(([column, of]) => ({ column, rows: of }));
+  return { at: times[0]!.at, tables, rows, unopened: rowsUnopened, largeObjects };
 }

@@ -1,0 +1,21 @@
+import { findRows, sql, statement, type Queryable, type Sql, type Value } from "../platform/database/sql.ts";
+
+/** The database deletes what is encrypted by these, with the people whom it names. */
+export const mentionsOf = (texts: Value): Sql => sql`mentions_of(${texts}::text[])`;
+
+/** All texts and numbers in a value, wherever they are in it. */
+export function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value.replaceAll("\0", " ").toWellFormed()];
+  if (typeof value === "number") return [String(value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+const findMentionsStatement = statement<{ texts: string[] }>(
+  ({ texts }) => sql`SELECT ${mentionsOf(texts)} AS mentions`,
+  "upstream.findMentions",
+);
+
+export async function findMentions(db: Queryable, value: unknown): Promise<number[]> {
+  const [row] = await findRows<{ mentions: number[] }>(db, findMentionsStatement, { texts: textsIn(value) });
+  return row!.mentions;
+}
