@@ -134,21 +134,29 @@ const roleChecks: readonly Check[] = [
   }),
 ];
 
-const deleteParents = statement<{ importId: string }>(
+const deleteSkipped = statement<{ importId: string }>(
   ({ importId }) => sql`DELETE FROM ${p} WHERE ${p.importId} = ${importId} AND NOT ${p.isDeleted}
-      AND EXISTS (SELECT FROM ${r}
-        WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${p.sourceId} AND ${r.role} = 'PARENT')
+      AND ${p.homeSchoolId} IS NULL AND EXISTS (SELECT FROM ${r}
+        WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${p.sourceId} AND ${r.role} = 'SKIPPED')
       AND NOT EXISTS (SELECT FROM ${r} WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${p.sourceId}
-        AND ${r.role} <> 'PARENT' AND NOT ${r.isDeleted})`,
+        AND ${r.role} <> 'SKIPPED' AND NOT ${r.isDeleted})`,
 );
-const deleteParentRoles = statement<{ importId: string }>(
-  ({ importId }) => sql`DELETE FROM ${r} WHERE ${r.importId} = ${importId} AND ${r.role} = 'PARENT'`,
+const deleteSkippedMemberships = statement<{ importId: string }>(
+  ({ importId }) => sql`DELETE FROM ${m} WHERE ${m.importId} = ${importId}
+      AND EXISTS (SELECT FROM ${r}
+        WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${m.personSourceId} AND ${r.role} = 'SKIPPED')
+      AND NOT EXISTS (SELECT FROM ${p}
+        WHERE ${p.importId} = ${importId} AND ${p.sourceId} = ${m.personSourceId})`,
+);
+const deleteSkippedRoles = statement<{ importId: string }>(
+  ({ importId }) => sql`DELETE FROM ${r} WHERE ${r.importId} = ${importId} AND ${r.role} = 'SKIPPED'`,
 );
 
-/** Drops people who are only PARENT, and this role of others; returns how many people. */
-export async function skipParents(tx: Queryable, importId: string): Promise<number> {
-  const skipped = await run(tx, deleteParents, { importId });
-  await run(tx, deleteParentRoles, { importId });
+/** Drops people who are only SKIPPED, their memberships, and this role of others; returns how many people. */
+export async function dropSkipped(tx: Queryable, importId: string): Promise<number> {
+  const skipped = await run(tx, deleteSkipped, { importId });
+  await run(tx, deleteSkippedMemberships, { importId });
+  await run(tx, deleteSkippedRoles, { importId });
   return skipped;
 }
 

@@ -7,7 +7,7 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
 import { analyzeSparse } from "../platform/database/statistics.ts";
 import { findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
-import { checkStaged, skipParents } from "./check.ts";
+import { checkStaged, dropSkipped } from "./check.ts";
 import { setFaultyRowsAside } from "./faulty-rows.ts";
 import { countDifference, isHeld } from "./counts.ts";
 import { findDifference, longWork } from "./difference.ts";
@@ -228,7 +228,7 @@ async function check(
   { read, faults, notes }: Staged,
 ): Promise<void> {
   await tx.query(longWork);
-  const parents = await skipParents(tx, id);
+  const parents = await dropSkipped(tx, id);
   const all = await checkStaged(tx, id, read, faults);
   const rows = all > 0 && all <= maxFaults ? await setFaultyRowsAside(tx, id) : null;
   const checked = await tx.prisma.import.updateMany({

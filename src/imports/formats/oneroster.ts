@@ -1,7 +1,7 @@
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { Archive } from "../read/zip.ts";
 import { readTable, type Row } from "../read/table.ts";
-import { idLength, nameLength, readUsername, toName } from "../read/value.ts";
+import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import type { StagedGroup } from "../staging.ts";
 import type { ImportMode, KeyColumns, ReadContext, ReadResult } from "./format.ts";
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
@@ -51,7 +51,7 @@ const roles = new Map<string, PersonRole>([
   ...otherRoles.map((name) => [name, "OTHER"] as const),
 ]);
 
-const classTypes = new Map<string, StagedGroup["type"] & string>([
+const classTypes = new Map<string, StagedGroup["type"]>([
   ["homeroom", "KLASSE"],
   ["scheduled", "KURS"],
 ]);
@@ -81,9 +81,12 @@ function readIsDeleted(row: Row, mode: ImportMode): boolean {
 
 function readUser(row: Row, context: RowContext, isRolesApart: boolean): void {
   const isDeleted = readIsDeleted(row, context.mode);
-  if (!isRolesApart && !isDeleted && isParent(row)) return context.staging.note("parents_and_guardians");
-  const sourceId = row.need("sourcedId", idLength);
   const at = { line: row.line, column: row.column("sourcedId") };
+  if (!isRolesApart && !isDeleted && isParent(row)) {
+    skipUser(row, context);
+    return context.staging.note("parents_and_guardians");
+  }
+  const sourceId = row.need("sourcedId", idLength);
   const named = { name: readName(row), username: readUsername(row) };
   if (isRolesApart) return context.staging.person(at, { sourceId, schools: [], role: null, ...named, isDeleted });
   const role = isParent(row) ? "OTHER" : readRole(row);
@@ -94,9 +97,19 @@ function readUser(row: Row, context: RowContext, isRolesApart: boolean): void {
     .filter((key) => key !== "");
   const found = keys.map((key) => findSchool(row, "orgSourcedIds", key, context.orgs));
   const schools = [...new Set(found.filter((school) => typeof school === "string"))];
-  if (schools.length === 0 && keys.length > 0 && !found.includes(undefined))
+  if (schools.length === 0 && keys.length > 0 && !found.includes(undefined)) {
+    skipUser(row, context);
     return context.staging.note("people_without_school");
+  }
   context.staging.person(at, { sourceId, schools, role, ...named, isDeleted });
+}
+
+/** Their enrollments are skipped with them. */
+function skipUser(row: Row, { staging }: RowContext): void {
+  const personSourceId = row.get("sourcedId");
+  if (findValueFault(personSourceId, idLength) !== null) return;
+  const at = { line: row.line, column: row.column("sourcedId") };
+  staging.role(at, { personSourceId, schoolId: null, role: "SKIPPED", isPrimary: false, isDeleted: false });
 }
 
 function readName(row: Row): PersonName {
@@ -135,7 +148,7 @@ function readRoleRow(row: Row, context: RowContext): void {
   const isPrimary = row.get("roleType").toLowerCase() === "primary";
   const at = { line: row.line, column: row.column("userSourcedId") };
   if (isParent(row))
-    return context.staging.role(at, { personSourceId, schoolId: null, role: "PARENT", isPrimary, isDeleted });
+    return context.staging.role(at, { personSourceId, schoolId: null, role: "SKIPPED", isPrimary, isDeleted });
   const role = readRole(row);
   const schoolId = findSchool(row, "orgSourcedId", row.need("orgSourcedId", idLength), context.orgs);
   context.staging.role(at, { personSourceId, schoolId: schoolId ?? null, role: role ?? "OTHER", isPrimary, isDeleted });
@@ -143,12 +156,7 @@ function readRoleRow(row: Row, context: RowContext): void {
 
 function readClass(row: Row, context: RowContext): void {
   const sourceId = row.need("sourcedId", idLength);
-  const type = row.choose(
-    "classType",
-    (text) => classTypes.get(text.toLowerCase()) ?? (text.toLowerCase().startsWith("ext:") ? "SONSTIG" : undefined),
-    "unknown_class_type",
-    "The type is not homeroom or scheduled.",
-  );
+  const type = classTypes.get(row.need("classType").toLowerCase()) ?? "SONSTIG";
   const schoolId = readSchool(row, context);
   const previous = context.carryOvers.get(sourceId) ?? row.take("metadata.previousSourcedId", idLength);
   context.staging.group(
