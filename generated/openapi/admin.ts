@@ -12406,7 +12406,10 @@ export interface components {
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
          */
         UpstreamConnectionId: string;
-        /** @description Only refusals for this reason; `WAITS_FOR_STAFF` for the accounts that can be accepted as guests. */
+        /**
+         * @description Only refusals for this reason; `WAITS_FOR_STAFF` for the accounts that can be accepted as guests.
+         * @example WAITS_FOR_STAFF
+         */
         UpstreamRefusalCodeFilter: components["schemas"]["UpstreamRefusalCode"];
         /**
          * @description The id of the refusal.
@@ -14220,7 +14223,10 @@ export interface operations {
     listUpstreamRefusals: {
         parameters: {
             query?: {
-                /** @description Only refusals for this reason; `WAITS_FOR_STAFF` for the accounts that can be accepted as guests. */
+                /**
+                 * @description Only refusals for this reason; `WAITS_FOR_STAFF` for the accounts that can be accepted as guests.
+                 * @example WAITS_FOR_STAFF
+                 */
                 code?: components["parameters"]["UpstreamRefusalCodeFilter"];
                 /**
                  * @description The maximum number of entries on a page.

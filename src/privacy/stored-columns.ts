@@ -144,7 +144,11 @@ export const storedColumns = {
     none: "import_id row line person_column group_column",
   },
   import_faulty_row: { until: "WEEK", roster: "fields source_id group_source_ids", none: "import_id line" },
-  import_error: { until: "WEEK", roster: "message line_text", none: "import_id row file line column record field code" },
+  import_error: {
+    until: "WEEK",
+    roster: "message line_text",
+    none: "import_id row file line column record field code",
+  },
   import_piece: { until: "WEEK", roster: "bytes", none: "import_id number" },
   import: {
     until: "IMPORTS",

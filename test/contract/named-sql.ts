@@ -226,6 +226,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "the sign-in through a school's own login: a state that is good once, its connection, the person and what is written in few prepared statements; a rule that is compared in the database",
   ],
   [["src/upstream/guest.ts"], "counts the accounts that wait, of one connection that is locked"],
+  [
+    ["src/upstream/mentions.ts"],
+    "a function of the database, by which the deletion of a person finds what is encrypted",
+  ],
   [["src/upstream/refusals.ts"], "one conditional upsert, and the oldest beyond the limit"],
   [["src/upstream/change-connection.ts"], "a row lock, for which new links wait"],
   [["src/upstream/set-up-links.ts"], "a conditional count of test sign-ins, exact for those that come back at once"],
