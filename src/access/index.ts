@@ -126,4 +126,4 @@ export { findViewTimes, type ViewTimes } from "./view-times.ts";
 export { viewVersion, viewVersionOfPerson } from "./view-version.ts";
 export * from "./visibility.ts";
 export { listWithheld, setWithheld, type Withheld } from "./withheld.ts";
-export { heldFromPerson, type PeopleReader, type WithheldItem } from "./withheld-sql.ts";
+export { heldFromPerson, schoolsOf, withheldItems, type PeopleReader, type WithheldItem } from "./withheld-sql.ts";

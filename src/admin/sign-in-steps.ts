@@ -1,6 +1,6 @@
 import type { ClientId, ScopeName, SchoolFacts } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
-import type { SignInFacts } from "../sign-on/index.ts";
+import { isWithoutEffect, type SignInFacts } from "../sign-on/index.ts";
 import { isReached, joinReach, type Reach, type StaffRole } from "../staff/index.ts";
 import type { OperationId, Schemas } from "./handler.ts";
 import { rights } from "./rights.ts";
@@ -210,10 +210,11 @@ function otherSchools(schools: readonly SchoolFacts[], isLetIn: boolean): Step[]
 
 const neverAskedFor: readonly ScopeName[] = ["schools:read", "users:read", "groups:read"];
 
-function questions({ decisions, right, scopes }: SignInFacts): Step[] {
+function questions({ decisions, right, scopes, attributes }: SignInFacts): Step[] {
   if (right.kind === "refused") return [];
   const asked = scopes.filter((scope) => !neverAskedFor.includes(scope));
-  const missing = asked.filter((scope) => !decisions.scopes.includes(scope));
+  const given = { attributes, withheld: decisions.withheld };
+  const missing = asked.filter((scope) => !decisions.scopes.includes(scope) && !isWithoutEffect(scope, given));
   const values = { scopes: decisions.scopes, missingScopes: missing };
   const consent = step("consent", missing.length === 0 ? "PASSED" : "NOTE", values);
   if (right.schools.length <= 1 || !scopes.includes("school")) return [consent];

@@ -16,6 +16,7 @@ export type { ConsentOfPerson, PersonSession } from "./protocol/sessions.ts";
 export { readSignOnData } from "./protocol/person-data.ts";
 export type { StoredEntry } from "./protocol/person-data.ts";
 export { findSignInFacts, releaseSignInLimitsIn } from "./protocol/explain.ts";
+export { isWithoutEffect } from "./protocol/offered-scopes.ts";
 export type { SignInFacts } from "./protocol/explain.ts";
 export { checkSecrets } from "./protocol/keys/shared-secrets.ts";
 export { reEncryptSecrets } from "./protocol/keys/re-encrypt.ts";

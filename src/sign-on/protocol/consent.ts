@@ -1,11 +1,12 @@
-import type { ClientId, ScopeName } from "../../access/index.ts";
+import { schoolsOf, withheldItems, type ClientId, type ScopeName, type WithheldItem } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import { columnNames, findRows, insert, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
 import { arrayOf } from "../../platform/database/parameters-sql.ts";
 
-export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null };
+/** `withheld`: what the person's schools withhold from the app now. */
+export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null; withheld: WithheldItem[] | null };
 
 export type Pair = { clientId: ClientId; personId: PersonId };
 
@@ -17,7 +18,8 @@ export const decisionsOf = (clientId: Sql, personId: Sql): Sql => sql`json_build
   'scopes', coalesce((SELECT ${consent.scopes} FROM ${consent}
     WHERE ${consent.personId} = ${personId} AND ${consent.clientId} = ${clientId}), '{}'),
   'schoolId', (SELECT ${choice.schoolId} FROM ${choice}
-    WHERE ${choice.personId} = ${personId} AND ${choice.clientId} = ${clientId}))`;
+    WHERE ${choice.personId} = ${personId} AND ${choice.clientId} = ${clientId}),
+  'withheld', ${withheldItems(clientId, schoolsOf(personId))})`;
 
 const selectDecisions = statement<{ clientIds: ClientId[]; personIds: PersonId[] }>(
   ({ clientIds, personIds }) => sql`

@@ -2,6 +2,7 @@ import {
   decideSignOnRight,
   personFactsOf,
   signOnFactsOf,
+  type AppAttribute,
   type ClientId,
   type PersonFacts,
   type ScopeName,
@@ -49,6 +50,7 @@ export type SignInFacts = {
   right: SignOnRight;
   decisions: Decisions;
   scopes: ScopeName[];
+  attributes: AppAttribute[];
 };
 
 type SignInQuery = { clientId: ClientId | null; personId: PersonId; now: Date };
@@ -81,6 +83,7 @@ const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
       facts: signOnFactsOf(client, person, now),
       decisions: decisionsOf(client, person),
       scopes: sql`coalesce(${app.scopes}, '{}')`,
+      attributes: sql`coalesce(${app.attributes}::text[], '{}')`,
     })}
     FROM (VALUES (${client})) AS asked (client_id) LEFT JOIN ${app} ON ${app.clientId} = asked.client_id
     WHERE asked.client_id IS NULL OR ${app.clientId} IS NOT NULL`;

@@ -19,7 +19,8 @@ test("success and denial answer 302, the form itself 303", async () => {
   expect(new URL(page.url).pathname).toMatch(/^\/interaction\//);
   const csrf =
     /name="csrf"[^>]*value="([^"]+)"/.exec(page.html)?.[1] ?? /value="([^"]+)"[^>]*name="csrf"/.exec(page.html)![1]!;
-  const posted = await browser.once(`${page.url}/consent`, { method: "POST", body: new URLSearchParams({ csrf }) });
+  const body = new URLSearchParams({ csrf, shown: "openid" });
+  const posted = await browser.once(`${page.url}/consent`, { method: "POST", body });
   expect(posted.status).toBe(303);
   const resumed = await browser.once(posted.headers.get("location")!, {});
   expect(resumed.status).toBe(302);

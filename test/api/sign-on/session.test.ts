@@ -77,7 +77,7 @@ test.each(["query", "form_post"])(
     const csrf = /name="csrf"[^>]*value="([^"]+)"/.exec(consent.html)![1]!;
     const posted = await browser.once(`${consent.url}/consent`, {
       method: "POST",
-      body: new URLSearchParams({ csrf }),
+      body: new URLSearchParams({ csrf, shown: "openid" }),
     });
     const resumed = await endSessionBeforeWrite(() => browser.once(posted.headers.get("location")!, {}));
     const [url, html] = [resumed.headers.get("location") ?? resumed.url, await resumed.text()];

@@ -81,7 +81,8 @@ export const allow: Step = async (visit) => {
   if (personId === null || interaction.prompt.name !== "consent") return showAgain(visit);
   const at = deps.clock();
   const right = await findSignOnRight(deps.db.pool, { personId, clientId }, at);
-  const scopes = withoutRefused(right, visit.scopes);
+  const shown = fieldOf(visit, "shown").split(" ");
+  const scopes = withoutRefused(right, visit.scopes).filter((scope) => shown.includes(scope));
   const audit = {
     at,
     action: "consent_given" as const,

@@ -3,21 +3,6 @@ import type { Translate } from "../../../platform/pages/index.ts";
 
 type Withheld = readonly AppAttribute[];
 
-/** Scopes that give an app nothing without an attribute. */
-const attributeOf: { readonly [Scope in ScopeName]?: AppAttribute } = {
-  profile: "PERSON_NAME",
-  school_address: "SCHOOL_ADDRESS",
-  school_location: "SCHOOL_LOCATION",
-  school_official_id: "SCHOOL_OFFICIAL_ID",
-  schooling_level: "SCHOOLING_LEVEL",
-};
-
-/** Says of a scope that the app gets nothing by it; null for every other. */
-export function describeWithheld(scope: ScopeName, withheld: Withheld, t: Translate): string | null {
-  const attribute = attributeOf[scope];
-  return attribute !== undefined && withheld.includes(attribute) ? t("consent.withheld.instead") : null;
-}
-
 const variants: { readonly [Scope in ScopeName]?: readonly [AppAttribute, string][] } = {
   "people:read": [
     ["PERSON_NAME", "Name"],

@@ -77,7 +77,7 @@ export type WaitingModel = {
   retryAfterSeconds: number;
 };
 
-/** Shows of `claims` only what the scopes ask for, without `withheld`. */
+/** Shows of `claims` only what the scopes ask for, without `withheld`. Posts `shown`, the scopes that it asks for. */
 export type ConsentModel = {
   app: { name: string };
   personName: string | null;

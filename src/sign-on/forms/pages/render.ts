@@ -13,8 +13,10 @@ import {
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { shortCodeOf } from "../../../platform/crypto/short-code.ts";
+import type { ScopeName } from "../../../access/index.ts";
+import { lacksAttribute } from "../../protocol/offered-scopes.ts";
 import { describeValues } from "./consent-values.ts";
-import { describeScope, describeWithheld } from "./consent-withheld.ts";
+import { describeScope } from "./consent-withheld.ts";
 import { drawings } from "./drawings.ts";
 import type * as models from "./models.ts";
 
@@ -148,14 +150,16 @@ export const renderConsentPage = makePage<models.ConsentModel, LeavingContext>(
   "consent",
   ({ scopes, claims, withheld = [] }, { locale }) => {
     const t = translator(locale);
+    const isIdle = (scope: ScopeName) => lacksAttribute(scope, (name) => withheld.includes(name));
     const items = scopes.map((scope) => ({
       scope,
-      value: describeWithheld(scope, withheld, t) ?? describeValues(scope, claims, t),
+      value: isIdle(scope) ? t("consent.withheld.instead") : describeValues(scope, claims, t),
       long: describeScope(scope, withheld, t),
     }));
+    const shown = scopes.filter((scope) => !isIdle(scope)).join(" ");
     // The person's own data comes first: they look for it.
     items.sort((one, other) => Number(one.value === null) - Number(other.value === null));
-    return { values: { items, withheld } };
+    return { values: { items, withheld, fields: { shown } } };
   },
 );
 

@@ -71,11 +71,12 @@ export function makeFindAccount(deps: ProviderDeps) {
         noteSchool(ctx, schoolId);
         // Claims are for tokens, whose person was found above.
         const subject = (await readSubject(deps, pair))!;
+        const { scopes: allowed } = await findPastDecisions(deps, pair);
         const pseudonym = makePseudonym(deps.secrets.pseudonyms, pair);
         const claims = presentClaims({ ...claimsAt(subject, schoolId), pseudonym });
         return {
           sub,
-          ...withoutWithheld(claims, { given: scope.split(" "), ...subject, ...deps.contract }),
+          ...withoutWithheld(claims, { given: scope.split(" "), allowed, ...subject, ...deps.contract }),
           ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}),
         } as AccountClaims;
       },

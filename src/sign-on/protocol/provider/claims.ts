@@ -23,12 +23,16 @@ export function presentClaims({ name, role, school, groups, pseudonym }: ClaimsF
   };
 }
 
-type Scopes = Pick<Subject, "withheld"> & { given: readonly string[]; claimsByScope: Record<string, string[]> };
+type Scopes = Pick<Subject, "withheld"> & {
+  given: readonly string[];
+  allowed: readonly string[];
+  claimsByScope: Record<string, string[]>;
+};
 
-/** Claims that no scope gives but withheld ones are null. */
-export function withoutWithheld(claims: Every<PersonClaims>, { given, withheld, claimsByScope }: Scopes) {
-  if (withheld === null) return claims;
-  const isWithheld = (scope: string) => (withheld as readonly string[]).includes(scope);
+/** Claims that no scope gives but withheld ones, or ones that the person has not allowed, are null. */
+export function withoutWithheld(claims: Every<PersonClaims>, { given, allowed, withheld, claimsByScope }: Scopes) {
+  const isWithheld = (scope: string) =>
+    (withheld as readonly string[] | null)?.includes(scope) === true || !allowed.includes(scope);
   const kept = new Set(given.filter((scope) => !isWithheld(scope)).flatMap((scope) => claimsByScope[scope] ?? []));
   const lost = given.filter(isWithheld).flatMap((scope) => claimsByScope[scope] ?? []);
   return { ...claims, ...Object.fromEntries(lost.filter((name) => !kept.has(name)).map((name) => [name, null])) };

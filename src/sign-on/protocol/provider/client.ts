@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AdapterPayload, Client } from "oidc-provider";
 import {
   type App,
+  type AppAttribute,
   authMethodOf,
   commandLineClientId,
   listSecretHashes,
@@ -15,6 +16,7 @@ export const appMetadata = [
   "secret_sha256",
   "default_scope",
   "scope_platforms",
+  "attributes",
   "has_own_ids",
   "has_own_sids",
 ] as const;
@@ -25,6 +27,9 @@ const placeholder = randomBytes(32).toString("base64url");
 /** The platform names that the app may write into scopes. */
 export const scopePlatformsOf = (client: Client | undefined): readonly string[] =>
   (client?.["scope_platforms"] ?? []) as readonly string[];
+
+export const attributesOf = (client: Client | undefined): readonly AppAttribute[] =>
+  (client?.["attributes"] ?? []) as readonly AppAttribute[];
 
 type Presented = { platform: string; now: Date; keys: readonly PublicKey[] };
 
@@ -53,6 +58,7 @@ export function presentClient(app: App, { platform, now, keys }: Presented): Ada
     ...(app.scopes.length > 0 && { scope: toWire(app.scopes) }),
     ...(app.defaultScopes.length > 0 && { default_scope: toWire(app.defaultScopes) }),
     scope_platforms: app.scopePlatform === null ? [platform] : [platform, app.scopePlatform],
+    attributes: app.attributes,
     id_token_signed_response_alg: app.idTokenAlgorithm,
     ...(app.backchannelLogoutUri && {
       backchannel_logout_uri: app.backchannelLogoutUri,

@@ -1,9 +1,10 @@
 import { type Client, errors, type KoaContextWithOIDC } from "oidc-provider";
 import { type ClientId, scopeFromWire, type ScopeName } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
+import { isWithoutEffect } from "../offered-scopes.ts";
 import { findScopeProblem } from "../scope-problem.ts";
 import { refusedScopes } from "../staff-scopes.ts";
-import { scopePlatformsOf } from "./client.ts";
+import { attributesOf, scopePlatformsOf } from "./client.ts";
 import { findPastDecisions, findRight } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { readHints } from "./hints.ts";
@@ -20,6 +21,13 @@ export function makeLoadGrant(deps: ProviderDeps) {
     const personId = session?.accountId as PersonId;
     const decisions = await findPastDecisions(deps, { clientId, personId });
     const refused = refusedScopes(await findRight(deps, { clientId, personId }));
+    const given = { attributes: attributesOf(client), withheld: decisions.withheld };
+    const unasked = [...ctx.oidc.requestParamScopes]
+      .map((scope) => scopeFromWire(scope)!)
+      .filter((scope) => !decisions.scopes.includes(scope) && isWithoutEffect(scope, given));
+    // The claims of these are null until the person was asked. Others would take effect while a token lasts.
+    const hasClaims = (scope: ScopeName) => scope === "openid" || Object.hasOwn(deps.contract.claimsByScope, scope);
+    const rejected = [...refused, ...unasked.filter((scope) => !hasClaims(scope))];
 
     // The tokens keep these claims: `amr` marks those of a sign-on with a second factor.
     const amr = hasSecondFactor(session?.amr) ? { amr: null } : {};
@@ -38,9 +46,9 @@ export function makeLoadGrant(deps: ProviderDeps) {
     const spell = (scopes: readonly ScopeName[]): string =>
       [...ctx.oidc.requestParamScopes].filter((scope) => scopes.includes(scopeFromWire(scope)!)).join(" ");
     const grant = new provider.Grant({ clientId, accountId: personId });
-    grant.addOIDCScope(spell(decisions.scopes));
-    // The person is not asked for refused scopes, and the app gets a token without them.
-    if (refused.length > 0) grant.rejectOIDCScope(spell(refused));
+    grant.addOIDCScope(spell([...decisions.scopes, ...unasked.filter(hasClaims)]));
+    // The person is not asked for these, and the app gets a token without them.
+    if (rejected.length > 0) grant.rejectOIDCScope(spell(rejected));
     grant.addOIDCClaims(["rat", ...Object.keys(amr)]);
     await grant.save();
     return grant;

@@ -194,7 +194,7 @@ function noteFound(request: ProviderRequest, key: AskedKey, found: FoundArtifact
 }
 
 // Kinds whose statement also reads the person and their rights, which are needed next.
-const lookedUp = new Set(["AuthorizationCode", "RefreshToken"]);
+const lookedUp = new Set(["AuthorizationCode", "RefreshToken", "AccessToken"]);
 
 async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): Promise<FoundArtifact | null> {
   const { store, readClientId } = deps;
