@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { CustomFetch, FetchBody } from "openid-client";
 import type { Gate } from "../platform/concurrency/gate.ts";
 import { makeGate } from "../platform/concurrency/gate.ts";
@@ -29,6 +30,11 @@ const withoutBody = new Set([101, 103, 204, 205, 304]);
 const textOf = (body: FetchBody): string =>
   typeof body === "string" || body instanceof URLSearchParams ? body.toString() : "";
 
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** Answers that arrive together are each parsed in a turn of the event loop of their own. */
+const nextTurn = (): Promise<unknown> => (lastTurn = lastTurn.then(() => setImmediate()));
+
 /**
  * `fetch` for openid-client: through the guarded sender, in the turn of the connection. Errors: UPSTREAM_DOWN;
  * INVALID_RESPONSE for an answer that is too large to parse.
@@ -49,6 +55,7 @@ export function makeGuardedFetch(
         method === "POST" ? await sender.post(url, { ...sent, body: textOf(body) }) : await sender.get(url, sent);
       if (answer.status >= 500 || answer.status === 429)
         throw new UpstreamError("UPSTREAM_DOWN", `${url.pathname} answered ${answer.status}`);
+      await nextTurn();
       const excess =
         answer.start.length > most ? `is larger than ${most / 1024} KiB` : findJsonExcess(answer.start, mostValues);
       if (excess !== null) throw new UpstreamError("INVALID_RESPONSE", `the answer of ${url.pathname} ${excess}`);

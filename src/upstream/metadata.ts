@@ -1,5 +1,6 @@
 import type { CustomFetch } from "openid-client";
 import type { JWK } from "jose";
+import { findJsonExcess } from "../platform/text/outside-json.ts";
 import { UpstreamError } from "./failures.ts";
 
 /** What is kept of a discovery document. */
@@ -86,6 +87,9 @@ export async function readKeys(fetch: CustomFetch, { jwks_uri: address }: Metada
   };
 }
 
+/** Of a discovery document or a key set; real ones have hundreds. */
+const mostValues = 10_000;
+
 async function readJson(fetch: CustomFetch, address: string): Promise<Record<string, unknown>> {
   const headers = { accept: "application/json" };
   const answer = await fetch(address, { method: "GET", headers, body: undefined, redirect: "manual" });
@@ -93,8 +97,19 @@ async function readJson(fetch: CustomFetch, address: string): Promise<Record<str
     const code = answer.status === 404 || answer.status >= 500 ? "UPSTREAM_DOWN" : "INVALID_RESPONSE";
     throw new UpstreamError(code, `${new URL(address).pathname} answered ${answer.status}`);
   }
-  const found: unknown = await answer.json().catch(() => null);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const excess = findJsonExcess(bytes, mostValues);
+  if (excess !== null) throw new UpstreamError("INVALID_RESPONSE", `${new URL(address).pathname} ${excess}`);
+  const found = parseJson(bytes.toString());
   if (typeof found !== "object" || found === null || Array.isArray(found))
     throw new UpstreamError("INVALID_RESPONSE", `${new URL(address).pathname} is not a JSON object`);
   return found as Record<string, unknown>;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -8,7 +8,7 @@ const [quote, backslash, comma, openList, closeList, openObject, closeObject] = 
  * also where it is not JSON.
  */
 export function findJsonExcess(bytes: Uint8Array, mostValues: number): string | null {
-  let [depth, values, isText] = [0, 1, false];
+  let [depth, values, opened, isText] = [0, 1, 0, false];
   for (let at = 0; at < bytes.length; at++) {
     const sign = bytes[at];
     if (isText) {
@@ -18,6 +18,8 @@ export function findJsonExcess(bytes: Uint8Array, mostValues: number): string | 
     else if (sign === comma) {
       if (++values > mostValues) return `has more than ${mostValues} values`;
     } else if (sign === openList || sign === openObject) {
+      // A list in a list costs as much as a value, and needs no comma.
+      if (++opened > mostValues) return `has more than ${mostValues} values`;
       if (++depth > deepestJson) return `is nested deeper than ${deepestJson} levels`;
     } else if (sign === closeList || sign === closeObject) depth -= 1;
   }
