@@ -1,9 +1,9 @@
 import { type RequestHandler, Router } from "express";
-import { makeThreadPool } from "../platform/threads/index.ts";
 import type { Place } from "./documents.ts";
+import { runAside } from "./aside.ts";
 import { packageNames, type PackageName } from "./packages/names.ts";
 import type { Origin } from "./packages/pack.ts";
-import { answerStatic } from "./static-answer.ts";
+import { answerStatic, onFirstRequest } from "./static-answer.ts";
 
 /** Where the sources of the packages are and under which licence, as the operator names them. */
 export type Packages = Pick<Origin, "repository" | "licence">;
@@ -20,18 +20,14 @@ export function makeDownloadsRouter({
 }: Place & { packages: Packages }): Router {
   const router = Router();
   const origin: Origin = { platform, baseUrl, issuerUrl, ...packages };
-  const run = makeThreadPool({ niceness: 10 });
   const make = async (name: PackageName): Promise<RequestHandler> => {
-    const made = await run({ module, seconds: 60 }, { name, origin });
+    const made = await runAside({ module, seconds: 60 }, { name, origin });
     return answerStatic(Buffer.from(made as Uint8Array), { contentType });
   };
-  for (const name of packageNames) {
-    let answer: Promise<RequestHandler> | undefined;
-    router.get(`/${name}`, async (req, res, next) => {
-      answer ??= make(name);
-      answer.catch(() => (answer = undefined));
-      return (await answer)(req, res, next);
-    });
-  }
+  for (const name of packageNames)
+    router.get(
+      `/${name}`,
+      onFirstRequest(() => make(name)),
+    );
   return router;
 }

@@ -17,12 +17,13 @@ export function answerStatic(content: string | Buffer, { contentType, headers = 
 export const answerPage = ({ html, headers }: Pick<Page, "html" | "headers">): RequestHandler =>
   answerStatic(html, { contentType: "text/html; charset=utf-8", headers });
 
-/** Makes an answer when it is first asked for, so that the service starts without it. */
-export function onFirstRequest(make: () => RequestHandler): RequestHandler {
-  let answer: RequestHandler | undefined;
-  return (req, res, next) => {
-    answer ??= make();
-    return answer(req, res, next);
+/** Makes an answer when it is first asked for, so that the service starts without it; again after a failure. */
+export function onFirstRequest(make: () => RequestHandler | Promise<RequestHandler>): RequestHandler {
+  let answer: Promise<RequestHandler> | undefined;
+  return async (req, res, next) => {
+    const making = (answer ??= (async () => make())());
+    making.catch(() => (answer = undefined));
+    return (await making)(req, res, next);
   };
 }
 

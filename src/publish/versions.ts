@@ -1,5 +1,5 @@
 import { Router } from "express";
-import { parse } from "yaml";
+import { runAside } from "./aside.ts";
 import type { PublishedDocument, PublishedRelease } from "./documents.ts";
 import type { RenderArticle } from "./guides.ts";
 import { render } from "./pages.ts";
@@ -11,6 +11,8 @@ type Versions = {
   issuerUrl: string;
   renderArticle: RenderArticle;
 };
+
+const jsonOfYaml = new URL("./json-of-yaml.ts", import.meta.url);
 
 /** Serves `/openapi` and `/openapi/<version>/<name>.yaml` and `.json`. */
 export function makeVersionsRouter({ documents, releases, issuerUrl, renderArticle }: Versions): Router {
@@ -46,7 +48,10 @@ export function makeVersionsRouter({ documents, releases, issuerUrl, renderArtic
   for (const { version, documents } of releases) {
     for (const { name, yaml } of documents) {
       router.get(`/openapi/${version}/${name}.yaml`, answerStatic(yaml, { contentType: "application/yaml" }));
-      const answerJson = () => answerStatic(JSON.stringify(parse(yaml)), { contentType: "application/json" });
+      const answerJson = async () => {
+        const json = (await runAside({ module: jsonOfYaml, seconds: 60 }, yaml)) as string;
+        return answerStatic(json, { contentType: "application/json" });
+      };
       router.get(`/openapi/${version}/${name}.json`, onFirstRequest(answerJson));
     }
   }

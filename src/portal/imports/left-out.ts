@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { stringify } from "csv-stringify/sync";
 import { leftOutHeading } from "../../admin/index.ts";
 import { csvFile } from "../../platform/text/csv.ts";
@@ -5,8 +6,8 @@ import { postAndRedirect, unwrapPage, type Download, type PageRequest, type Page
 import { describeFault, importAddress, readImport } from "./import-record.ts";
 import { listSize, showList } from "./lists.ts";
 
-/** The largest page of the admin API. */
-const pageSize = 1000;
+/** Of long rows, more would keep others waiting. */
+const pageSize = 200;
 
 async function readRows({ api, path }: PageRequest, page: { limit: number; cursor?: string }) {
   const params = { path, query: page };
@@ -48,9 +49,20 @@ export async function handOutLeftOut(request: PageRequest): Promise<Download> {
     cursor = next;
   }
   const rows = table.map((row) => [...row.slice(0, -1), ...headings.slice(row.length - 1).map(() => ""), row.at(-1)!]);
-  const file = stringify([[...headings, await leftOutHeading()], ...rows], { ...csvFile(locale), header: false });
+  const file = await stringifyInTurns([[...headings, await leftOutHeading()], ...rows], csvFile(locale));
   const name = `${fileName.replace(/\.[^.]*$/, "")} - ${t("leftOut.file")}.csv`;
   return { file, type: "text/csv; charset=utf-8", name };
+}
+
+/** As many rows in each turn of the event loop as are read at once. */
+async function stringifyInTurns(rows: string[][], options: ReturnType<typeof csvFile>): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < rows.length; from += pageSize) {
+    const bom = options.bom && from === 0;
+    parts.push(stringify(rows.slice(from, from + pageSize), { ...options, header: false, bom }));
+    await setImmediate();
+  }
+  return parts.join("");
 }
 
 export async function showWarnings(request: PageRequest): Promise<PageView> {
