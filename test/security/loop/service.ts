@@ -1,6 +1,9 @@
-// The service in production in one process, which says how long its event loop stood still.
+// The service in production in one process, which says how long its event loop stood still. Its jobs run when they are
+// asked for, and may call providers and receivers on this machine.
 import { isMainThread } from "node:worker_threads";
+import { makeApp } from "../../../src/app.ts";
 import { readConfig } from "../../../src/config/index.ts";
+import { openShares } from "../../../src/platform/database/shares.ts";
 import { makeLog } from "../../../src/platform/telemetry/log.ts";
 import { startService } from "../../../src/start.ts";
 
@@ -30,16 +33,35 @@ if (isMainThread) {
   const config = {
     ...readConfig({ ...process.env, NODE_ENV: "development", PORT: "0", DEMO_WORLD: "false" }),
     production: true,
+    // Only the jobs of every process run by themselves.
+    role: "web" as const,
   };
   const log = makeLog({ level: "fatal", format: "json" });
   const service = await startService(config, { log, say: () => undefined, onLost: (what) => log.fatal(what) });
+  const url = config.databaseUrl!;
+  const shares = openShares({ url, poolSize: config.databasePoolSize, role: "worker", onConnectionError: () => {} });
+  const local = { ...service.config, role: "worker" as const, production: false, allowPrivateAddresses: true };
+  const app = await makeApp(local, { clock: () => new Date(), log, shares });
   const watch = watchLoop();
-  process.on("message", ({ blockMs }: { blockMs: number }) => {
+  const run = (job: string) => app.jobs.find(({ name }) => name === job)!.run(new AbortController().signal);
+  process.on("message", ({ blockMs, job }: { blockMs: number; job?: string }) => {
     for (const end = performance.now() + blockMs; performance.now() < end;);
-    // After the tick that measures what was before.
-    setTimeout(() => process.send?.({ longestMs: watch.take() }), 2 * tickMs);
+    if (job === undefined) {
+      // After the tick that measures what was before.
+      setTimeout(() => process.send?.({ longestMs: watch.take() }), 2 * tickMs);
+    } else
+      void run(job).then(
+        () => process.send?.({}),
+        (error: unknown) => process.send?.({ failure: String(error) }),
+      );
   });
-  process.once("SIGTERM", () => void service.stop().then(() => process.exit(0)));
+  const stop = async () => {
+    await app.close();
+    await shares.close();
+    await service.stop();
+    process.exit(0);
+  };
+  process.once("SIGTERM", () => void stop());
   process.once("disconnect", () => process.exit(1));
-  process.send?.({ url: service.config.issuerUrl });
+  process.send?.({ url: service.config.issuerUrl, jobs: app.jobs.map(({ name }) => name) });
 }

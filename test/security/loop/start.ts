@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { compileCache } from "../../support/compile-cache.ts";
 import { atFileEnd } from "../../support/file-end.ts";
+import { encryptionKeys } from "../../support/upstream.ts";
 
 export type Watched = {
   url: string;
@@ -10,12 +11,20 @@ export type Watched = {
   takeLongestMs(): Promise<number>;
   /** Lets it stand still; answers as `takeLongestMs`. */
   block(ms: number): Promise<number>;
+  jobs: string[];
+  /** Runs a job to its end. Errors: what the job throws. */
+  runJob(name: string): Promise<void>;
 };
 
 /** Starts the service in a process of its own, whose event loop is watched; ends with the test file. */
 export async function startWatched(databaseUrl: string): Promise<Watched> {
   const child = fork(fileURLToPath(new URL("./service.ts", import.meta.url)), {
-    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, DATABASE_URL: databaseUrl },
+    env: {
+      PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: compileCache,
+      DATABASE_URL: databaseUrl,
+      ENCRYPTION_KEYS: encryptionKeys.map((key) => key.toString("base64")).join(","),
+    },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const ended = once(child, "exit");
@@ -30,11 +39,16 @@ export async function startWatched(databaseUrl: string): Promise<Watched> {
     ])) as [T];
     return message;
   };
-  const { url } = await hear<{ url: string }>();
-  const block = async (blockMs: number) => {
-    const heard = hear<{ longestMs: number }>();
-    child.send({ blockMs });
-    return (await heard).longestMs;
+  const { url, jobs } = await hear<{ url: string; jobs: string[] }>();
+  const ask = (what: { blockMs: number; job?: string }) => {
+    const heard = hear<{ longestMs: number; failure?: string }>();
+    child.send(what);
+    return heard;
   };
-  return { url, block, takeLongestMs: () => block(0) };
+  const block = async (blockMs: number) => (await ask({ blockMs })).longestMs;
+  const runJob = async (job: string) => {
+    const { failure } = await ask({ blockMs: 0, job });
+    if (failure !== undefined) throw new Error(failure);
+  };
+  return { url, block, takeLongestMs: () => block(0), jobs, runJob };
 }
