@@ -1739,7 +1739,7 @@ export interface paths {
         /**
          * List the faulty rows of an import
          * @description The rows of a CSV file that have errors, with the columns of the file; empty if errors of the file are not those of single rows. Of a
-         *     JSON file, its faulty records with the id and name of their person; correct them in the program that the file comes from. Write rows, corrected, into a file of the same columns, add a column `left_out_because`, and upload it: a file with this column is an addition,
+         *     OneRoster archive, the file, line, ids and name of each; of a JSON file, its faulty records with the id and name of their person; correct them in the program that the file comes from. Write rows, corrected, into a file of the same columns, add a column `left_out_because`, and upload it: a file with this column is an addition,
          *     and nobody else leaves. The rows are kept for seven days.
          */
         get: operations["listImportFaultyRows"];
@@ -1763,7 +1763,8 @@ export interface paths {
         /**
          * Leave out faulty rows
          * @description Continues an import in the state `BROKEN` without its faulty rows, if all of its errors are in single rows of a table or
-         *     records of a JSON file (`rows` is not null). Nobody whose row is left out leaves, and their memberships and the groups that only their rows name stay. If a left-out row has no
+         *     of the users, roles, classes and enrollments of an archive, or in records of a JSON file (`rows` is not null). The roles and enrollments of a
+         *     left-out user, the user of a left-out role and the enrollments of a left-out class are left out with them. Nobody whose row is left out leaves, and their memberships and the groups that only their rows name stay. If a left-out row has no
          *     readable id (`rows.withoutId`), it might be about anybody, so nobody leaves and no group ends by this import. The changes are then
          *     calculated, and the import waits to be applied.
          */
@@ -7600,7 +7601,7 @@ export interface components {
         ImportFaultyRow: {
             /**
              * Format: int32
-             * @description The number of the line; in a JSON file, that of the record.
+             * @description The number of the line; in a JSON file, that of the record; in an archive, that of the row in this list.
              * @example 17
              */
             line: number;

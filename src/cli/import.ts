@@ -92,7 +92,7 @@ export const verbs: Verbs = {
   }),
   "leave-out": makeApiCommand({
     summary:
-      "Go on without the faulty rows of a broken CSV or JSON file; nobody whose row is left out leaves. Then show the import.",
+      "Go on without the faulty rows of a broken file; nobody whose row is left out leaves. Then show the import.",
     args,
     run: async (service, { args: { importId: id } }) => show(service, await calls.leaveOutRows(service, id)),
   }),

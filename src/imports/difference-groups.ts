@@ -2,7 +2,7 @@ import { allowsGroupStep } from "../directory/index.ts";
 import { run, sql, statement, table, type Part, type Sql, type Queryable } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { firstOf, ofDirectory as personOfDirectory } from "./difference-people.ts";
-import { isNamedInFaultyRow } from "./faulty-rows.ts";
+import { isMembershipOfFaultyRow, isNamedInFaultyRow } from "./faulty-rows.ts";
 import type { SchoolPart } from "./record.ts";
 import {
   a,
@@ -151,12 +151,13 @@ const insertDeleted = statement<OfSchool>((values) =>
 // Files list all groups of the people in them. Groups made here are not in files, and ended groups keep their members.
 const insertLeft = (isOfImport: Sql) => {
   const person = importPerson.as("p");
-  return statement<Pick<SchoolPart, "schoolId">>(({ schoolId }) =>
+  return statement<OfSchool>(({ importId, schoolId }) =>
     importMembership.insert(
       removed,
       sql`FROM ${person}
        JOIN ${m} ON ${m.personId} = ${person.id} AND ${m.schoolId} = ${schoolId} JOIN ${g} ON ${g.id} = ${m.groupId}
-       WHERE NOT ${person.isGone} AND ${isOfImport} AND NOT ${isKept}`,
+       WHERE NOT ${person.isGone} AND ${isOfImport} AND NOT ${isKept}
+         AND NOT ${isMembershipOfFaultyRow(importId, { person: person.sourceId, group: g.sourceSystemIdentifier })}`,
     ),
   );
 };

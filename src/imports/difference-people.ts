@@ -132,6 +132,7 @@ const insertLeavers = statement<Omit<Values, "now">>(({ importId, schoolId, scho
      WHERE ${a.schoolId} = ${schoolId} AND ${p.homeSchoolId} <> ${schoolId} AND ${p.homeSchoolId} = ANY (${schools})
        AND EXISTS (SELECT FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}
          AND ${s.homeSchoolId} = ${p.homeSchoolId} AND ${s.schoolId} = ${s.homeSchoolId} AND NOT ${s.isDeleted})
+       AND NOT ${isOfFaultyRow(importId, p.sourceSystemIdentifier)}
        AND NOT EXISTS (SELECT FROM ${i} WHERE ${i.id} = ${p.id})`,
   ),
 );

@@ -10,8 +10,10 @@ import {
   update,
   type Columns,
   type Part,
+  type Sql,
   type Queryable,
 } from "../platform/database/sql.ts";
+import { countArchiveRows, setArchiveRowsAside } from "./faulty-archive-rows.ts";
 import type { ImportFault, ImportId } from "./record.ts";
 
 /** Numbers of rows; `withoutId` counts the faulty ones of which nobody can tell whose they are. */
@@ -125,15 +127,33 @@ const removals = [
   ),
 ];
 
-const count = makeFindOne<RowCounts, OfImport>(
-  ({ importId }) => sql`
-  SELECT (SELECT count(DISTINCT ${numberOf(p)})::int FROM ${p} WHERE ${p.importId} = ${importId}) AS readable,
-    count(*)::int AS faulty, (count(*) FILTER (WHERE ${f.sourceId} IS NULL))::int AS "withoutId"
-  FROM ${f} WHERE ${f.importId} = ${importId}`,
+const makeCount = (countReadable: (importId: Part) => Sql) =>
+  makeFindOne<RowCounts, OfImport>(
+    ({ importId }) => sql`
+    SELECT ${countReadable(importId)} AS readable,
+      count(*)::int AS faulty, (count(*) FILTER (WHERE ${f.sourceId} IS NULL))::int AS "withoutId"
+    FROM ${f} WHERE ${f.importId} = ${importId}`,
+  );
+const count = makeCount(
+  (importId) => sql`(SELECT count(DISTINCT ${numberOf(p)})::int FROM ${p} WHERE ${p.importId} = ${importId})`,
 );
+const countOfArchive = makeCount(countArchiveRows);
+
+export type RowsAside = { rows: RowCounts | null; dependent: number };
 
 /** Takes the faulty rows out of the staged ones; null, and nothing done, if the faults are not those of single rows. */
-export async function setFaultyRowsAside(tx: Queryable, importId: ImportId): Promise<RowCounts | null> {
+export async function setFaultyRowsAside(
+  tx: Queryable,
+  importId: ImportId,
+  { isArchive }: { isArchive: boolean },
+): Promise<RowsAside> {
+  if (!isArchive) return { rows: await setTableRowsAside(tx, importId), dependent: 0 };
+  const dependent = await setArchiveRowsAside(tx, importId);
+  if (dependent === null) return { rows: null, dependent: 0 };
+  return { rows: await countOfArchive(tx, { importId }), dependent };
+}
+
+async function setTableRowsAside(tx: Queryable, importId: ImportId): Promise<RowCounts | null> {
   const values = { importId };
   await run(tx, numberErrors, values);
   if ((await findRows(tx, findOtherFaults, values)).length > 0) return null;
@@ -153,6 +173,21 @@ export const isNamedInFaultyRow = (importId: Part, sourceId: Part) => sql`(
   EXISTS (SELECT FROM ${f} WHERE ${f.importId} = ${importId} AND ${f.sourceId} IS NULL)
   OR ${sourceId} IN (SELECT id FROM ${f}, unnest(${f.groupSourceIds}) AS id
     WHERE ${f.importId} = ${importId}))`;
+
+/** SQL: pairs of a person and a group, people, or groups, whose membership an import left out or may have left out. */
+const leftOut = (importId: Part, what: Sql, where: Sql, from: Sql = sql`${f}, unnest(${f.groupSourceIds}) AS id`) =>
+  sql`(SELECT ${what} FROM ${from} WHERE ${f.importId} = ${importId} AND ${where})`;
+
+/** SQL: the import left out a row that says, or may say, that this person is in this group. */
+export const isMembershipOfFaultyRow = (importId: Part, { person, group }: Record<"person" | "group", Sql>) => sql`(
+  (${person}, ${group}) IN ${leftOut(importId, sql`${f.sourceId}, id`, sql`${f.sourceId} IS NOT NULL`)}
+  OR ${person} IN ${leftOut(
+    importId,
+    f.sourceId,
+    sql`${f.sourceId} IS NOT NULL AND cardinality(${f.groupSourceIds}) = 0`,
+    sql`${f}`,
+  )}
+  OR ${group} IN ${leftOut(importId, sql`id`, sql`${f.sourceId} IS NULL`)})`;
 
 export async function listFaultyRows(
   { prisma }: RecordStore,

@@ -230,14 +230,19 @@ async function check(
   await tx.query(longWork);
   const parents = await dropSkipped(tx, id);
   const all = await checkStaged(tx, id, read, faults);
-  const rows = all > 0 && all <= maxFaults ? await setFaultyRowsAside(tx, id) : null;
+  const { rows, dependent } =
+    all > 0 && all <= maxFaults ? await setFaultyRowsAside(tx, id, read) : { rows: null, dependent: 0 };
   const checked = await tx.prisma.import.updateMany({
     where: { id, state: "READING" },
     data: {
       mode: read.mode,
       state: all > 0 ? "BROKEN" : "READY",
       errorCount: rows === null ? all : await tx.prisma.importError.count({ where: { importId: id } }),
-      notes: parents === 0 ? notes : { ...notes, parents_and_guardians: parents },
+      notes: {
+        ...notes,
+        ...(parents > 0 && { parents_and_guardians: parents }),
+        ...(dependent > 0 && { rows_of_faulty_rows: dependent }),
+      },
       ...(rows !== null && { rows, headings: (read.headings ?? []).map(cleanCell) }),
       namedSchoolIds: [...read.schools],
     },

@@ -7,7 +7,10 @@ import { withInterruptibleTransaction, type Interrupt } from "../platform/databa
 import { lostByte } from "./read/text.ts";
 import { columnNames, render, sql, table, type NewRow } from "../platform/database/sql.ts";
 
-/** `column` is the field's number (CSV) or character (JSON); `record` the number of a JSON record, 0 for its file. */
+/**
+ * `column` is the field's number (CSV) or character (JSON); `record` the number of a JSON record, 0 for its file, or
+ * the line of a row that was read.
+ */
 export type FaultPosition = {
   file: string;
   line: number;

@@ -151,7 +151,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "finds and keeps the staff among those whom a comparison would remove, in its temporary tables",
   ],
   [
-    ["src/imports/{faulty-rows,warnings}.ts"],
+    ["src/imports/{faulty-rows,faulty-archive-rows,warnings}.ts"],
     "takes faulty rows out of all staged ones, and looks for likely mistakes in these",
   ],
   [["src/imports/record.ts"], "removes all staged rows of an import; sets the time limit for it, and `ANALYZE`"],

@@ -18,7 +18,7 @@ import { storeOf } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { findTraces } from "../support/traces.ts";
-import { makeImporter, now, origin, readDirectory, rules } from "./rosters.ts";
+import { makeImporter, now, origin, readDirectory, rules, zip } from "./rosters.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -40,7 +40,7 @@ const directory = async () => {
   return [...ofSchool(people), ...ofSchool(groups)].map((line) => line.slice(officialId.length + 1));
 };
 
-async function leaveOut(content: string): Promise<ImportId> {
+async function leaveOut(content: string | Buffer): Promise<ImportId> {
   const { id, state } = await preview(content, { school });
   expect(state).toBe("BROKEN");
   await leaveOutFaultyRows(db, await findImport(storeOf(db), id, undefined), 1, origin);
@@ -358,3 +358,170 @@ test.each(["{}", "[", "[7 7]", "[7]"])(
     expect(await preview(file, { school })).toMatchObject({ state: "BROKEN", rows: null });
   },
 );
+
+type Archive = Record<"orgs" | "users" | "roles" | "classes" | "enrollments", string[]>;
+const archiveHead: Archive = {
+  orgs: ["sourcedId,type,identifier"],
+  users: ["sourcedId,givenName,familyName,orgSourcedIds,role"],
+  roles: ["sourcedId,userSourcedId,roleType,role,orgSourcedId"],
+  classes: ["sourcedId,title,classType,schoolSourcedId"],
+  enrollments: ["sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role"],
+};
+
+/** Users 1 to 5, of whom 5 teaches; 1 and 2 are in class a, 3 and 4 in class b, 5 in both. */
+function wholeArchive(version: string): Archive {
+  const ids = ["1", "2", "3", "4", "5"];
+  const role = (id: string) => (id === "5" ? "teacher" : "student");
+  const is12 = version === "1.2";
+  const members = ["a1", "a2", "b3", "b4", "a5", "b5"];
+  return {
+    orgs: [`o,school,${officialId}`],
+    users: ids.map((id) => (is12 ? `${id},N${id},Muster` : `${id},N${id},Muster,o,${role(id)}`)),
+    roles: is12 ? ids.map((id) => `r${id},${id},primary,${role(id)},o`) : [],
+    classes: ["a,5a,homeroom,o", "b,5b,homeroom,o"],
+    enrollments: members.map((pair) => `e${pair},${pair[0]!},o,${pair[1]!},${role(pair[1]!)}`),
+  };
+}
+
+const pack = (archive: Archive, more: Record<string, string> = {}) => {
+  const written = (name: keyof Archive) => {
+    const [head] = archiveHead[name] as [string];
+    const headOf = name === "users" && archive.roles.length > 0 ? "sourcedId,givenName,familyName" : head;
+    return [headOf, ...archive[name], ""].join("\n");
+  };
+  const names = (Object.keys(archiveHead) as (keyof Archive)[]).filter(
+    (n) => n !== "roles" || archive.roles.length > 0,
+  );
+  return zip({ ...Object.fromEntries(names.map((name) => [`${name}.csv`, written(name)])), ...more });
+};
+
+type Spoil = { version?: string; file: keyof Archive; from: RegExp; to: string };
+type Expected = { rows: string[]; leaves?: boolean; b?: string; dependent?: number };
+
+test.each<[string, Spoil, Expected]>([
+  [
+    "a user with an unknown role",
+    { file: "users", from: /^2,(.*),student$/, to: "2,$1,wizard" },
+    { rows: ["users.csv 2 2  unknown_role"], dependent: 1 },
+  ],
+  [
+    "a user without a first name",
+    { file: "users", from: /^4,N4/, to: "4," },
+    { rows: ["users.csv 4 4  value_missing"], dependent: 1 },
+  ],
+  [
+    "a user at an unknown organisation",
+    { file: "users", from: /^4,(.*),o,/, to: "4,$1,x," },
+    { rows: ["users.csv 4 4  unknown_org"], dependent: 1 },
+  ],
+  [
+    "a role that is unknown",
+    { version: "1.2", file: "roles", from: /^r4,(.*)student/, to: "r4,$1wizard" },
+    { rows: ["roles.csv 4 4  unknown_role"], dependent: 2 },
+  ],
+  [
+    "a user without a role",
+    { version: "1.2", file: "roles", from: /^r4,.*/, to: "r5b,5,secondary,aide,o" },
+    { rows: ["users.csv 4 4  role_missing"], dependent: 1 },
+  ],
+  [
+    "a class without a name",
+    { file: "classes", from: /^b,5b/, to: "b," },
+    { rows: ["classes.csv 3  b value_missing"], dependent: 3 },
+  ],
+  [
+    "a class at no school",
+    { file: "classes", from: /^(b.*),o$/, to: "$1,x" },
+    { rows: ["classes.csv 3  b unknown_org"], dependent: 3 },
+  ],
+  [
+    "an enrollment with an unknown role",
+    { file: "enrollments", from: /^(eb4.*),student/, to: "$1,wizard" },
+    { rows: ["enrollments.csv 4 4 b unknown_role"] },
+  ],
+  [
+    "an enrollment of an unknown user",
+    { file: "enrollments", from: /^(eb4.*),4,student/, to: "$1,99,student" },
+    { rows: ["enrollments.csv 4 99 b unknown_person"], b: "3=STUDENT,5=TEACHER" },
+  ],
+  [
+    "an enrollment in an unknown class",
+    { file: "enrollments", from: /^eb4,b/, to: "eb4,z" },
+    { rows: ["enrollments.csv 4 4 z unknown_group"], b: "3=STUDENT,5=TEACHER" },
+  ],
+  [
+    "an enrollment without a class",
+    { file: "enrollments", from: /^eb4,b/, to: "eb4," },
+    { rows: ["enrollments.csv 4 4  value_missing"] },
+  ],
+  [
+    "an enrollment without a user",
+    { file: "enrollments", from: /^(eb4.*),4,student/, to: "$1,,student" },
+    { rows: ["enrollments.csv 4  b value_missing"], leaves: false },
+  ],
+  [
+    "a user with too many fields",
+    { file: "users", from: /^4,.*/, to: "$&,more" },
+    { rows: ["users.csv 4 4  field_count"], leaves: false, dependent: 1 },
+  ],
+  [
+    "an id that is used twice",
+    { file: "users", from: /^4,.*/, to: "$&\n$&" },
+    { rows: ["users.csv 5 4  id_twice"], leaves: false, dependent: 2 },
+  ],
+  [
+    "a guardian with too many fields",
+    { file: "users", from: /^4,(.*),student/, to: "$&\n9,$1,guardian,more" },
+    { rows: ["users.csv 5   field_count"], leaves: false },
+  ],
+])("OneRoster: %s is left out with what depends on it, and makes nobody leave", async (_, spoil, expected) => {
+  const { version = "1.1", file, from, to } = spoil;
+  const all = wholeArchive(version);
+  await run(await pack(all));
+  const was = await directory();
+  // The first user of each list leaves, unless a row may be anybody's.
+  const withoutFirst = (lines: string[]) => lines.slice(1);
+  const next: Archive = {
+    ...all,
+    users: withoutFirst(all.users),
+    roles: withoutFirst(all.roles),
+    enrollments: withoutFirst(all.enrollments),
+  };
+  next[file] = next[file].map((line) => line.replace(from, to));
+  const id = await leaveOut(await pack(next));
+  const { leaves = true, rows, dependent, b = "3=STUDENT,4=STUDENT,5=TEACHER" } = expected;
+  const { notes, rows: counts } = await findImport(storeOf(db), id, undefined);
+  const listed = await listFaultyRows(db, id, { limit: 9 });
+  expect(listed.map(({ fields, faults: [fault] }) => `${fields.slice(0, 4).join(" ")} ${fault!.code}`)).toEqual(rows);
+  expect(listed.map(({ fields: [name, line] }) => `${name} ${line}`)).toEqual(
+    listed.map(({ faults: [fault] }) => `${fault!.file} ${fault!.line}`),
+  );
+  expect(counts).toMatchObject({ faulty: rows.length, withoutId: leaves ? 0 : rows.length });
+  expect(notes["rows_of_faulty_rows"]).toBe(dependent);
+  await applyImport(db, id, rules, origin);
+  expect(await directory()).toEqual(
+    was
+      .filter((line) => !leaves || !line.startsWith("1 "))
+      .map((line) => (leaves && line.startsWith("a ") ? line.replace("1=STUDENT,", "") : line))
+      .map((line) => (line.startsWith("b ") ? `b KLASSE 5b ${b}` : line)),
+  );
+});
+
+test("OneRoster: rows of a delta are left out, and faults of whole files leave nothing to leave out", async () => {
+  const all = wholeArchive("1.1");
+  await run(await pack(all));
+  const was = await directory();
+  const delta = {
+    "manifest.csv": "propertyName,value\nfile.users,delta\nfile.classes,delta\nfile.enrollments,delta\n",
+  };
+  const changed = { ...all, users: ["2,Neu,Muster,o,wizard", "3,Neu,Muster,o,student"], classes: [] };
+  const id = await leaveOut(await pack({ ...changed, enrollments: ["e,b,o,2,student"] }, delta));
+  await applyImport(db, id, rules, origin);
+  expect(await directory()).toEqual(was.map((line) => line.replace(/N3/g, "Neu")));
+  for (const broken of [
+    { ...all, orgs: [...all.orgs, "o2,school,DE-F-NONE"] },
+    { ...all, users: all.users.map((line) => line.replace(/student|teacher/, "wizard")) },
+    { ...all, enrollments: [...all.enrollments, 'e,"a,o,1,student'] },
+  ])
+    expect(await preview(await pack(broken))).toMatchObject({ state: "BROKEN", rows: null });
+});

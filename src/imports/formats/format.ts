@@ -18,7 +18,9 @@ export type ReadResult = {
   mode: ImportMode;
   schools: ReadonlySet<SchoolId>;
   keyColumns: KeyColumns;
-  /** Of a file that is one table. */
+  /** Whether the rows are in several files. */
+  isArchive: boolean;
+  /** Of what is kept of a faulty row. */
   headings?: readonly string[];
 };
 

@@ -1,5 +1,6 @@
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { Archive } from "../read/zip.ts";
+import { archiveHeadings } from "../faulty-archive-rows.ts";
 import { readTable, type Row } from "../read/table.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import type { StagedGroup } from "../staging.ts";
@@ -29,7 +30,7 @@ export async function readOneRoster({ files }: Archive, input: ReadContext): Pro
   await table("enrollments.csv", ["sourcedId", "classSourcedId", "schoolSourcedId", "userSourcedId", "role"], (row) =>
     readEnrollment(row, context),
   );
-  return { mode: manifest.mode, schools: orgs.schools, keyColumns };
+  return { mode: manifest.mode, schools: orgs.schools, keyColumns, isArchive: true, headings: archiveHeadings };
 }
 
 const keyColumns: KeyColumns = {

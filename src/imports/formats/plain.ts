@@ -60,6 +60,7 @@ export async function readPlain(
   const columns = { file: file.name, person: idColumn || "id" };
   return {
     mode: isAddition ? "DELTA" : (input.mode ?? mapping?.mode ?? "BULK"),
+    isArchive: false,
     headings,
     schools: new Set([school]),
     keyColumns: { person: columns, group: { file: file.name, group: "classes" }, membership: columns, role: columns },

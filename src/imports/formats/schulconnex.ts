@@ -31,7 +31,7 @@ export async function readSchulconnex(file: SourceFile, input: ReadContext): Pro
   take(reader.end());
   const columns = { file: file.name, person: "pid", group: "gruppe.id" };
   const keyColumns = { person: columns, group: columns, membership: columns, role: columns };
-  return { mode, schools, keyColumns, headings: ["pid", "vorname", "familienname"] };
+  return { mode, schools, keyColumns, isArchive: false, headings: ["pid", "vorname", "familienname"] };
 }
 
 type RecordPlace = { line: number; column: number; record: number };

@@ -136,6 +136,7 @@ function makeRow({ line, fields }: CsvRecord, { file, width, indexes, labels }: 
       {
         file,
         line,
+        record: line,
         column: heading === null ? null : column(heading),
         field: (heading !== null && labels?.[indexesOf(heading)[0] ?? -1]) || heading,
       },
