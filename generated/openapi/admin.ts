@@ -12658,6 +12658,11 @@ export interface components {
          */
         AppViewDeleted: boolean;
         /**
+         * @description `*` creates the record. If there is one by now, nothing is done and the response is 412.
+         * @example *
+         */
+        IfNoneMatchAny: "*";
+        /**
          * @description The id of a version of an agreement.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b01
          */
@@ -20185,6 +20190,11 @@ export interface operations {
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description `*` creates the record. If there is one by now, nothing is done and the response is 412.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatchAny"];
             };
             path: {
                 /**

@@ -102,12 +102,14 @@ export const answerRecord = <T extends object>(body: T, without: readonly (keyof
   headers: { ETag: tagOf(body, without) },
 });
 
-/** Compares the record with `If-Match` (RFC 9110 section 13.1.1). Errors: StaleRecord. */
+/** Compares the record with `If-Match` and `If-None-Match: *` (RFC 9110 section 13.1). Errors: StaleRecord. */
 export function refuseStale<T extends object>(
-  headers: { "If-Match"?: string },
+  headers: { "If-Match"?: string; "If-None-Match"?: "*" },
   current: T | null,
   without: readonly (keyof T)[] = [],
 ): void {
+  if (headers["If-None-Match"] !== undefined && current !== null)
+    throw new StaleRecord(current, tagOf(current, without));
   const expected = headers["If-Match"]?.trim();
   if (expected === undefined) return;
   if (current === null) throw new StaleRecord(null, null);

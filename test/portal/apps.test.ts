@@ -116,6 +116,18 @@ describe("an app at a school", () => {
     expect(await grantOf(school, clientId)).toMatchObject({ signOnAudience: "ROLES" });
   });
 
+  test("a first grant does not replace one that somebody else made meanwhile", async () => {
+    const { school, clientId, browser, address } = await makeWorld();
+    const chosen = { signOn: "EVERYBODY", step: "preview" };
+    const form = await browser.open(`${address}/change`);
+    const preview = await browser.submit(form, "/change", chosen);
+    await make.grant({ app: clientId, school, signOn: { kind: "ROLES", roles: ["TEACHER"] }, sync: false });
+    const late = await browser.submit(preview, "/change", { step: "confirm" });
+    expect([late.status, (await browser.submit(form, "/change", chosen)).status]).toEqual([412, 412]);
+    expect(late.html).toContain("Jemand anderes hat das inzwischen geändert.");
+    expect(await grantOf(school, clientId)).toMatchObject({ signOnAudience: "ROLES" });
+  });
+
   test("is taken everything back from, after it is said what disappears", async () => {
     const { school, group, clientId, browser, address } = await makeWorld();
     await make.grant({ app: clientId, school, groups: [group], signOn: "NOBODY" });
@@ -140,7 +152,7 @@ describe("what an app sees", () => {
     const file = await browser.open(`${address}/view/file?resource=people`);
     expect(file.headers.get("content-disposition")).toContain("people.json");
     expect(file.html).toMatch(/^\[{"id":"/);
-    const escaped = file.html.replaceAll('"', "&quot;");
+    const escaped = file.html.replaceAll('"', "&quot;").replaceAll("'", "&#39;");
     expect(page.html).toContain(`<code>${escaped}</code>`);
     const [{ id }] = JSON.parse(file.html) as [{ id: string }];
     const one = await browser.open(`${address}/view?resource=person&id=${id}`);

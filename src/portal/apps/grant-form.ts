@@ -66,7 +66,7 @@ async function preview(request: PageRequest, settings: Settings): Promise<PageVi
     listGroups(request),
     unwrap(
       request.api.PUT(route, {
-        params: { path: request.path, query: { "dry-run": true }, header: ifMatch(request) },
+        params: { path: request.path, query: { "dry-run": true }, header: asShown(request) },
         body: settings,
       }),
     ),
@@ -94,7 +94,7 @@ async function preview(request: PageRequest, settings: Settings): Promise<PageVi
 }
 
 async function confirm(request: PageRequest, settings: Settings): Promise<Redirect> {
-  const params = { path: request.path, header: ifMatch(request) };
+  const params = { path: request.path, header: asShown(request) };
   await unwrapUnlessDone(request.api.PUT(route, { params, body: settings }), settings);
   return { to: addressOf(request), done: "granted" };
 }
@@ -106,6 +106,10 @@ const audienceOf = (request: PageRequest, grant: NonNullable<CatalogueApp["grant
     grant.signOn,
     grant.signOnGroups.map(({ name }) => name),
   );
+
+/** Of a school that had given the app nothing, the form holds no tag: somebody else's first grant is not replaced. */
+const asShown = (request: PageRequest) =>
+  request.field("tag") === "" ? { "If-None-Match": "*" as const } : ifMatch(request);
 
 /** The tag of the grant; "" if there is none yet. */
 async function readTag(request: PageRequest): Promise<string> {
