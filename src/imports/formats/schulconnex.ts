@@ -119,9 +119,9 @@ function readRecord(element: JsonElement, state: ReadState): void {
     readContext(reader, ["personenkontexte", index], state),
   );
   const ofSchools = contexts.filter((context) => context !== null && context !== "PARENT");
+  const sourceId = reader.text(["pid"], idLength);
   if (ofSchools.length === 0 && !reader.hasFault())
     return state.staging.note(contexts.includes("PARENT") ? "parents_and_guardians" : "people_without_school");
-  const sourceId = reader.text(["pid"], idLength);
   if (ofSchools.length === 0) return stageUnread(state.staging, at, sourceId);
   const known = ofSchools.filter((context) => context.schoolId !== undefined);
   const here = known.filter((context) => !context.isDeleted);

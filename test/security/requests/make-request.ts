@@ -195,6 +195,12 @@ const raws = [
   `GET /health/live HTTP/1.1\nHost: x\n\n`,
 ];
 
+/** The request of an example of the contract. */
+export function makeValidRequest(random: Random, place: Place, credentials: Credentials): Generated {
+  const bytes = write(makeValid(random, place, credentials), random);
+  return { kind: "valid", caller: place.caller, pieces: 1, bytes, isCut: false };
+}
+
 /** The next request: an eighth as the contract wants it, most with one change, some with many, some no HTTP at all. */
 export function makeRequest(random: Random, places: readonly Place[], credentials: Credentials): Generated {
   const pieces = random.pick([1, 1, 1, 1, 1, 1, 3, 7]);
