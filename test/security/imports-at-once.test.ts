@@ -1,5 +1,3 @@
-import { readdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import type pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
@@ -15,6 +13,7 @@ import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { countStopped, waitForTest, whileStopped } from "../support/standstill.ts";
 import { getAppToken } from "../support/token.ts";
+import { listUploads } from "../support/uploads.ts";
 import { waitWithoutEnd } from "../support/waiting.ts";
 
 // Files of other tests are not counted.
@@ -45,7 +44,7 @@ const countCopies = async () => {
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle' AND query ~ '^COPY staged'";
   return (await db.pool.query(text)).rowCount;
 };
-const countUploads = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("schultor-upload-")).length;
+const countUploads = async () => (await listUploads()).length;
 const read = async (call: AdminClient, id: string) => shown(await call("GET", `/imports/${id}`));
 const countStaged = (schoolId: SchoolId) => db.prisma.stagedPerson.count({ where: { schoolId } });
 const cancel = (call: AdminClient, id: string) => call("POST", `/imports/${id}/cancellation`);

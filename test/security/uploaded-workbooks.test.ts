@@ -1,10 +1,9 @@
-import { readdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { findWorkbookFault } from "../../src/imports/read/check-workbook.ts";
 import { makeStaff } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
+import { listUploads } from "../support/uploads.ts";
 import { writeRoster, zip } from "../imports/rosters.ts";
 
 const service = await startService();
@@ -97,7 +96,6 @@ attacks.push(
   ["a sheet whose part is a prototype", { more: relationNamed("__proto__") }, "workbook_damaged"],
 );
 
-const leftFiles = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("schultor-upload-"));
 const handIn = (body: Buffer, query = "") =>
   office("POST", `/imports?school=${school}${query}`, {
     body,
@@ -105,9 +103,9 @@ const handIn = (body: Buffer, query = "") =>
   });
 
 test.each(attacks)("a workbook with %s is refused, and leaves no file", async (_, parts, code) => {
-  const before = await leftFiles();
+  const before = await listUploads();
   expect(await handIn(await workbook(parts))).toMatchObject({ status: 400, body: { code } });
-  expect((await leftFiles()).filter((name) => !before.includes(name))).toEqual([]);
+  expect((await listUploads()).filter((name) => !before.includes(name))).toEqual([]);
 });
 
 test("another import and the service go on while a child is killed, and the fault is one of the file", async () => {
@@ -124,14 +122,14 @@ test("another import and the service go on while a child is killed, and the faul
 });
 
 test("a cancelled import ends its child, and leaves no file", async () => {
-  const before = await leftFiles();
+  const before = await listUploads();
   // Each cell trims the same long text, which takes minutes.
   const strings = [`${" ".repeat(20_000_000)}x`];
   const cells = columnsOf(16_000).map((column) => shared(`${column}3`, 0));
   const slow = await workbook({ strings, sheets: [sheet(row(3, cells.join("")))] });
   const { id } = (await handIn(slow, "&in-background=true")).body as { id: string };
   expect((await office("POST", `/imports/${id}/cancellation`)).status).toBe(204);
-  const left = async () => (await leftFiles()).filter((name) => !before.includes(name));
+  const left = async () => (await listUploads()).filter((name) => !before.includes(name));
   // Earlier than the child's time ends.
   await expect.poll(left, { timeout: 20_000 }).toEqual([]);
 });

@@ -20,6 +20,7 @@ import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { waitForTest, whileStopped } from "../../support/standstill.ts";
 import { getAppToken } from "../../support/token.ts";
+import { listUploads } from "../../support/uploads.ts";
 import { zip } from "../../imports/rosters.ts";
 
 const service = await startService();
@@ -148,13 +149,10 @@ test("at its start a process removes the files of killed ones, also of one that 
 });
 
 test("a file that comes with a wrong parameter leaves nothing behind", async () => {
-  const before = await readdir(tmpdir());
+  const before = await listUploads();
   const query = `&carry-over=${encodeURIComponent("a=c\nb=c")}&school-year=2026`;
   expect(refusalOf(await handIn(office, csv("1;student;Ada;Muster;5a"), { query }))).toEqual([400, "invalid_request"]);
-  const made = (await readdir(tmpdir())).filter(
-    (name) => name.startsWith("schultor-upload-") && !before.includes(name),
-  );
-  expect(made).toEqual([]);
+  expect((await listUploads()).filter((name) => !before.includes(name))).toEqual([]);
 });
 
 test("the line of a fault in JSON is the part around it, and in an archive that of its file", async () => {
