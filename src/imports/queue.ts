@@ -176,7 +176,9 @@ export function makeTurns({ db, atOnce, connections }: TurnOptions) {
   }
 
   return {
+    /** Of two turns of one import in this process, the later takes over unless the other runs: that one is refused. */
     keep(importId: ImportId) {
+      const other = kept.get(importId);
       const stopping = new AbortController();
       const { signal } = stopping;
       const { promise: started, resolve, reject } = Promise.withResolvers<unknown>();
@@ -186,14 +188,16 @@ export function makeTurns({ db, atOnce, connections }: TurnOptions) {
       };
       const turn = { start, stopping, hasStarted: false };
       signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-      kept.set(importId, turn);
       started.catch(() => undefined);
+      (other?.hasStarted === true ? turn : other)?.stopping.abort(importRunning());
+      if (other?.hasStarted !== true) kept.set(importId, turn);
       ticking ??= poll();
       wakeUp.wake();
       return {
         started,
         signal,
         async end(): Promise<void> {
+          if (kept.get(importId) !== turn) return;
           kept.delete(importId);
           await leaveQueue(db.pool, importId).catch(() => undefined);
           wakeUp.wake();
