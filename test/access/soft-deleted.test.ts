@@ -188,7 +188,7 @@ test.each(Object.keys(afterwards))("an app reads a soft-deleted person as on the
   expect(await takeTold(world)).toEqual(told);
 });
 
-test("whoever leaves in the change that ends the class stays, as soft-deleted", async () => {
+test("a person who leaves in the change that ends the class stays, as soft-deleted", async () => {
   for (const subjectType of ["SHARED", "APP"] as const) {
     const world = await makeWorld(subjectType);
     await change(classEnds!(world), softDelete(world));
@@ -242,7 +242,7 @@ test.each(Object.keys(returns))("a restored person is shown by what holds then w
   expect(rows).toEqual(told[0] === "delete no_longer_synced" ? [{ cause: "no_longer_synced" }] : []);
 });
 
-test("whoever is deleted for good after their class ended is told of once, and gone", async () => {
+test("a person who is deleted for good after their class ended is announced once, and gone", async () => {
   const world = await makeWorld("APP");
   await change(softDelete(world));
   await change(classEnds!(world));

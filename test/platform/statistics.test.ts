@@ -111,7 +111,7 @@ test("it waits for an ANALYZE that is running, but for no transaction that has c
   }
 });
 
-test("whoever writes people and groups of a whole school counts them", () => {
+test("code that writes people and groups of a whole school runs analyzeFilled", () => {
   const writers = globSync("src/**/*.ts").filter((path) =>
     /\binsert\(\s*"(person|affiliation|group|membership)"/.test(readFileSync(path, "utf8")),
   );

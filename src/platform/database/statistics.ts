@@ -65,7 +65,7 @@ export async function analyzeFilled(tx: Queryable): Promise<void> {
     const { rows } = await tx.query<Filled>({ name: "platform.findFilled", text: findFilled });
     const asked = tries === 0 ? rows : rows.filter(({ isUnknown }) => isUnknown);
     if (asked.length === 0) return;
-    // Whoever holds the lock for longer than an ANALYZE has counted rows of its own, which serve too.
+    // A transaction that holds the lock for longer than an ANALYZE takes has counted its own rows, which is enough.
     if (tries > 0) await sleep(pauseMs);
     await analyze(
       tx,
