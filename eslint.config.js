@@ -36,7 +36,7 @@ const ownTimeout = {
     "CallExpression[callee.name='test'] > ObjectExpression > Property[key.name='timeout'] > Literal",
     "CallExpression[callee.property.name='run'] > CallExpression[callee.object.name='AbortSignal'][callee.property.name='timeout']",
   ].join(", "),
-  message: "The timeouts of vitest.config.ts only end what hangs: a shorter one fails on a busy machine.",
+  message: "The timeouts of test/support/run-settings.ts only end what hangs: a shorter one fails on a busy machine.",
 };
 const ownWalks = {
   selector:

@@ -1,3 +1,4 @@
+// @module-tag model
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// @module-tag every-postgresql
 import type pg from "pg";
 import { describe, expect, test } from "vitest";
 import type { ClientId, NamesRead } from "../../src/access/index.ts";

@@ -1,3 +1,5 @@
+// @module-tag model
+// @module-tag every-postgresql
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {

@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
-import { runSettings } from "../support/run-settings.ts";
+import { slowSettings } from "../support/run-settings.ts";
 
 // What a person sees, in a real Chromium: Debian's chromium-headless-shell or chromium, or what CHROMIUM names.
 export default defineConfig({
   test: {
-    ...runSettings,
+    ...slowSettings,
     name: "browser",
     include: ["test/browser/**/*.test.ts"],
     globalSetup: ["test/support/test-server.ts"],

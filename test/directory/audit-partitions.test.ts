@@ -1,3 +1,4 @@
+// @module-tag every-postgresql
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

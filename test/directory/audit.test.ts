@@ -1,3 +1,4 @@
+// @module-tag every-postgresql
 import { expect, test } from "vitest";
 import { sweepAudit } from "../../src/events/index.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";

@@ -1,3 +1,4 @@
+// @module-tag every-postgresql
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { withTransaction } from "../../src/platform/database/db.ts";

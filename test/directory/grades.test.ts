@@ -1,3 +1,4 @@
+// @module-tag every-postgresql
 import { expect, test } from "vitest";
 import { findGrades } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";

@@ -1,12 +1,12 @@
 import { defineConfig } from "vitest/config";
-import { runSettings } from "../support/run-settings.ts";
+import { slowSettings } from "../support/run-settings.ts";
 
 // The examples, and the package for partners in Deno. What npm has for them the set-up installs; besides they need
 // Debian's python3-authlib, python3-flask, python3-requests, php-cli, php-curl, php-mbstring, php-guzzlehttp-guzzle,
 // default-jre-headless.
 export default defineConfig({
   test: {
-    ...runSettings,
+    ...slowSettings,
     name: "examples",
     include: ["test/examples/**/*.test.ts"],
     globalSetup: ["test/examples/install.ts", "test/support/test-server.ts"],

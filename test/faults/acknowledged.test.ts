@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { check, type Finding } from "../drills/failover/checks.ts";
 import { cookieOf, startLoad, type Ledger } from "../drills/failover/load.ts";

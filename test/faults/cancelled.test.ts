@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { makeStaff } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";

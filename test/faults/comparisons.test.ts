@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { findDifferences, viewOfApp, type PersonRecord } from "../drills/faults/contents.ts";
 import { watchServerErrors } from "../drills/faults/server-errors.ts";

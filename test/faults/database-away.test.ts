@@ -1,3 +1,4 @@
+// @module-tag slow
 import { beforeAll, expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";

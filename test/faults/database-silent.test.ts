@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/database/db.ts";
 import { listenFor, makeWakeUp } from "../../src/platform/jobs/wake-up.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { existsSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import { startProgram } from "../support/program.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import {

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";

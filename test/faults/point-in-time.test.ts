@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { isInstalled } from "../drills/point-in-time/pgbackrest.ts";
 import { startProgram } from "../support/program.ts";

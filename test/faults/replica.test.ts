@@ -1,3 +1,4 @@
+// @module-tag slow
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { changeDirectory, setGrant } from "../../src/access/index.ts";
 import { updateSchool } from "../../src/directory/index.ts";

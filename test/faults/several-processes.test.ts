@@ -1,3 +1,4 @@
+// @module-tag slow
 import { existsSync } from "node:fs";
 import { request } from "node:http";
 import { expect, onTestFinished, test } from "vitest";

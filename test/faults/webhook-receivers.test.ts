@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createServer, type AddressInfo } from "node:net";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { OutboundPolicy } from "../../src/platform/outbound/guarded-request.ts";

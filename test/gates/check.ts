@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installedServers } from "../support/servers.ts";
+import { listFlaky, resultsPath, root } from "./results.ts";
 import { describeWithFailures, runGates, sumUp, type Gate } from "./run-gates.ts";
 
 const { values } = parseArgs({
@@ -16,8 +17,6 @@ const { values } = parseArgs({
 });
 const testUser = values["tests-as"];
 
-const root = join(import.meta.dirname, "../..");
-const results = (name: string) => join(root, ".cache/check", `${name}.json`);
 // Of each gate. They only end what hangs: a quiet machine needs less than half.
 const minutes = 40;
 const script = (name: string): Pick<Gate, "program" | "args" | "minutes"> => ({
@@ -25,25 +24,25 @@ const script = (name: string): Pick<Gate, "program" | "args" | "minutes"> => ({
   args: ["run", "--silent", name],
   minutes,
 });
-const tests = (name: string, kept = name): Omit<Gate, "name"> => {
+const tests = (name: string): Omit<Gate, "name"> => {
   const { program, args } = script(name);
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${results(kept)}`];
-  // Properties are tried in full.
-  const env = { TEST_WHOLE: "1" };
-  return { program, args: [...args, "--", ...reporters], minutes, results: results(kept), env };
+  const results = resultsPath(name.replace(":", "-"));
+  return {
+    program,
+    args: [...args, "--", "--reporter=default", "--reporter=json", `--outputFile=${results}`],
+    minutes,
+    results,
+  };
 };
-
-/** What depends on PostgreSQL once more on the servers that are installed, properties half as often. */
-function otherServers(): Gate[] {
-  if (installedServers().length === 0) return [];
-  const whole = tests("test", "test-on-other-postgresql");
-  return [parallel("tests on other PostgreSQL", { ...whole, env: { TEST_SERVERS: "installed" } })];
-}
+/** Tests whose script writes its results itself, because it runs again what failed. */
+const retried = (name: string): Omit<Gate, "name"> => ({
+  ...script(name),
+  results: resultsPath(name.replace(":", "-")),
+});
 
 /** What goes through the proxy of the tests is counted in a folder of this run. */
 const exchanges = join(root, ".cache/check/exchanges");
-const whole = tests("test");
-const allTests: Gate = { name: "tests", ...whole, env: { ...whole.env, EXCHANGES_FOLDER: exchanges } };
+const counted = { env: { EXCHANGES_FOLDER: exchanges } };
 
 const parallel = (name: string, gate: Omit<Gate, "name">): Gate => ({ name, ...gate, isParallel: true });
 
@@ -56,12 +55,26 @@ function asUser(gate: Gate): Gate {
   return { ...gate, program: "runuser", args: ["-u", testUser, "--", "env", ...env, gate.program, ...gate.args] };
 }
 
+/** What depends on the version of PostgreSQL, on the servers that are installed. */
+const otherServers = (): Gate[] =>
+  installedServers().length === 0 ? [] : [parallel("tests on other PostgreSQL", tests("test:postgresql"))];
+
 /** What the tests leave out for an ordinary user. */
 function testsAsRoot(): Gate[] {
   if (testUser === undefined) return [];
-  const gate = tests("test", "test-as-root");
-  const args = [...gate.args, "test/faults/embedded-postgres.test.ts", "--testNamePattern", "as root"];
-  return [parallel("tests as root", { ...gate, args })];
+  const results = resultsPath("test-as-root");
+  const file = "test/faults/embedded-postgres.test.ts";
+  const args = [
+    "run",
+    "--project",
+    "slow",
+    file,
+    "--testNamePattern",
+    "as root",
+    "--reporter=json",
+    `--outputFile=${results}`,
+  ];
+  return [parallel("tests as root", { program: "vitest", args, minutes, results })];
 }
 
 /** In the order in which they are cheap to fail. */
@@ -78,11 +91,12 @@ const gates: Gate[] = [
   parallel("code rules", script("lint:code")),
   parallel("format", script("lint:format")),
   parallel("import rules", { ...script("lint:imports"), expects: /\([1-9]\d* modules/ }),
-  asUser(allTests),
+  asUser({ name: "tests", ...tests("test"), ...counted }),
+  asUser({ name: "slow tests", ...retried("test:slow"), ...counted }),
   ...testsAsRoot(),
   parallel("every operation is tested", { program: "node", args: ["test/proxy/report.ts"], minutes }),
   // The longest of them first. Those in the browser mostly wait, those on other PostgreSQL mostly compute.
-  parallel("browser", tests("test:browser")),
+  parallel("browser", retried("test:browser")),
   ...otherServers(),
   parallel("compatibility", tests("test:compatibility")),
   parallel("examples", tests("test:examples")),
@@ -95,6 +109,7 @@ for (const name of [values.first, ...values.only])
   if (name !== "" && !known.has(name))
     throw new Error(`No gate is called ${name}; there are: ${[...known].join(", ")}`);
 
+const startedAt = Date.now();
 rmSync(exchanges, { recursive: true, force: true });
 mkdirSync(exchanges, { recursive: true });
 if (testUser !== undefined) {
@@ -113,6 +128,9 @@ const outcomes = await runGates(ordered, {
 
 console.log("");
 for (const outcome of outcomes) console.log(describeWithFailures(outcome));
+const flaky = listFlaky().filter(({ at }) => Date.parse(at) >= startedAt);
+if (flaky.length > 0)
+  console.log(`${flaky.length} flaky: ${flaky.map(({ file, test }) => `${file}: ${test}`).join("; ")}`);
 const { passed, failed, ok } = sumUp(outcomes);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = ok ? 0 : 1;

@@ -1,5 +1,6 @@
 import { spawn, type StdioOptions } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
+import { listFailures, readResults, type TestResults } from "./results.ts";
 
 export type Gate = {
   name: string;
@@ -92,7 +93,7 @@ async function runGate(gate: Gate, { say, env = process.env, deadline = Infinity
       ? await run(gate, milliseconds, { ...env, ...gate.env })
       : { code: null, output: "", cpuSeconds: 0, why: "no time is left" };
   const { code, output, cpuSeconds } = ended;
-  const tests = gate.results ? readResults(gate.results) : noResults;
+  const tests = gate.results ? count(readResults(gate.results)) : noResults;
 
   let why = ended.why;
   if (!why && code !== 0) why = `it ended with ${String(code)}`;
@@ -150,34 +151,14 @@ function endGroup(pid: number | undefined): void {
 }
 
 type Results = Pick<Outcome, "passed" | "failed" | "skipped" | "failures">;
-const firstLine = (text = ""): string => text.split("\n", 1)[0]!;
 const noResults: Results = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
-function readResults(path: string): Results {
-  try {
-    const results = JSON.parse(readFileSync(path, "utf8")) as {
-      numPassedTests: number;
-      numFailedTests: number;
-      numPendingTests: number;
-      numTodoTests: number;
-      testResults: {
-        name: string;
-        status: string;
-        message: string;
-        assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
-      }[];
-    };
-    return {
-      passed: results.numPassedTests,
-      failed: results.numFailedTests,
-      skipped: results.numPendingTests + results.numTodoTests,
-      failures: results.testResults.flatMap(({ name: file, status, message, assertionResults }) => {
-        const tests = assertionResults.filter((result) => result.status === "failed");
-        if (tests.length === 0) return status === "failed" ? [`${file}: ${firstLine(message)}`] : [];
-        return tests.map((test) => `${file}: ${test.fullName}: ${firstLine(test.failureMessages[0])}`);
-      }),
-    };
-  } catch {
-    return noResults;
-  }
+function count(results: TestResults | null): Results {
+  if (results === null) return noResults;
+  return {
+    passed: results.numPassedTests,
+    failed: results.numFailedTests,
+    skipped: results.numPendingTests + results.numTodoTests,
+    failures: listFailures(results).map(({ file, test, said }) => [file, test, said].filter(Boolean).join(": ")),
+  };
 }

@@ -1,3 +1,4 @@
+// @module-tag every-postgresql
 import { expect, test } from "vitest";
 import { changeDirectory, findApp } from "../../src/access/index.ts";
 import { softDeletePerson } from "../../src/directory/index.ts";

@@ -1,3 +1,4 @@
+// @module-tag model
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { makeCsvReader, type CsvFault } from "../../src/imports/read/csv.ts";

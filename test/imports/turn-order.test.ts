@@ -1,3 +1,4 @@
+// @module-tag model
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";

@@ -1,3 +1,4 @@
+// @module-tag every-postgresql
 import { readFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import pg from "pg";

@@ -1,3 +1,4 @@
+// @module-tag every-postgresql
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { analyzeFilled, analyzeOutdated } from "../../src/platform/database/statistics.ts";

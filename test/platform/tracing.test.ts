@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/index.ts";
 import { startTracing } from "../../src/platform/telemetry/tracing/index.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { PNG } from "pngjs";
 import type { GroupId } from "../../src/directory/index.ts";

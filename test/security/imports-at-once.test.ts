@@ -1,3 +1,4 @@
+// @module-tag slow
 import type pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";

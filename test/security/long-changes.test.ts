@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { leastPoolSize } from "../../src/platform/database/share-sizes.ts";
 import { makeStaff, type Sent } from "../support/admin.ts";

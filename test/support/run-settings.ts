@@ -1,3 +1,5 @@
+import { tags } from "./suites.ts";
+
 /** Of every run of tests. */
 export const runSettings = {
   root: new URL("../..", import.meta.url).pathname,
@@ -6,7 +8,15 @@ export const runSettings = {
   isolate: false,
   // Node reads the TypeScript itself, so that a file of tests starts quickly.
   experimental: { viteModuleRunner: false },
+  tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
   // They only end what hangs, also on a machine that is busy with other work.
+  testTimeout: 20_000,
+  hookTimeout: 20_000,
+};
+
+/** Of the tests that start programs, a browser for instance, or wait for real time. */
+export const slowSettings = {
+  ...runSettings,
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: { poll: { timeout: 120_000, interval: 20 } },

@@ -5,14 +5,15 @@ import { expect } from "vitest";
 export const asked = { seed: read("TEST_SEED"), runs: read("TEST_RUNS"), path: process.env["TEST_PATH"] };
 export const seed = asked.seed ?? 20_260_203;
 
-const isWholeCheck = process.env["TEST_WHOLE"] === "1";
+const isWhole = process.env["TEST_WHOLE"] === "1";
 
+const usualTimeoutMs = isWhole ? 600_000 : 20_000;
 /** How long a property may take. Units: milliseconds. */
-export const walkTimeoutMs = asked.runs === undefined && asked.path === undefined ? 600_000 : 3_600_000;
+export const walkTimeoutMs = asked.runs === undefined && asked.path === undefined ? usualTimeoutMs : 3_600_000;
 
 /**
- * How a property is tried: `numRuns` times from the same seed in the whole check, half as often in `npm test`, unless
- * the environment says otherwise.
+ * How a property is tried: `numRuns` times from the same seed in the slow suite, a tenth as often in the fast one,
+ * unless the environment says otherwise.
  *
  * TEST_SEED: begins another walk. TEST_RUNS: how often, for every property. TEST_PATH: only the one that a failure
  * printed.
@@ -22,7 +23,7 @@ export const walkTimeoutMs = asked.runs === undefined && asked.path === undefine
  */
 export function walks<Made>(numRuns: number): fc.Parameters<Made> {
   const again = asked.path === undefined ? { endOnFailure: true } : { path: asked.path };
-  const usual = isWholeCheck ? numRuns : Math.ceil(numRuns / 2);
+  const usual = isWhole ? numRuns : Math.ceil(numRuns / 10);
   return { seed, numRuns: asked.runs ?? usual, ...again, reporter: report };
 }
 
@@ -30,7 +31,7 @@ function report<Made>(run: fc.RunDetails<Made>): void {
   if (!run.failed) return;
   const { currentTestName = "", testPath = "" } = expect.getState();
   const name = currentTestName.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const command = `TEST_SEED=${run.seed} TEST_PATH=${run.counterexamplePath ?? ""} npx vitest run --project embedded ${relative(testPath)} -t '${name}'`;
+  const command = `TEST_SEED=${run.seed} TEST_PATH=${run.counterexamplePath ?? ""} npx vitest run ${relative(testPath)} -t '${name}'`;
   throw new Error(`${fc.defaultReportMessage(run) ?? ""}\n\nOnly this one again, made smaller:\n${command}`, {
     cause: run.errorInstance,
   });

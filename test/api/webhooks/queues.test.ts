@@ -1,3 +1,4 @@
+// @module-tag every-postgresql
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import { listDeliveries, redeliverFailed } from "../../../src/webhooks/index.ts";

@@ -1,3 +1,4 @@
+// @module-tag model
 import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";

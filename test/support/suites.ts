@@ -1,0 +1,23 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What a line at the head of a file of tests says, such as `// @module-tag slow`, with what it means. */
+export const tags = {
+  slow: "starts programs, waits for real time or moves much data",
+  model: "walks at random: shortly in the fast suite, in full in the slow one",
+  "every-postgresql": "runs on every installed PostgreSQL as well",
+};
+export type Tag = keyof typeof tags;
+
+const root = join(import.meta.dirname, "../..");
+
+// Need a Chromium, Java and Python, or packages of their own, and have configurations of their own.
+export const apart = "test/{browser,clients,compatibility,examples,generators}/**";
+export const everything = "{src,openapi,demo,prisma,bench,test}/**/*.test.ts";
+
+/** The files whose head has this tag, relative to the project's root. */
+export function filesTagged(tag: Tag): string[] {
+  const files = globSync(everything, { cwd: root, exclude: [apart] });
+  const line = new RegExp(`^// @module-tag ${tag}$`, "m");
+  return files.filter((file) => line.test(readFileSync(join(root, file), "utf8").slice(0, 400))).toSorted();
+}
