@@ -20,6 +20,17 @@ export async function countWaiting(
   return rows[0]!.count;
 }
 
+/**
+ * Ends once as many statements wait for a lock. PostgreSQL tells nobody of it, so it is asked until it says so.
+ */
+export async function untilWaiting(
+  db: { pool: Pick<Db["pool"], "query"> },
+  count = 1,
+  which: Parameters<typeof countWaiting>[1] = {},
+): Promise<void> {
+  while ((await countWaiting(db, which)) !== count);
+}
+
 /** Lets the statements of a pool that has no connection yet wait for as long as a test holds what they need. */
 export function waitWithoutEnd(pool: pg.Pool): void {
   if (pool.totalCount > 0) throw new Error("The pool has connections already.");
