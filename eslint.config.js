@@ -29,6 +29,12 @@ const machineTime = {
   message: "Processes share what they decide by time: take the clock as an argument. `systemClock` is the machine's.",
 };
 
+const numberedParameter = {
+  selector:
+    ":matches(Literal[value=/\\b(SELECT|INSERT|UPDATE|DELETE|VALUES|WHERE|SET)\\b[^]*\\$[1-9]/], TemplateElement[value.raw=/\\$[1-9]/])",
+  message: "Parameters of statements have names: write them with sql`…` of src/platform/database/sql.ts.",
+};
+
 const ownTimeout = {
   selector: [
     "CallExpression[callee.name=/^(test|(before|after)(All|Each))$/] > Literal[raw=/^[0-9]/]",
@@ -124,13 +130,13 @@ export default tseslint.config(
     files: ["src/**/*.ts"],
     ignores: ["src/access/visibility.ts", "src/cli/**", "src/platform/clock.ts"],
     rules: {
-      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, machineTime],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, machineTime, numberedParameter],
     },
   },
   {
     files: ["src/{idm,schulconnex}/**/*.ts", "src/access/subject-claims.ts", "src/access/change-tracking/snapshot.ts"],
     rules: {
-      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, wholeTable, machineTime],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, wholeTable, machineTime, numberedParameter],
     },
   },
   {

@@ -129,6 +129,12 @@ describe("a service whose sign-on differs from its contract does not start", () 
     return () => readContract(copy);
   };
 
+  test("an operation without code", () => {
+    const copy = structuredClone(document);
+    copy.paths["/oauth2/tenant"] = { get: { operationId: "getTenant", security: [], responses: { "200": {} } } };
+    expect(() => readContract(copy)).toThrow("differ in the operations. Only in the contract: getTenant.");
+  });
+
   test("a claim that no scope brings", () => {
     const plant = changed(({ IdTokenClaims }) => void (IdTokenClaims!.properties["tenant"] = { type: "string" }));
     expect(plant).toThrow("differ in the claims of an ID token. Only in the contract: tenant.");

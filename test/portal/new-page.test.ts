@@ -4,15 +4,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Area, SchoolPage } from "../../src/portal/frame/index.ts";
 import type { CurrentPage, Links } from "../../src/portal/frame/navigation.ts";
-import { makeStep, steps } from "../support/four-changes.ts";
 import { checkArea } from "../support/page-texts.ts";
 
-// Makes the page of docs/design/four-changes.md, and changes its texts and templates. What a missing file does to the
-// types is in test/contract/newcomer.test.ts.
+// Makes a page, and changes its texts and templates.
 
 let folder: string;
 const frame = "src/portal/frame";
-const page = "src/portal/size/";
 const check = () => checkArea(folder, { shared: [frame] });
 const write = (file: string, text: string) => writeFile(join(folder, file), text);
 const writeTexts = (locale: "de" | "en", texts: Record<string, string>) =>
@@ -22,8 +19,10 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "size-"));
   await mkdir(join(folder, "templates"));
   await mkdir(join(folder, "locales"));
-  for (const step of steps.filter(({ file }) => file.startsWith(page)))
-    await write(step.file.slice(page.length), makeStep(step, ""));
+  await write("index.ts", 'pages.get("/size", ({ t }) => ({ title: t("size.title"), view: "size" }));');
+  await write("templates/size.eta", '<p><%= it.t("size.people", { count: it.count }) %></p>');
+  await writeTexts("en", { title: "Size", people: "People: {{count}}" });
+  await writeTexts("de", { title: "Größe", people: "Personen: {{count}}" });
 });
 afterEach(() => rm(folder, { recursive: true }));
 
