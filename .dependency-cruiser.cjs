@@ -31,7 +31,7 @@ module.exports = {
         "admin uses all modules below it; only the pages, src/app.ts and the local client of the command line use it.",
       severity: "error",
       from: {
-        path: "^(src|demo|prisma|openapi|test/bench)/",
+        path: "^(src|demo|prisma|openapi|bench)/",
         pathNot: `${inModules(...top)}|^src/(app|cli/local/connect)\\.ts$`,
       },
       to: { path: inModules("admin") },
@@ -42,7 +42,7 @@ module.exports = {
         "sandbox uses the modules below it, which do not know it; admin, the command line and src/app.ts use it.",
       severity: "error",
       from: {
-        path: "^(src|demo|prisma|openapi|test/bench)/",
+        path: "^(src|demo|prisma|openapi|bench)/",
         pathNot: `${inModules("sandbox", ...top, "cli")}|^src/app\\.ts$`,
       },
       to: { path: inModules("sandbox") },
@@ -51,7 +51,7 @@ module.exports = {
       name: "portal-on-top",
       comment: "Only src/app.ts uses the portal.",
       severity: "error",
-      from: { path: "^(src|demo|prisma|openapi|test/bench)/", pathNot: `${inModules("portal")}|^src/app\\.ts$` },
+      from: { path: "^(src|demo|prisma|openapi|bench)/", pathNot: `${inModules("portal")}|^src/app\\.ts$` },
       to: { path: inModules("portal") },
     },
     {
@@ -74,7 +74,7 @@ module.exports = {
       comment:
         "Other modules are imported by their index.ts, but for the files that the command line in the package for partners has without the rest of their module.",
       severity: "error",
-      from: { path: "^(src|demo|prisma|openapi|test/bench)/([^/]+)" },
+      from: { path: "^(src|demo|prisma|openapi|bench)/([^/]+)" },
       to: {
         path: `${inModules(...ladder.slice(1), ...siblings, "sandbox", ...top, "config")}(?!index\\.ts$)`,
         pathNot: "^$1/$2/|^src/(access/(client-authentication|token)|config/remote|webhooks/signature)\\.ts$",
@@ -205,7 +205,7 @@ module.exports = {
   options: {
     doNotFollow: { path: "node_modules" },
     exclude: {
-      path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|test/compatibility/programs|test/bench/peers/better-auth|generated/(redoc|client)|\\.cache|coverage)/",
+      path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|test/compatibility/programs|bench/peers/better-auth|generated/(redoc|client)|\\.cache|coverage)/",
     },
     tsPreCompilationDeps: true,
     combinedDependencies: false,

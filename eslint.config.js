@@ -148,6 +148,7 @@ export default tseslint.config(
       "openapi/**/*.ts",
       "prisma/**/*.ts",
       "demo/**/*.ts",
+      "bench/**/*.ts",
       "test/**/*.ts",
       "*.ts",
     ],
@@ -156,7 +157,7 @@ export default tseslint.config(
   {
     // `expect.any()` and rows of a database are of type any; clients of other makers mark as deprecated what is unsafe
     // outside a test.
-    files: ["test/**/*.ts", "**/*.test.ts"],
+    files: ["{bench,test}/**/*.ts", "**/*.test.ts"],
     rules: {
       "@typescript-eslint/no-base-to-string": "off",
       "@typescript-eslint/no-unsafe-assignment": "off",
@@ -168,7 +169,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["test/**/*.ts", "**/*.test.ts"],
+    files: ["{bench,test}/**/*.ts", "**/*.test.ts"],
     rules: {
       "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks, ownTimeout],
     },

@@ -22,12 +22,12 @@ import {
   type ConnectionId,
   type ConnectionUpdate,
 } from "../../src/upstream/index.ts";
-import { openBenchDatabase } from "../bench/database.ts";
-import { startSubject, type Subject } from "../bench/harness.ts";
-import { makeBrowser } from "../bench/monday/browser.ts";
-import { openGlewlwyd } from "../bench/peers/glewlwyd.ts";
-import { peerApp } from "../bench/peers/peer.ts";
-import { authorizationUrl, redeemCode } from "../bench/sign-on.ts";
+import { openBenchDatabase } from "../../bench/database.ts";
+import { startSubject, type Subject } from "../../bench/harness.ts";
+import { makeBrowser } from "../../bench/monday/browser.ts";
+import { openGlewlwyd } from "../../bench/peers/glewlwyd.ts";
+import { peerApp } from "../../bench/peers/peer.ts";
+import { authorizationUrl, redeemCode } from "../../bench/sign-on.ts";
 import { makeMakers } from "../support/make.ts";
 import type { TestApp } from "../support/token.ts";
 import { withDatabase } from "../support/test-server.ts";

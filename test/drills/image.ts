@@ -11,7 +11,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openBenchDatabase } from "../bench/database.ts";
+import { openBenchDatabase } from "../../bench/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { exchange, giveLogin, signOn } from "../support/token.ts";
 import { findPort } from "../support/find-port.ts";

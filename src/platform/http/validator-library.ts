@@ -6,7 +6,7 @@ import { uuidPattern } from "../crypto/ids.ts";
 import { isDay, isInstant } from "../days.ts";
 
 // All that depends on internals of express-openapi-validator. Its own middleware compiles every path's pattern at each
-// request, answers HEAD with 405 and adds path parameters to the whole app; test/bench/README.md has the cost.
+// request, answers HEAD with 405 and adds path parameters to the whole app; bench/README.md has the cost.
 const options = {
   strict: false,
   validateSchema: false,
