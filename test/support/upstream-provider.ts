@@ -36,22 +36,24 @@ export type UpstreamProvider = {
   close(): Promise<void>;
 };
 
+const pairs: ReturnType<typeof generateKeyPair>[] = [];
+
+/** A key under an id of its own. All providers of a process take the same ones in turn, which cost much to make. */
+async function takeKey(number: number) {
+  const { privateKey } = await (pairs[number] ??= generateKeyPair("RS256", { extractable: true }));
+  const jwk = { ...(await exportJWK(privateKey)), alg: "RS256", use: "sig", kid: crypto.randomUUID() };
+  return { privateKey, jwk };
+}
+
 /** oidc-provider as a school's own login: one client, accounts that a test names, no page; ends with the test file. */
 export async function startUpstreamProvider(
   options: { authMethod?: "client_secret_basic" | "client_secret_post" } = {},
 ): Promise<UpstreamProvider> {
-  const makeKey = async () => {
-    const { privateKey } = await generateKeyPair("RS256", { extractable: true });
-    return {
-      privateKey,
-      jwk: { ...(await exportJWK(privateKey)), alg: "RS256", use: "sig", kid: crypto.randomUUID() },
-    };
-  };
   // Idle connections stay open: on a busy machine the service might reuse one just as it is closed.
   const server = createServer({ keepAliveTimeout: 0 });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  let key = await makeKey();
+  let [key, changes] = [await takeKey(0), 0];
 
   const makeProvider = () => {
     const provider = new Provider(issuer, {
@@ -147,7 +149,7 @@ export async function startUpstreamProvider(
       return new SignJWT(claims).setProtectedHeader(named).sign(key.privateKey);
     },
     async changeKey() {
-      key = await makeKey();
+      key = await takeKey((changes += 1));
       provider = makeProvider();
     },
     async close() {

@@ -1,4 +1,4 @@
-import { beforeAll } from "vitest";
+import { beforeAll, test } from "vitest";
 import type { NewApp } from "../../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { makeBrowser, type Browser } from "../../support/browser.ts";
@@ -149,3 +149,8 @@ export async function signInAnother({
 /** What discovery says. */
 export const discover = async ({ service }: RuleWorld): Promise<Record<string, unknown>> =>
   (await (await fetch(`${service.url}/.well-known/openid-configuration`)).json()) as Record<string, unknown>;
+
+/** Tries each rule in a test of its own, named by standard, section and one sentence. */
+export function tryRules(rules: Record<string, () => unknown>): void {
+  for (const [name, run] of Object.entries(rules)) test(name, run);
+}

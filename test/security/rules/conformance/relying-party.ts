@@ -12,7 +12,6 @@ import {
 import { type AttackedSchool, type AttackWorld, reasonOn } from "../../upstream-world.ts";
 import { unsigned } from "./conditions.ts";
 import { notApplicable, type Module } from "./flow.ts";
-import type { RelyingPartyPlan } from "./relying-party-plans.ts";
 
 type Body = Record<string, unknown>;
 type After = NonNullable<UpstreamProvider["after"]>;
@@ -28,7 +27,7 @@ const withIdToken =
 const withClaims = (claims: object) => withIdToken((own, provider) => provider.sign({ ...own, ...claims }));
 
 /** The modules for relying parties. `world` has the service; each module starts a provider, as the suite does. */
-export function makeRelyingParty(world: () => AttackWorld): Record<RelyingPartyPlan, Record<string, Module>> {
+export function makeRelyingParty(world: () => AttackWorld): Record<string, Record<string, Module>> {
   async function prepare({ after: _after, authMethod, ...wishes }: Wishes = {}): Promise<Omit<Played, "outcome">> {
     const provider = await startUpstreamProvider(authMethod === undefined ? {} : { authMethod });
     const school = await world().connect(authMethod === undefined ? wishes : { ...wishes, authMethod }, provider);
@@ -282,14 +281,14 @@ export function makeRelyingParty(world: () => AttackWorld): Record<RelyingPartyP
   };
 
   return {
-    rpBasic: basic,
-    rpConfig: config,
-    rpMore: more,
-    rpLogout: {
+    "Basic RP": basic,
+    "Config RP": config,
+    "Other modules for relying parties": more,
+    "RP-Initiated RP": {
       "oidcc-client-test-rp-init-logout": comesBack((sent) => sent),
       "oidcc-client-test-rp-init-logout-other-state": comesBack(() => "another"),
       "oidcc-client-test-rp-init-logout-no-state": comesBack(() => null),
     },
-    rpBackchannel: backchannel,
+    "Back-Channel RP": backchannel,
   };
 }
