@@ -1,4 +1,3 @@
-// @module-tag every-postgresql
 import { expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
 import { findPerson, joinSchool, leaveSchool, movePerson, setHomeSchool } from "../../src/directory/index.ts";

@@ -1,4 +1,3 @@
-// @module-tag every-postgresql
 import { expect, test } from "vitest";
 import { sweepAudit } from "../../src/events/index.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";

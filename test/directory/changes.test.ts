@@ -1,4 +1,3 @@
-// @module-tag every-postgresql
 import { expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
 import {

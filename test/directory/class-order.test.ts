@@ -1,4 +1,3 @@
-// @module-tag every-postgresql
 import { expect, test } from "vitest";
 import { makeSortKey, naturalKey } from "../../src/directory/index.ts";
 import { findRows, sql, statement } from "../../src/platform/database/sql.ts";

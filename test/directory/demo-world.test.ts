@@ -1,4 +1,3 @@
-// @module-tag every-postgresql
 import { expect, test } from "vitest";
 import { loadDemoWorld } from "../../demo/load.ts";
 import { testDatabase } from "../support/database.ts";

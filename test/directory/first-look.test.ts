@@ -1,4 +1,3 @@
-// @module-tag every-postgresql
 import { beforeAll, expect, test } from "vitest";
 import demo from "../../demo/demo.json" with { type: "json" };
 import { loadFirstLook } from "../../demo/first-look.ts";

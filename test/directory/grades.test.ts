@@ -1,4 +1,3 @@
-// @module-tag every-postgresql
 import { expect, test } from "vitest";
 import { findGrades } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
