@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import {
   appIds,
   fromShownGroupsOf,
@@ -160,3 +161,25 @@ export function active(holdings: Holdings): Record<string, Properties> {
 /** The names of the properties in which two records differ; `rest` stands for those without a name. */
 export const differing = (a: Properties, b: Properties): string[] =>
   Object.keys({ ...a, ...b }).filter((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
+
+/**
+ * Follows the events of apps from now on. Returns a check: each subject was told of once since the last one, and the
+ * apps hold what they may read.
+ */
+export async function followEvents(db: Queryable, clients: ClientId[]): Promise<() => Promise<void>> {
+  const text = "SELECT coalesce(max(seq), 0) AS seq FROM app_event";
+  let { seq } = (await db.query<{ seq: string }>(text)).rows[0]!;
+  const holdings = new Map<ClientId, Holdings>();
+  for (const client of clients) holdings.set(client, await readAll(db, client));
+  return async () => {
+    const told = await listTold(db, clients, seq);
+    seq = told.at(-1)?.seq ?? seq;
+    const subjects = told.map(({ client_id, type, subject_id }) => [client_id, type, subject_id].join(" "));
+    expect(subjects).toEqual([...new Set(subjects)]);
+    for (const [client, held] of holdings) {
+      const shown = await readAll(db, client);
+      for (const event of told.filter(({ client_id }) => client_id === client)) follow(held, shown, event);
+      expect(active(held)).toEqual(active(shown));
+    }
+  };
+}
