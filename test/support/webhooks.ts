@@ -30,10 +30,13 @@ export type WebhookWorld = {
   run(job: "fanOut" | "deliver" | "drop" | "sweep", signal?: AbortSignal): Promise<void>;
   /** Carries everything that is due to its receivers. */
   settle(): Promise<void>;
+  /** Cuts off what is under way, as the end of a process would. */
+  close(): Promise<void>;
 };
 
 type Wishes = {
   db?: TestDatabase;
+  clock?: TestClock;
   settings?: Partial<WebhookSettings>;
   policy?: OutboundPolicy;
   log?: Log;
@@ -43,7 +46,7 @@ type Wishes = {
 /** The webhooks of a database of their own, with a clock that stands; jobs run when a test runs them. */
 export async function startWebhooks(wishes: Wishes = {}): Promise<WebhookWorld> {
   const db = wishes.db ?? (await testDatabase());
-  const clock = makeTestClock();
+  const clock = wishes.clock ?? makeTestClock();
   const make = makeMakers(db);
   const { jobs, close } = makeWebhooks({
     db,
@@ -73,6 +76,7 @@ export async function startWebhooks(wishes: Wishes = {}): Promise<WebhookWorld> 
       await run("fanOut");
       await run("deliver");
     },
+    close,
   };
 }
 
