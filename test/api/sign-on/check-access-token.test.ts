@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeCheckAccessToken } from "../../../src/sign-on/protocol/storage/check-access-token.ts";
-import { basic, getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
+import { getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
@@ -46,17 +46,6 @@ test("a refresh token, a code or a session is no access token", async () => {
   });
   const session = browser.cookies().find(({ name }) => name === "_session")!.value;
   for (const other of [refresh_token!, session]) expect(await check(other)).toEqual({ kind: "unknown" });
-});
-
-test("a revoked token is unknown at once", async () => {
-  const app = await world.make.app();
-  const token = await getAppToken(world.service, app, []);
-  await fetch(`${world.service.url}/oauth2/revoke`, {
-    method: "POST",
-    headers: basic(app),
-    body: new URLSearchParams({ token }),
-  });
-  expect(await check(token)).toEqual({ kind: "unknown" });
 });
 
 test("a token dies with its app and its person, and loses the scope that the app lost", async () => {

@@ -108,11 +108,6 @@ test.each([
   }
 });
 
-test("two ways in one request are an invalid request", async () => {
-  const app = await world.app();
-  expect((await getToken({ ...inBody(app), ...inHeader(app) })).error).toBe("invalid_request");
-});
-
 test.each(["RS256", "PS256", "ES384", "EdDSA"])("a key for %s is taken", async (alg) => {
   const key = await makeKey(alg);
   const app = await world.app({ tokenEndpointAuthMethod: "private_key_jwt", publicKeys: [key.jwk] });

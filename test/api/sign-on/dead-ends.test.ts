@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { shortCodeOf } from "../../../src/platform/crypto/short-code.ts";
-import { makeBrowser, type Shown } from "../../support/browser.ts";
+import { makeBrowser, readForm, type Shown } from "../../support/browser.ts";
 import { askFor, passPages, signOn, type TestApp } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
@@ -111,4 +111,27 @@ test("spaces around a user name do not count, and spaces alone are nothing", asy
   const { username, password } = world.login;
   const { url } = await browser.submit(login, "/login", { username: `\u00a0 ${username} `, password });
   expect(url).toContain("code=");
+});
+
+/** Where somebody is sent who signs in at the platform on the way to this path. */
+async function goOnTo(path: string): Promise<string | null> {
+  const browser = makeBrowser(world.service.url);
+  const form = readForm(await browser.open(`/sign-in?return=${encodeURIComponent(path)}`), "/sign-in");
+  const body = new URLSearchParams({ ...form.fields, ...world.login });
+  return (await browser.once(form.action, { method: "POST", body })).headers.get("location");
+}
+
+test("after signing in a person gets to the page that sent them, also in the other language and after a wrong password", async () => {
+  expect(await goOnTo("/admin/people?search=Bo&page=2")).toBe("/admin/people?search=Bo&page=2");
+  expect(await goOnTo("//evil.example")).toBe("/");
+  const browser = makeBrowser(world.service.url);
+  const page = await browser.open("/sign-in?return=%2Fadmin&lang=de");
+  expect(page.html).toContain('action="/sign-in?return=%2Fadmin"');
+  expect(page.html).toContain('href="/sign-in?return=%2Fadmin&amp;lang=en"');
+  const again = await browser.submit(page, "/sign-in", { ...world.login, password: "falsch" });
+  expect(again.status).toBe(422);
+  expect(again.html).toContain('action="/sign-in?return=%2Fadmin"');
+  await browser.submit(again, "/sign-in", world.login);
+  expect((await browser.once("/sign-in?return=%2Fadmin")).headers.get("location")).toBe("/admin");
+  expect((await browser.once("/sign-in?return=%2F%2Fevil.example")).headers.get("location")).toBe("/");
 });

@@ -43,14 +43,6 @@ test("an empty code challenge is none, so an app that must use PKCE is refused, 
   expect(await ask(false)).toContain("/interaction/");
 });
 
-test("a form at the authorization endpoint is read alike", async () => {
-  const { service } = world;
-  const { searchParams } = new URL(askFor(service, await world.app(), { params: empty("response_mode") }).address);
-  const browser = makeBrowser(service.url);
-  const first = await browser.once(`${service.url}/oauth2/auth`, { method: "POST", body: searchParams });
-  expect((await browser.open(new URL(first.headers.get("location")!, service.url).href)).html).toContain("/login");
-});
-
 test("the token endpoint passes over every parameter without a value, a secret beside Basic too", async () => {
   const { service } = world;
   const app = await world.app();

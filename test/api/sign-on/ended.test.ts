@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, expect, test } from "vitest";
 import type { CalledUri } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
@@ -22,7 +21,7 @@ import {
   type TestApp,
 } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
-import { countWaiting } from "../../support/waiting.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 const world = startWorld();
 const scopes = ["openid", "offline_access"] as const;
@@ -54,7 +53,7 @@ async function endDuring<T>(meanwhile: () => Promise<T>, { waits }: { waits: boo
     begun = asOthers(meanwhile);
     // What waits for the rows of the transaction goes on when it commits; what does not is done before.
     if (!waits) await begun;
-    else await expect.poll(() => asOthers(() => countWaiting(world.service.db))).toBe(1);
+    else await asOthers(() => untilWaiting(world.service.db));
   });
   return begun!;
 }
@@ -119,16 +118,14 @@ test("a code or refresh token that is used while it ends gives nothing", async (
 test("whatever happens at the same time, nothing that the old password gave outlives the new one", async () => {
   const { service } = world;
   const { browser, refresh_token: token } = await getUserTokens(service, app, login, { scopes });
-  const attempts = Array.from({ length: 4 }, async (_, index) => {
-    await sleep(index * 15);
-    // Each may fail in its own way, as the sign-ins end beneath it.
-    return Promise.allSettled([
+  // Each may fail in its own way, as the sign-ins end beneath it.
+  const attempts = Array.from({ length: 4 }, () =>
+    Promise.allSettled([
       getUserTokens(service, app, login, { scopes }),
       getUserTokens(service, app, login, { scopes, browser }),
       refresh(token!),
-    ]);
-  });
-  await sleep(30);
+    ]),
+  );
   await setLogin(service.db, { personId: pupil, username: login.username, password: "another password" }, origin());
   await Promise.all(attempts);
   expect(await countCurrent()).toBe(0);

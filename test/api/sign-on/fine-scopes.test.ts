@@ -6,7 +6,6 @@ import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { reEncryptSecrets } from "../../../src/sign-on/index.ts";
 import { loadSharedSecrets } from "../../../src/sign-on/protocol/keys/shared-secrets.ts";
 import { makePseudonym } from "../../../src/accounts/pseudonym/index.ts";
-import { firstWords, secondWords } from "../../../src/accounts/pseudonym/words.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { askFor, exchange, getUserTokens, giveLogin, postToken, signOn } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
@@ -79,13 +78,6 @@ test("a pseudonym stays the same, differs between apps, and outlives a new encry
   const { pseudonyms } = await loadSharedSecrets(service.db, newKeys, service.clock());
   expect(makePseudonym(pseudonyms, { clientId: app.clientId, personId: person })).toBe(first);
   await reEncryptSecrets({ db: service.db, keys: [...oldKeys, ...newKeys], now: service.clock() });
-});
-
-test("pseudonyms come from two lists of plain words without doubles, more than 100,000 in all", () => {
-  const words = [...firstWords, ...secondWords];
-  expect(new Set(words).size).toBe(words.length);
-  expect(words.filter((word) => !/^[A-Z][a-z]{1,12}$/.test(word))).toEqual([]);
-  expect(firstWords.length * secondWords.length).toBe(103_850);
 });
 
 test("pseudonyms of one app are spread over the words, and those of two apps have nothing to do with each other", () => {

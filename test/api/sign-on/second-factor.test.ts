@@ -12,7 +12,7 @@ import { makeTestClock, startService } from "../../support/service.ts";
 
 const clock = makeTestClock();
 const service = await startDemo({ clock });
-const required = await startDemo({ clock, env: { STAFF_SECOND_FACTOR: "required" } });
+const required = await startService({ clock, db: service.db, env: { STAFF_SECOND_FACTOR: "required" } });
 
 type Login = { username: string; password: string };
 
@@ -255,6 +255,7 @@ test("nothing secret is kept as it is", async () => {
 
 test("required: staff set it up at their next sign-in and then go on; other people are not asked", async () => {
   const browser = makeBrowser(required.url);
+  await service.db.prisma.secondFactor.deleteMany();
   const asked = await signIn(browser, staffLogin(0), "/admin");
   expect(new URL(asked.url).pathname).toBe(setUpPath);
   expect((await browser.once("/sign-in?return=%2Fadmin")).headers.get("location")).toBe(`${setUpPath}?return=%2Fadmin`);

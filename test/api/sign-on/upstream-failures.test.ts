@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { askFor } from "../../support/token.ts";
-import { makeTravellingBrowser, refuseAll, requestsOf, signInThere, spoil } from "../../support/upstream-browser.ts";
+import { refuseAll, signInThere, spoil } from "../../support/upstream-browser.ts";
 import type { Shown } from "../../support/browser.ts";
-import { blockPerson } from "../../support/sign-ins.ts";
 import { headingOf, placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
 
 const world = startUpstreamWorld();
@@ -78,18 +77,6 @@ test("an account of another school is told where to find its own, and whom to as
   expect((await browser.open("/sign-in?other")).html).toContain("Not your school? Find your school");
 });
 
-test("a blocked person stays blocked whatever the school's login says", async () => {
-  const { service } = world;
-  const school = await world.connect();
-  const { personId } = await world.makePupil(school);
-  const { browser, shown } = await arrive(school);
-  expect(placeOf(shown)).toBe("/");
-  await blockPerson(service.db, personId, { at: service.clock() });
-  expect((await browser.open("/")).html).not.toContain("Signed in as");
-  const again = await arrive(school);
-  expect([again.shown.status, codeOf(again.shown)]).toEqual([403, "BLOCKED"]);
-});
-
 test("a failure leads back to the app that waits, which can be left there", async () => {
   const { service, make, provider } = world;
   const school = await world.connect();
@@ -136,51 +123,4 @@ test("two tabs are two round trips, each of which goes on in its own app", async
     expect(headingOf(consent)).toBe(`May ${name} see your data?`);
     expect(placeOf(consent)).not.toBe(placeOf(pages[at]!));
   }
-});
-
-test("a response that comes twice, or in another browser, signs nobody in and says how to go on", async () => {
-  const { service, provider } = world;
-  const school = await world.connect();
-  await world.makePupil(school);
-  const browser = world.openBrowser();
-  const page = await browser.open(`/s/${school.linkName}`);
-  const other = makeTravellingBrowser(service, provider);
-  await other.open("/sign-in");
-  const [, csrf] = /name="csrf" value="([^"]*)"/.exec(page.html)!;
-  const begin = async () => {
-    const body = new URLSearchParams({ csrf: csrf!, connection: school.connectionId });
-    const begun = await browser.once("/sign-in/upstream", { method: "POST", body });
-    let at = begun.headers.get("location")!;
-    const cookies: string[] = [];
-    for (let hops = 0; hops < 5 && at.startsWith(provider.issuer); hops++) {
-      const response = await fetch(at, { redirect: "manual", headers: { cookie: cookies.join("; ") } });
-      cookies.push(...response.headers.getSetCookie().map((line) => line.split(";")[0]!));
-      at = new URL(response.headers.get("location")!, at).href;
-    }
-    return at;
-  };
-  const stolen = await begin();
-  const elsewhere = await other.open(stolen);
-  expect([elsewhere.status, codeOf(elsewhere)]).toEqual([400, "OTHER_BROWSER"]);
-  const late = await browser.open(stolen);
-  expect([late.status, codeOf(late)]).toEqual([400, "EXPIRED"]);
-  const own = await begin();
-  expect(placeOf(await browser.open(own))).toBe("/");
-  const twice = await browser.open(own);
-  expect([twice.status, codeOf(twice)]).toEqual([400, "EXPIRED"]);
-  expect((await browser.open(linksOf(twice)[0]!)).html).toContain("Signed in as");
-  for (const odd of ["/upstream/none/callback", `/upstream/${school.connectionId}/callback`, "/upstream/x/signed-out"])
-    expect((await world.openBrowser().open(odd)).status).toBeLessThan(500);
-});
-
-test("without its own form nothing begins", async () => {
-  const { provider } = world;
-  const school = await world.connect();
-  const before = requestsOf(provider).length;
-  const browser = world.openBrowser();
-  await browser.open(`/s/${school.linkName}`);
-  const body = new URLSearchParams({ csrf: "forged", connection: school.connectionId });
-  const forged = await browser.once("/sign-in/upstream", { method: "POST", body });
-  expect([forged.status, forged.headers.get("location")]).toEqual([303, "/sign-in"]);
-  expect(requestsOf(provider)).toHaveLength(before);
 });

@@ -84,8 +84,9 @@ test("the search of an address is limited, and needs two letters", async () => {
   expect((await browser.open("/sign-in/school?q=a")).html).toContain("no school");
   expect((await browser.open("/sign-in/school?q=%00%00")).status).toBe(200);
   const { service } = world;
-  let last = await browser.once("/sign-in/school?q=xy");
-  for (let tries = 0; tries < 700 && last.status === 200; tries++) last = await browser.once("/sign-in/school?q=xy");
+  expect((await browser.once("/sign-in/school?q=xy")).status).toBe(200);
+  await service.db.pool.query("UPDATE rate_limit SET full_at = full_at + interval '1 hour'");
+  const last = await browser.once("/sign-in/school?q=xy");
   expect([last.status, Number(last.headers.get("retry-after")) > 0]).toEqual([429, true]);
   await service.db.pool.query("DELETE FROM rate_limit");
   expect((await browser.open("/s/unknown-school")).status).toBe(404);

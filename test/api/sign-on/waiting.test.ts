@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { makeBrowser, type Browser, type Shown } from "../../support/browser.ts";
+import { makeBrowser, readForm, type Browser, type Shown } from "../../support/browser.ts";
+import { startService, type TestService } from "../../support/service.ts";
 import { askFor, giveLogin, passPages, type Login, type TestApp } from "../../support/token.ts";
 import { PasswordQueue } from "../../../src/accounts/login/password-queue.ts";
 import { startWorld } from "./world.ts";
@@ -9,6 +10,7 @@ const busy = { tries: 0, turnsMs: [] as number[] };
 
 const run = vi.spyOn(PasswordQueue.prototype, "run");
 const world = startWorld();
+let second: TestService;
 let app: TestApp;
 let login: Login;
 let browser: Browser;
@@ -21,6 +23,7 @@ beforeAll(async () => {
     busy.tries -= 1;
     return busy.turnsMs.shift() ?? 5000;
   });
+  second = await startService({ clock: world.service.clock, db: world.service.db });
   app = await world.app({ name: "App & <Sons>" });
 });
 afterAll(() => vi.restoreAllMocks());
@@ -72,15 +75,6 @@ test("who comes at their turn and is turned away once more gets another", async 
   expect((await browser.submit(first, "/login")).headers.get("retry-after")).toBe("6");
 });
 
-test("a wrong password is told after the wait as without one", async () => {
-  const waiting = await beTurnedAway({ ...login, password: "wrong" });
-  later(5);
-  const shown = await browser.submit(waiting, "/login");
-  expect(shown.status).toBe(422);
-  expect(shown.html).toContain(`value="${login.username}"`);
-  expect(shown.html).toContain("Benutzername oder Passwort stimmen nicht");
-});
-
 test("the page of those who wait holds nothing that can be read, however long what was typed is", async () => {
   const waiting = await beTurnedAway();
   expect(waiting.html).not.toContain(login.password);
@@ -114,4 +108,41 @@ test("at the sign-in to the platform it is the same", async () => {
   later(5);
   const shown = await browser.submit(waiting, "/sign-in");
   expect([shown.status, new URL(shown.url).pathname]).toEqual([200, "/account"]);
+});
+
+async function waitAtThePlatform(): Promise<Shown> {
+  const waiting = await browser.submit(await browser.open("/sign-in"), "/sign-in", login);
+  expect(waiting.status).toBe(503);
+  later(60);
+  return waiting;
+}
+const send = (to: { url: string }, page: Shown, change: Record<string, string> = {}) => {
+  const { action, fields } = readForm(page, "/sign-in");
+  return browser.once(to.url + action, { method: "POST", body: new URLSearchParams({ ...fields, ...change }) });
+};
+
+test("of two uses of a ticket at the same time, in two processes, one signs in", async () => {
+  const waiting = await waitAtThePlatform();
+  const answers = await Promise.all([send(world.service, waiting), send(second, waiting)]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([303, 422]);
+  const refused = answers.find(({ status }) => status === 422)!;
+  expect(await refused.text()).toContain("Die Seite war zu lange offen");
+});
+
+test("a ticket that signed in does so no more, however it is spelled, though browser, cookies and form are the same", async () => {
+  const waiting = await waitAtThePlatform();
+  const ticket = ticketOf(waiting);
+  expect((await send(world.service, waiting)).status).toBe(303);
+  for (const spelling of [ticket, `${ticket}=`, `${ticket.slice(0, 8)}\n${ticket.slice(8)}`])
+    for (const to of [world.service, second]) expect((await send(to, waiting, { waiting: spelling })).status).toBe(422);
+});
+
+test("a ticket of an app's sign-on is good once too, also where its password was wrong", async () => {
+  const waiting = await beTurnedAway({ ...login, password: "wrong" });
+  later(60);
+  const first = await browser.submit(waiting, "/login");
+  expect([first.status, first.html.includes("stimmen nicht")]).toEqual([422, true]);
+  expect(first.html).toContain(`value="${login.username}"`);
+  const again = await browser.submit(waiting, "/login");
+  expect([again.status, again.html.includes("Die Seite war zu lange offen")]).toEqual([422, true]);
 });

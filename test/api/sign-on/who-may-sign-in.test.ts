@@ -1,7 +1,7 @@
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { makeBrowser } from "../../support/browser.ts";
-import { askFor, exchange, getUserTokens, giveLogin, postToken, signOn } from "../../support/token.ts";
+import { askFor, exchange, getUserTokens, giveLogin, signOn } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
@@ -31,25 +31,6 @@ test("a soft-deleted person cannot sign in", async () => {
   const browser = makeBrowser(service.url);
   const shown = await browser.submit(await browser.open(askFor(service, app).address), "/login", gone);
   expect(shown.status).toBe(403);
-});
-
-test("who may no longer sign in gets nothing more: no code, no exchange, no refresh, no userinfo", async () => {
-  const { service, make, school } = world;
-  const app = await world.app();
-  const login = await giveLogin(service.db, await make.person({ school }));
-  const tokens = await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"] });
-  const pending = await signOn(service, app, login, { browser: tokens.browser });
-  await make.grant({ app: app.clientId, school, signOn: "NOBODY" });
-
-  expect((await exchange(service, app, pending)).body.error).toBe("invalid_grant");
-  expect(
-    (await postToken(service, app, { grant_type: "refresh_token", refresh_token: tokens.refresh_token! })).body.error,
-  ).toBe("invalid_grant");
-  expect((await tokens.browser.open(askFor(service, app).address)).status).toBe(403);
-  const userinfo = await fetch(`${service.url}/oauth2/userinfo`, {
-    headers: { authorization: `Bearer ${tokens.access_token}` },
-  });
-  expect(userinfo.status).toBe(401);
 });
 
 test("claims follow the scopes, and what does not exist is null", async () => {
