@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import {
   createApp,
@@ -19,6 +18,7 @@ import { forgetApp } from "../../src/sign-on/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { allScopes, makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";
+import { untilWaiting } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -138,11 +138,11 @@ test("a registration that waits for the deletion of the same client id is refuse
   let again: Promise<unknown> | undefined;
   const forget: ForgetApp = async (tx) => {
     const { rowCount } = await tx.query("SELECT FROM app WHERE client_id = $1", [clientId]);
-    if (rowCount === 0)
-      again = asOthers(() => withPrismaTransaction(db, (other) => insertAgain(other, clientId))).catch(
-        (error: unknown) => error,
-      );
-    await sleep(50);
+    if (rowCount !== 0 || again !== undefined) return;
+    again = asOthers(() => withPrismaTransaction(db, (other) => insertAgain(other, clientId))).catch(
+      (error: unknown) => error,
+    );
+    await asOthers(() => untilWaiting(db));
   };
   await deleteApp(db, clientId, { origin, forget });
   expect(await again).toMatchObject({ code: "client_id_retired" });

@@ -1,5 +1,4 @@
 // @module-tag model
-import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -79,7 +78,7 @@ async function take(world: World, taken: Step, now: Date, openMs = 0): Promise<v
     } else
       await changeDirectory(db, origin, async (change) => {
         for (const each of taken.deeds) await act(change, world, each);
-        if (openMs > 0) await sleep(openMs);
+        if (openMs > 0) await change.tx.query("SELECT pg_sleep($1::float / 1000)", [openMs]);
       });
   } catch (error) {
     // Nobody signs in who is gone for good.
@@ -165,7 +164,7 @@ test("the history of a person says what each app could read at each moment", { t
       }
       await expectHistory(world, seen);
     }),
-    walks(25),
+    walks(15),
   );
 });
 
@@ -179,6 +178,6 @@ test("the history is right after sign-ins in the middle of changes", { timeout: 
         await expectHistory(world, [{ time: at(index + 2), readable: await readNow(world) }]);
       }
     }),
-    walks(25),
+    walks(15),
   );
 });

@@ -1,5 +1,4 @@
 // @module-tag model
-import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { appAttributes, changeDirectory } from "../../src/access/index.ts";
@@ -60,7 +59,7 @@ async function take(world: World, taken: Step, openMs = 0): Promise<boolean> {
     else {
       await changeDirectory(db, origin, async (change) => {
         for (const each of taken.deeds) await act(change, world, each);
-        if (openMs > 0) await sleep(openMs);
+        if (openMs > 0) await change.tx.query("SELECT pg_sleep($1::float / 1000)", [openMs]);
         if (taken.isGivenUp && taken.deeds.length === 3) throw new GivenUp();
       });
     }
@@ -128,7 +127,7 @@ test.each([
           await checkStaying("deeds" in taken && taken.deeds.some(({ verb }) => verb === "restore"));
         }
       }),
-      walks(25),
+      walks(15),
     );
   },
 );
@@ -264,7 +263,7 @@ test("changes at the same time agree with each other", { timeout: walkTimeoutMs 
         }
       },
     ),
-    walks(25),
+    walks(15),
   );
 });
 

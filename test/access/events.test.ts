@@ -1,6 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { changeDirectory, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "../../src/access/index.ts";
+import {
+  changeDirectory,
+  recordFirstSignIn,
+  setSignOn,
+  setSync,
+  setSyncedGroups,
+  withdrawGrant,
+} from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
 import {
   addMembership,
@@ -167,9 +173,13 @@ test("a long change stands in nobody's way to sign in for the first time", async
 test("a first sign-in waits for a change that has told what it did, and tells what that leaves to tell", async () => {
   const { school, clientId, person } = await makeSynced();
   let signingIn = Promise.resolve();
+  const { promise: tried, resolve: noteTry } = Promise.withResolvers<undefined>();
+  const trying = interceptStatements(db, async (text) => {
+    if (text === "COMMIT") noteTry(undefined);
+  });
   const beforeCommit = async () => {
-    signingIn = make.signIn({ app: clientId, person });
-    await sleep(50);
+    signingIn = asOthers(() => recordFirstSignIn(trying, { clientId, personId: person, at: now }));
+    await tried;
   };
   await changeDirectory(holdingCommit(beforeCommit), { at: now, actorId: "test" }, (it) =>
     withdrawGrant(it, { clientId, schoolId: school }),
@@ -234,13 +244,18 @@ test("listeners are notified when events commit, and not by changes that say not
   const { school, group } = await makeSynced();
   const unseen = await make.group({ school });
   const listener = await db.pool.connect();
-  let wakeUps = 0;
-  listener.on("notification", () => (wakeUps += 1));
+  const told: (string | undefined)[] = [];
+  const { promise: isLast, resolve } = Promise.withResolvers<undefined>();
+  listener.on("notification", ({ payload }) => {
+    told.push(payload);
+    if (payload === "last") resolve(undefined);
+  });
   await listener.query(`LISTEN ${appEventChannel}`);
   await change((it) => renameGroup(it, { groupId: unseen, name: "Other" }));
-  await sleep(100);
-  expect(wakeUps).toBe(0);
+  await db.pool.query(`NOTIFY ${appEventChannel}, 'first'`);
   await change((it) => deleteGroup(it, { groupId: group }));
-  await expect.poll(() => wakeUps).toBe(1);
+  await db.pool.query(`NOTIFY ${appEventChannel}, 'last'`);
+  await isLast;
+  expect(told).toEqual(["first", "", "last"]);
   listener.release(true);
 });

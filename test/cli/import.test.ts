@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { runAsProcess, runHere } from "./program.ts";
+import { runHere } from "./program.ts";
 import { writeRoster } from "../imports/rosters.ts";
 
 const db = await testDatabase();
@@ -107,19 +107,4 @@ test("faulty rows are printed as CSV and left out, with the warnings beside them
   expect(added.output).toContain("PLAIN, DELTA, READY");
   expect((await schultor("apply", /Import (\S+):/.exec(added.output)![1]!)).code).toBe(0);
   expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(3);
-});
-
-test("a process shows on stderr how far it is, to the end, and prints the id alone with --quiet", async () => {
-  const school = await make.school();
-  const path = await writeRoster("id;role;first_name;last_name\n1;student;A;B\n");
-  const typed = runAsProcess({ DATABASE_URL: db.url });
-  const { code, err } = await typed(["import", "preview", path, "--school", school]);
-  expect(code).toBe(0);
-  // How far it is when that is asked for the first time is left to the machine.
-  expect(err).toMatch(/^((Waiting|Reading|Checking|Comparing) [^]*\n)?Comparing .* 100 %[^\n]*\n$/);
-  expect(await typed(["import", "preview", path, "--school", school, "--quiet"])).toEqual({
-    code: 0,
-    err: "",
-    out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) as string,
-  });
 });

@@ -66,3 +66,23 @@ test("where the encryption keys are lost, the service starts with new ones, and 
   expect(await getAppToken(after, app, ["schools:read"])).toBeTypeOf("string");
   expect(await makeOperator(beside(newKey)).ask("re-encrypt")).toMatchObject({ values: 8 });
 });
+
+test("after re-encrypting, the old key can be taken away", async () => {
+  const db = await testDatabase();
+  const textOf = (...keys: Buffer[]) => keys.map((key) => key.toString("base64")).join();
+  const listKeys = async (key: Buffer) => {
+    const service = await startService({ db, env: { ENCRYPTION_KEYS: textOf(key) } });
+    const keys: unknown = await (await fetch(`${service.url}/.well-known/jwks.json`)).json();
+    await service.close();
+    return keys;
+  };
+  const reEncrypt = (...keys: Buffer[]) =>
+    runHere({ DATABASE_URL: db.url, ENCRYPTION_KEYS: textOf(...keys) })(["re-encrypt"]);
+  const before = await listKeys(lostKey);
+  expect(await reEncrypt(newKey, lostKey)).toMatchObject({ code: 0 });
+  expect(await listKeys(newKey)).toEqual(before);
+  expect(await reEncrypt(lostKey)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("None of the encryption keys") as string,
+  });
+});

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/index.ts";
 import type { Command } from "../../src/cli/command.ts";
+import { testDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { runHere } from "./program.ts";
 
@@ -49,7 +50,7 @@ async function listCommands(): Promise<[name: string, command: Command][]> {
 
 /** They work without a database. */
 const needNone = ["app update", "database where", "check-config", "restore"];
-const clear = /There is no database in|This command needs a running service/;
+const clear = /There is no database in .*schultor login|This command needs a running service/;
 
 test("in a folder without a database, every command says so or which option is missing, and makes none", async () => {
   const run = runHere({ NODE_ENV: "test", DATA_DIR: dataDir });
@@ -63,6 +64,15 @@ test("in a folder without a database, every command says so or which option is m
     if (code !== 2 && !(code === 3 && clear.test(err))) unclear.push(`${name}: ${code} ${err}`);
   }
   expect(unclear).toEqual([]);
+});
+
+test("an empty database is told, with what to do first", async () => {
+  const { url, pool } = await testDatabase();
+  await pool.query('DROP TABLE "_prisma_migrations"');
+  expect(await runHere({ DATABASE_URL: url })(["rotate-signing-keys"])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("The database is empty") as string,
+  });
 });
 
 test("restore says what is wrong with a backup, before it makes anything", async () => {

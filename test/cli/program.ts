@@ -1,38 +1,25 @@
-import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { commands, makeLocal, runCommandLine } from "../../src/cli/index.ts";
+import type { Local, OpenMachine } from "../../src/cli/local/machine.ts";
 import { readConfig } from "../../src/config/index.ts";
 import { readRemoteSettings } from "../../src/config/remote.ts";
-import { compileCache } from "../support/compile-cache.ts";
 import { atFileEnd } from "../support/file-end.ts";
-
-const root = join(import.meta.dirname, "../..");
 
 type Ended = { code: number | null; out: string; err: string };
 type Run = (args: readonly string[]) => Promise<Ended>;
 
 /**
- * The command line as a process of its own, with nothing in its environment but what is given, and where compiled
- * code is kept.
+ * The command line in this process; with `answer`, somebody at a terminal who gives it. A database that the environment
+ * names is opened once, for all commands.
  */
-export function runAsProcess(env: Record<string, string>): Run {
-  return (args) => {
-    const child = spawn(process.execPath, ["bin/schultor.js", ...args], {
-      cwd: root,
-      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let [out, err] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
-    return new Promise((resolve) => child.once("close", (code) => resolve({ code, out, err })));
-  };
+export function runHere(env: Record<string, string>, answer?: string): Run {
+  const local = makeLocal(async () => readConfig(env));
+  return makeRun(env, env["DATABASE_URL"] === undefined ? local : keepOpen(local), answer);
 }
 
-/** The same without the time that a process takes to start; with `answer`, somebody at a terminal who gives it. */
-export function runHere(env: Record<string, string>, answer?: string): Run {
+function makeRun(env: Record<string, string>, local: Local, answer?: string): Run {
   return async (args) => {
     let [out, err] = ["", ""];
     const ask = async (question: string) => {
@@ -42,11 +29,25 @@ export function runHere(env: Record<string, string>, answer?: string): Run {
     const terminal = {
       out: (text: string) => (out += `${text}\n`),
       err: (text: string) => (err += `${text}\n`),
-      local: makeLocal(async () => readConfig(env)),
+      local,
       readRemoteSettings: () => readRemoteSettings(env),
       ...(answer !== undefined && { ask }),
     };
     return { code: await runCommandLine(commands, args, terminal), out, err };
+  };
+}
+
+/** Opening a database and loading its client takes longer than most commands. */
+function keepOpen(local: Local): Local {
+  let kept: OpenMachine | undefined;
+  let api: ReturnType<OpenMachine["connect"]> | undefined;
+  atFileEnd(() => kept?.close());
+  return {
+    ...local,
+    open: async (screen) => {
+      const { machine, connect } = (kept ??= await local.open(screen));
+      return { machine: { ...machine, ...screen }, connect: () => (api ??= connect()), close: async () => undefined };
+    },
   };
 }
 
@@ -68,7 +69,11 @@ export async function serveHere(folder: string): Promise<void> {
     const [count = "0", place = "", ...rest] = fields;
     const args = rest.slice(0, Number(count)).map((arg) => (/^[\w-]+\.(csv|json)$/.test(arg) ? join(place, arg) : arg));
     const variables = rest.slice(Number(count)).map((pair) => [pair.split("=")[0]!, pair.replace(/^[^=]*=/, "")]);
-    const { code, out, err } = await runHere(Object.fromEntries(variables) as Record<string, string>)(args);
+    const env = Object.fromEntries(variables) as Record<string, string>;
+    const { code, out, err } = await makeRun(
+      env,
+      makeLocal(async () => readConfig(env)),
+    )(args);
     return `printf %s ${quoted(out)}; printf %s ${quoted(err)} >&2; exit ${code}`;
   };
   const server = createServer({ allowHalfOpen: true }, (socket) => {

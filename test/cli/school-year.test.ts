@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import { startService } from "../support/service.ts";
 import { getAppToken } from "../support/token.ts";
-import { makeOperator, runAsProcess, runHere } from "./program.ts";
+import { makeOperator, runHere } from "./program.ts";
 
 const service = await startService();
 const run = runHere({ DATABASE_URL: service.db.url });
@@ -246,23 +246,4 @@ test("an operator sets how a school signs in and gets the passwords of a class a
   ]);
   expect(await ask("login", "make", "--school", school)).toEqual({ logins: [] });
   expect(await run(["school", "set-sign-in", school, "--own-from", "14"])).toMatchObject({ code: 2 });
-});
-
-test("as a process it says the same: results on stdout, reasons on stderr, and the documented codes", async () => {
-  const typed = runAsProcess({ DATABASE_URL: service.db.url });
-  const created = await typed(["school", "create", "--name", "Waldschule", "--official-id", "DE-NI-500", ...address]);
-  expect(created).toMatchObject({ code: 0, err: "" });
-  const group = await makeOperator(typed).ask("group", "create", "--school", created.out.trim(), "--name", "1a");
-  await makeOperator(typed).ask("group", "delete", group.id);
-  const refused = await typed(["group", "rename", group.id, "--name", "1b"]);
-  expect(refused).toEqual({ code: 3, out: "", err: "The group is deleted. Restore it first.\n" });
-  expect(await typed(["group", "rename", group.id])).toMatchObject({ code: 2, out: "" });
-  expect(await runAsProcess({ PORT: "abc" })(["school", "list"])).toMatchObject({ code: 78, out: "" });
-  const away = await runAsProcess({ DATABASE_URL: service.db.url.replace("/schultor_test", "/no_such") })([
-    "school",
-    "list",
-    "--json",
-  ]);
-  expect(away).toMatchObject({ code: 1, out: "" });
-  expect(JSON.parse(away.err)).toMatchObject({ code: "database_unavailable" });
 });

@@ -6,31 +6,49 @@ import { afterAll, expect, test } from "vitest";
 import { makeBrowser } from "../support/browser.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
 import { startMain, startProgram } from "../support/program.ts";
 import { expectReady } from "../support/ready.ts";
+import { writeRoster } from "../imports/rosters.ts";
+
+// What only processes show: how the service starts and stops, and what the command line leaves to a shell.
 
 const db = await testDatabase();
 const freshDb = await testDatabase();
 const dataDir = makeDataDir();
 afterAll(() => removeDataDir(dataDir));
 
-test("a wrong configuration ends the start with code 78 and names every problem", async () => {
-  const program = startProgram(["src/main.ts"], { PORT: "abc", PLATFORM: "No" });
-  expect(await program.ended).toEqual({ code: 78, signal: null });
-  expect(program.output()).toMatch(/2 problems[^]*PORT=abc[^]*PLATFORM=No/);
-});
+/** Types a command; `output` has both streams. */
+async function run(args: string[], env: Record<string, string> = { DATABASE_URL: db.url }) {
+  const program = startProgram(["src/schultor.ts", ...args], env);
+  let [out, err] = ["", ""];
+  program.child.stdout!.on("data", (text: string) => (out += text));
+  program.child.stderr!.on("data", (text: string) => (err += text));
+  const { code } = await program.ended;
+  return { code, out, err };
+}
 
-test("production with an http issuer, no keys and the demo world does not start", async () => {
+const address = ["--street", "Schulweg 1", "--zip", "21680", "--city", "Stade", "--state", "NI"];
+const createSchool = (officialId: string) => [
+  ...["school", "create", "--name", "Deichschule", "--official-id", officialId, ...address],
+];
+
+test("production with an http issuer, no keys and the demo world does not start, and names every problem", async () => {
   const program = startProgram(["src/main.ts"], {
     NODE_ENV: "production",
+    PORT: "abc",
     ISSUER_URL: "http://login.example.org",
     DEMO_WORLD: "true",
     DATABASE_URL: db.url,
   });
   expect(await program.ended).toEqual({ code: 78, signal: null });
-  expect(program.output()).toMatch(/DEMO_WORLD=true is refused/);
-  expect(program.output()).toMatch(/ISSUER_URL must start with https/);
-  expect(program.output()).toMatch(/ENCRYPTION_KEYS is missing/);
+  for (const problem of [
+    "PORT=abc",
+    "DEMO_WORLD=true is refused",
+    "ISSUER_URL must start with https",
+    "ENCRYPTION_KEYS is missing",
+  ])
+    expect(program.output()).toContain(problem);
 });
 
 test("a taken port is told in words, and nothing is left behind", async () => {
@@ -43,17 +61,12 @@ test("a taken port is told in words, and nothing is left behind", async () => {
   other.close();
 });
 
-test("a wrong database password is told without the address's secret", async () => {
-  const url = new URL(db.url);
-  url.username = "nobody";
-  url.password = "hush-hush";
-  const program = startProgram(["src/main.ts"], { PORT: "0", DATABASE_URL: url.href });
-  expect(await program.ended).toEqual({ code: 1, signal: null });
-  expect(program.output()).toContain("Check DATABASE_URL");
-  expect(program.output()).not.toContain("hush-hush");
-});
+const listKids = async (url: string) => {
+  const { keys } = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
+  return keys.map(({ kid }) => kid);
+};
 
-test("without configuration it starts on an embedded database, prints what to try, and stops when asked", async () => {
+test("without configuration it starts on an embedded database, prints what to try, is served by commands beside it, and stops when asked", async () => {
   const program = startProgram(["src/main.ts"], { PORT: "0", DATA_DIR: dataDir });
   const [, url] = await program.says(/IDM API +(http:\/\/localhost:\d+)\//);
   await expectReady(url!);
@@ -68,19 +81,35 @@ test("without configuration it starts on an embedded database, prints what to tr
   const first = await fetch(signOnUrl, { redirect: "manual" });
   const page = await makeBrowser(url!).open(first.headers.get("location") ?? signOnUrl);
   expect(page.html).toContain('name="password"');
+
+  const beside = { DATA_DIR: dataDir };
+  expect(await run(createSchool("DE-NI-1"), beside)).toMatchObject({ code: 0 });
+  const before = await listKids(url!);
+  const { code, out } = await run(["rotate-signing-keys", "--json"], beside);
+  expect(code).toBe(0);
+  const { active } = JSON.parse(out) as { active: { algorithm: string; kid: string }[] };
+  for (const { kid } of active) expect(before).toContain(kid);
+  await expect.poll(() => listKids(url!)).not.toEqual(before);
+  const after = await listKids(url!);
+  expect(after).toEqual(expect.arrayContaining(before));
+  expect(after).toHaveLength(before.length + active.length);
   program.child.kill("SIGTERM");
   expect(await program.ended).toEqual({ code: 0, signal: null });
+
+  expect(await run(["rotate-signing-keys"], beside)).toMatchObject({ code: 3 });
+  const forced = await run(["rotate-signing-keys", "--force"], beside);
+  expect(forced).toMatchObject({ code: 0, out: expect.stringMatching(/RS256 tokens are now signed with/) as string });
 });
 
-test("two processes start on one database at once, and both serve", async () => {
-  const programs = await Promise.all([startMain({ DATABASE_URL: db.url }), startMain({ DATABASE_URL: db.url })]);
+test("processes start on one database at once: two serve, a worker answers health checks and nothing else", async () => {
+  const programs = await Promise.all([
+    startMain({ DATABASE_URL: db.url }),
+    startMain({ DATABASE_URL: db.url }),
+    startMain({ DATABASE_URL: db.url, ROLE: "worker" }),
+  ]);
   for (const { url } of programs) await expectReady(url);
-});
-
-test("a worker answers health checks and nothing else", async () => {
-  const { url } = await startMain({ DATABASE_URL: db.url, ROLE: "worker" });
-  await expectReady(url);
-  expect((await fetch(`${url}/idm/ep/v1/schools`)).status).toBe(404);
+  const asked = programs.map(async ({ url }) => (await fetch(`${url}/idm/ep/v1/schools`)).status);
+  expect(await Promise.all(asked)).toEqual([401, 401, 404]);
 });
 
 const ownKey = "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=";
@@ -109,4 +138,37 @@ test("production logs JSON lines only, and keeps metrics to their own port", asy
     "http_request_duration_seconds",
   );
   for (const line of program.output().trim().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
+});
+
+test("a command writes results to stdout and reasons to stderr, and ends with the documented codes", async () => {
+  const created = await run(createSchool("DE-NI-500"));
+  expect(created).toMatchObject({ code: 0, err: "" });
+  const [refused, misused, unread, away, asJson] = await Promise.all([
+    run(createSchool("DE-NI-500")),
+    run(["migrate", "--fast"]),
+    run(["check-config", "--json"], { PORT: "abc" }),
+    run(["migrate"], { DATABASE_URL: db.url.replace("/schultor_test", "/no_such") }),
+    run(["school", "list", "--json"], { DATABASE_URL: db.url.replace("/schultor_test", "/no_such") }),
+  ]);
+  expect(refused).toEqual({ code: 3, out: "", err: "Another school has this official id.\n" });
+  expect(misused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Usage:") as string });
+  expect(unread.code).toBe(78);
+  expect((JSON.parse(unread.err) as { error: string }).error).toContain("PORT=abc");
+  expect(away).toMatchObject({ code: 1, out: "", err: expect.stringContaining("Check DATABASE_URL") as string });
+  expect(asJson).toMatchObject({ code: 1, out: "" });
+  expect(JSON.parse(asJson.err)).toMatchObject({ code: "database_unavailable" });
+});
+
+test("an import shows on stderr how far it is, to the end, and prints the id alone with --quiet", async () => {
+  const school = await makeMakers(db).school();
+  const path = await writeRoster("id;role;first_name;last_name\n1;student;A;B\n");
+  const { code, err } = await run(["import", "preview", path, "--school", school]);
+  expect(code).toBe(0);
+  // How far it is when that is asked for the first time is left to the machine.
+  expect(err).toMatch(/^((Waiting|Reading|Checking|Comparing) [^]*\n)?Comparing .* 100 %[^\n]*\n$/);
+  expect(await run(["import", "preview", path, "--school", school, "--quiet"])).toEqual({
+    code: 0,
+    err: "",
+    out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) as string,
+  });
 });

@@ -5,9 +5,10 @@ import { expect } from "vitest";
 export const asked = { seed: read("TEST_SEED"), runs: read("TEST_RUNS"), path: process.env["TEST_PATH"] };
 export const seed = asked.seed ?? 20_260_203;
 
-const isWhole = process.env["TEST_WHOLE"] === "1";
+/** Whether this is the slow suite, or another that leaves nothing out. */
+export const isFullRun = process.env["TEST_WHOLE"] === "1";
 
-const usualTimeoutMs = isWhole ? 600_000 : 20_000;
+const usualTimeoutMs = isFullRun ? 600_000 : 20_000;
 /** How long a property may take. Units: milliseconds. */
 export const walkTimeoutMs = asked.runs === undefined && asked.path === undefined ? usualTimeoutMs : 3_600_000;
 
@@ -23,7 +24,7 @@ export const walkTimeoutMs = asked.runs === undefined && asked.path === undefine
  */
 export function walks<Made>(numRuns: number): fc.Parameters<Made> {
   const again = asked.path === undefined ? { endOnFailure: true } : { path: asked.path };
-  const usual = isWhole ? numRuns : Math.ceil(numRuns / 10);
+  const usual = isFullRun ? numRuns : Math.ceil(numRuns / 10);
   return { seed, numRuns: asked.runs ?? usual, ...again, reporter: report };
 }
 
