@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { readChangelog, releasesFolder } from "./changelog.ts";
 import { fillAddresses, fillPlatform } from "./fill.ts";
 
@@ -57,15 +58,19 @@ function nameVersion(name: string, version: string): string {
   return isReleased ? version : `${version}+next`;
 }
 
-export function loadPublishedReleases(place: Place): PublishedRelease[] {
-  return readChangelog().releases.map(({ version, date }) => {
+/** Read in several turns of the event loop: to fill and hash the documents takes long. */
+export async function loadPublishedReleases(place: Place): Promise<PublishedRelease[]> {
+  const releases: PublishedRelease[] = [];
+  for (const { version, date } of readChangelog().releases) {
+    await setImmediate();
     const folder = join(releasesFolder, version);
     const documents = listNames(folder).map((name) => {
       const yaml = readFilled(folder, `${name}.yaml`, place);
       return { name, yaml, sha256: createHash("sha256").update(yaml).digest("hex") };
     });
-    return { version, date, documents };
-  });
+    releases.push({ version, date, documents });
+  }
+  return releases;
 }
 
 function listNames(folder: string): string[] {

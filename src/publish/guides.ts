@@ -6,7 +6,7 @@ import { contents } from "./contents.ts";
 import type { Place } from "./documents.ts";
 import { fillAddresses, fillDates, fillPlatform, type EndOfFlow } from "./fill.ts";
 import { renderMarkdown, renderOnPage, titleOf } from "./markdown.ts";
-import { listRules, renderRuleList } from "./rules.ts";
+import { readRuleSets, renderRuleList } from "./rules.ts";
 import { answerPage, onFirstRequest } from "./static-answer.ts";
 import type { Page } from "../platform/pages/index.ts";
 
@@ -45,7 +45,7 @@ export function listGuides({ platform, baseUrl, issuerUrl, withoutPkce }: GuideS
 export type RenderArticle = (article: { path: string; title: string; html: string }) => Page;
 
 /** Serves `/docs/<guide>`, its pictures, `/docs/errors/<code>` and `/docs/rules/<rule>`. */
-export function makeGuidesRouter(settings: GuideSettings, renderArticle: RenderArticle): Router {
+export async function makeGuidesRouter(settings: GuideSettings, renderArticle: RenderArticle): Promise<Router> {
   const router = Router();
   const serve = (path: string, title: string, text: string) => {
     const answer = () => answerPage(renderArticle({ path, title, html: renderMarkdown(text, renderOnPage(text)) }));
@@ -53,8 +53,9 @@ export function makeGuidesRouter(settings: GuideSettings, renderArticle: RenderA
   };
   for (const { name, title, text } of listGuides(settings)) serve(`/docs/${name}`, title, text);
   for (const { code, text } of listErrors()) serve(`/docs/errors/${code}`, code, text);
-  serve("/docs/rules", "Rules of the contract", renderRuleList());
-  for (const { name, text } of listRules()) serve(`/docs/rules/${name}`, name, text);
+  const sets = await readRuleSets();
+  serve("/docs/rules", "Rules of the contract", renderRuleList(sets));
+  for (const { name, text } of sets.flatMap(({ rules }) => rules)) serve(`/docs/rules/${name}`, name, text);
   const setHeaders = (res: ServerResponse) => void res.setHeader("X-Content-Type-Options", "nosniff");
   return router.use("/docs/pictures", express.static(join(folder, "pictures"), { maxAge: 300_000, setHeaders }));
 }

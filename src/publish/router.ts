@@ -40,7 +40,7 @@ async function makeRouter({ isReady, ...place }: PublishOptions): Promise<Router
   const pages = listContents(guides, documents);
   const shared = { issuerUrl: place.issuerUrl, renderArticle: makeArticles(pages) };
   await setImmediate();
-  const releases = loadPublishedReleases(place);
+  const releases = await loadPublishedReleases(place);
   await setImmediate();
   router.use(makeVersionsRouter({ ...shared, documents, releases }));
   await setImmediate();
@@ -54,7 +54,7 @@ async function makeRouter({ isReady, ...place }: PublishOptions): Promise<Router
   await setImmediate();
   router.use(makeBilingualRouter());
   let search: Promise<Search> | undefined;
-  router.use(makeGuidesRouter(place, shared.renderArticle));
+  router.use(await makeGuidesRouter(place, shared.renderArticle));
   await setImmediate();
   router.use(makeChangelogRouter(shared));
   router.get("/docs", answerPage(renderOverview(pages, documents)));

@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { parse } from "yaml";
 
 const folder = join(import.meta.dirname, "../../openapi/rules");
 
 type ExplainedRule = { name: string; description: string; text: string };
+type RuleSet = { title: string; rules: ExplainedRule[] };
 type Ruleset = { rules: Record<string, { description: string } | string> };
 
 /** Rules that only set a severity are Spectral's own and have no page. */
@@ -23,19 +25,25 @@ function explain(name: string, description: string): string {
 [All rules](/docs/rules)\n`;
 }
 
-const readSets = () => [
-  { title: "For any contract", rules: readRuleset("general.yaml") },
-  { title: "For the contracts of this service", rules: readRuleset("schultor.yaml") },
-];
+/** Read in several turns of the event loop: to parse the YAML takes long. */
+export async function readRuleSets(): Promise<RuleSet[]> {
+  const sets: RuleSet[] = [];
+  for (const [title, file] of [
+    ["For any contract", "general.yaml"],
+    ["For the contracts of this service", "schultor.yaml"],
+  ] as const) {
+    await setImmediate();
+    sets.push({ title, rules: readRuleset(file) });
+  }
+  return sets;
+}
 
-export const listRules = (): ExplainedRule[] => readSets().flatMap(({ rules }) => rules);
+export const listRules = async (): Promise<ExplainedRule[]> => (await readRuleSets()).flatMap(({ rules }) => rules);
 
-export const renderRuleList = (): string => `# Rules of the contract
+export const renderRuleList = (sets: RuleSet[]): string => `# Rules of the contract
 
 Spectral holds every contract of this service against these rules, and against its own recommended ones. They are a package,
 \`openapi/rules\`, that other contracts extend from.
-${readSets()
-  .map(({ title, rules }) => `\n## ${title}\n\n${rules.map(listed).join("\n")}\n`)
-  .join("")}`;
+${sets.map(({ title, rules }) => `\n## ${title}\n\n${rules.map(listed).join("\n")}\n`).join("")}`;
 
 const listed = ({ name, description }: ExplainedRule) => `- [\`${name}\`](/docs/rules/${name}): ${description}`;

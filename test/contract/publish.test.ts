@@ -158,7 +158,7 @@ test("the changelog is a page and a feed, with every release", async () => {
 
 test("every rule of the contract is listed and has a page with both examples", async () => {
   const list = await (await fetch(`${url}/docs/rules`)).text();
-  for (const { name } of listRules()) {
+  for (const { name } of await listRules()) {
     expect(list).toContain(`<a href="/docs/rules/${name}">`);
     const page = await (await fetch(`${url}/docs/rules/${name}`)).text();
     expect(page, name).toMatch(/Follows the rule:[^]*class="language-yaml"[^]*Breaks it:[^]*class="language-yaml"/);

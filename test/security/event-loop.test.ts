@@ -1,5 +1,5 @@
 // @module-tag slow
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { PNG } from "pngjs";
 import type { GroupId } from "../../src/directory/index.ts";
 import { loadDocument, listOperations, resolve } from "../../src/platform/http/index.ts";
@@ -7,18 +7,18 @@ import type { TestService } from "../support/service.ts";
 import { makeStaff } from "../support/admin.ts";
 import type { Browser } from "../support/browser.ts";
 import { testDatabase } from "../support/database.ts";
+import { inBatches } from "../support/in-batches.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { basic, getAppToken, getUserTokens, giveLogin } from "../support/token.ts";
 import { makeLargest } from "./loop/largest.ts";
-import { startWatched } from "./loop/start.ts";
+import { leastMs, startWatched } from "./loop/start.ts";
 import { faultyRoster, makeJobs, makeLargeLogin, wideRoster } from "./loop/strangers.ts";
 import { documentNames, listPlaces, type Place } from "./requests/operations.ts";
 
-// Each operation, the pages with much in them, and the jobs, once with the most that they take or show.
-// 50 ms and what passes between two measurements.
-const mostMs = 60;
-const [people, members, auditLines] = [3000, 200, 10_000];
+// Each operation, the pages with much in them, and the jobs, once with the most that they take or show. A table has
+// those during which the event loop stood still for too long.
+const [people, members, printed, auditLines, rosterRows] = [2100, 200, 30, 4000, 5000];
 
 const db = await testDatabase();
 const watched = await startWatched(db.url);
@@ -35,6 +35,9 @@ await db.pool.query(
   `INSERT INTO membership (group_id, person_id, school_id, role) SELECT $1, id, $2, 'STUDENT' FROM unnest($3::uuid[]) id`,
   [big, school, ids.slice(0, members)],
 );
+const printedClass = await make.group({ school, name: "5p" });
+const printedIds = await make.people({ school, count: printed, groups: [printedClass] });
+await inBatches(printedIds, (id) => giveLogin(db, id));
 const small = await make.school();
 const smallGroup = await make.group({ school: small });
 const smallIds = await make.people({ school: small, count: 4, groups: [smallGroup], groupsEach: 1 });
@@ -71,7 +74,7 @@ let appToken: string;
 let userToken: string;
 let admin: PortalUser;
 let partner: PortalUser;
-let printId = "";
+let printPath = "";
 
 beforeAll(async () => {
   operator = await getAppToken(service, (await makeStaff(service, "OPERATOR")).app, ["admin:read", "admin:write"]);
@@ -81,7 +84,7 @@ beforeAll(async () => {
   userToken = (await getUserTokens(service, app, ofUser, { scopes: ["openid", ...scopes] })).access_token;
   admin = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   partner = await makePortalUser(service, "PARTNER", { clientIds: [app.clientId] });
-  for (const personId of ids.slice(0, members)) if (personId !== known) await giveLogin(db, personId);
+  await inBatches(ids.slice(0, members), (id) => (id === known ? Promise.resolve(ofUser) : giveLogin(db, id)));
   made.import = await create(`/admin/v1/imports?school=${small}`, roster, "application/octet-stream");
   made.wide = await create(`/admin/v1/imports?school=${school}`, wideRoster, "application/octet-stream");
   made.faulty = await create(`/admin/v1/imports?school=${school}`, faultyRoster, "application/octet-stream");
@@ -111,6 +114,14 @@ async function create(path: string, body: string | Buffer, type: string): Promis
   return (JSON.parse(text) as { id: string }).id;
 }
 
+async function preparePrint(): Promise<void> {
+  const path = `/admin/v1/schools/${school}/login-cards`;
+  const body = JSON.stringify({ personIds: printedIds, newPasswords: false, withQr: true });
+  const headers = { authorization: `Bearer ${operator}`, "content-type": "application/json" };
+  const { printId } = JSON.parse((await send({ path, method: "POST", headers, body })).text) as { printId: string };
+  printPath = `${path}/prints/${printId}`;
+}
+
 type Sent = { path: string; method?: string; headers?: Record<string, string>; body?: string | Buffer | null };
 
 async function send({
@@ -123,20 +134,41 @@ async function send({
   return { status: response.status, text: Buffer.from(await response.arrayBuffer()).toString("latin1") };
 }
 
-/** The least of three tries, because code that is compiled at the first is not compiled again. */
-async function measure(ask: () => Promise<unknown>, prepare?: () => Promise<unknown>): Promise<number> {
-  let leastMs = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < 3 && leastMs > mostMs; tries++) {
-    await prepare?.();
-    await watched.takeLongestMs();
-    await ask();
-    leastMs = Math.min(leastMs, await watched.takeLongestMs());
+type Attempt = {
+  name: string;
+  /** Returns what is wrong with the answer. */
+  ask: () => Promise<unknown>;
+  prepare?: (() => Promise<unknown>) | undefined;
+  /** One, where only the first time costs anything; else three, because code is compiled at the first. */
+  tries?: number;
+};
+
+/** What is answered wrongly, and the attempts during which the loop stood still for too long, each time. */
+async function findFaults(attempts: Attempt[]): Promise<string[]> {
+  const faults: string[] = [];
+  await watched.takeLongestMs();
+  for (const { name, ask, prepare, tries = 3 } of attempts) {
+    const took: string[] = [];
+    for (let left = tries; left > 0; left--) {
+      if (prepare !== undefined) await prepare().then(watched.takeLongestMs);
+      // Measured only for what may be too slow: it takes time itself.
+      const mostMs = left === 3 ? leastMs : await watched.measureMostMs();
+      const wrong = await ask();
+      const ms = await watched.takeLongestMs();
+      if (wrong !== undefined) faults.push(`${name}: ${String(wrong)}`);
+      if (ms <= mostMs) left = 0;
+      else took.push(`${Math.round(ms)} of ${Math.round(mostMs)} ms`);
+    }
+    if (took.length === tries) faults.push(`${name}: ${took.join(", ")}`);
   }
-  return Math.round(leastMs);
+  return faults;
 }
 
+const withoutIds = (path: string) => path.replaceAll(/[0-9a-f-]{36}/g, "…");
+
 test("a loop that stands still is seen", async () => {
-  expect(await watched.block(200)).toBeGreaterThan(mostMs);
+  const mostMs = await watched.measureMostMs();
+  expect(await watched.block(4 * mostMs)).toBeGreaterThan(mostMs);
 });
 
 const documents = new Map(
@@ -172,7 +204,7 @@ const answers: Record<string, number> = {
 };
 const image = makeCostlyImage();
 const roster = Buffer.from(
-  `id;role;first_name;last_name;classes\n${Array.from({ length: 20_000 }, (_, n) => `p${n};STUDENT;Änne;Muster${n};5a,Chor\n`).join("")}`,
+  `id;role;first_name;last_name;classes\n${Array.from({ length: rosterRows }, (_, n) => `p${n};STUDENT;Änne;Muster${n};5a,Chor\n`).join("")}`,
 );
 
 /** A PNG of the most pixels that a logo has, with 16 bits for each channel: a small file that takes long to decode. */
@@ -256,21 +288,25 @@ const madeOnce = [
   "/openapi/1.0.0/sign-on.json",
 ];
 
-test.each(madeOnce)("the first request for %s lets others have their turn", async (page) => {
-  await watched.takeLongestMs();
-  expect((await fetch(service.url + page)).status).toBe(200);
-  expect(await watched.takeLongestMs()).toBeLessThanOrEqual(mostMs);
+test("the first requests for what is made then let others have their turn", async () => {
+  const attempts = madeOnce.map((path) => ({
+    name: path,
+    ask: async () => checkStatus((await fetch(service.url + path)).status, 200),
+    tries: 1,
+  }));
+  expect(await findFaults(attempts)).toEqual([]);
 });
 
-test.each(pages.map((page) => [page.replaceAll(/[0-9a-f-]{36}/g, "…"), page]))(
-  "the page %s lets others have their turn",
-  async (_name, page) => {
-    let status = 0;
-    const ms = await measure(async () => void ({ status } = await admin.browser.open(page)));
-    expect(status).toBeLessThan(500);
-    expect(ms).toBeLessThanOrEqual(mostMs);
-  },
-);
+const checkStatus = (status: number, wanted?: number) =>
+  (wanted === undefined ? status < 500 : status === wanted) ? undefined : `status ${status}`;
+
+test("pages let others have their turn", async () => {
+  const attempts = pages.map((path) => ({
+    name: withoutIds(path),
+    ask: async () => checkStatus((await admin.browser.open(path)).status),
+  }));
+  expect(await findFaults(attempts)).toEqual([]);
+});
 
 /** Pages that show what strangers sent, as large as it is kept. */
 const ownLogin = `${base}/own-login/${login.connectionId}`;
@@ -292,16 +328,17 @@ const ofStrangers: [() => Browser, string[]][] = [
   ],
 ];
 
-test.each(
-  ofStrangers.flatMap(([who, paths]) =>
-    paths.map((path) => ({ name: path.replaceAll(/[0-9a-f-]{36}/g, "…"), path, who })),
-  ),
-)("what strangers sent lets others have their turn on the page $name", async ({ path, who }) => {
-  const page = path.replace("WIDE", made.wide).replace("FAULTY", made.faulty).replace("LEFT", made.leftOut);
-  let status = 0;
-  const ms = await measure(async () => void ({ status } = await who().open(page)));
-  expect(status).toBe(200);
-  expect(ms).toBeLessThanOrEqual(mostMs);
+test("pages of what strangers sent let others have their turn", async () => {
+  const attempts = ofStrangers.flatMap(([who, paths]) =>
+    paths.map((path) => ({
+      name: withoutIds(path),
+      ask: async () => {
+        const page = path.replace("WIDE", made.wide).replace("FAULTY", made.faulty).replace("LEFT", made.leftOut);
+        return checkStatus((await who().open(page)).status, 200);
+      },
+    })),
+  );
+  expect(await findFaults(attempts)).toEqual([]);
 });
 
 /** Jobs that read nothing that strangers sent: they go through rows, some at a time, or delete them in batches. */
@@ -320,78 +357,57 @@ test("each job is given much of what strangers sent, or reads none of it", () =>
   expect([...Object.keys(jobs), ...ofStatements].sort()).toEqual(watched.jobs.toSorted());
 });
 
-test.each([...Object.keys(jobs), ...ofStatements])("the job %s lets others have their turn", async (job) => {
-  const ms = await measure(() => watched.runJob(job), jobs[job]);
-  expect(ms).toBeLessThanOrEqual(mostMs);
+test("jobs let others have their turn", async () => {
+  const names = [...Object.keys(jobs), ...ofStatements];
+  const attempts = names.map((name) => ({ name, ask: () => watched.runJob(name), prepare: jobs[name] }));
+  expect(await findFaults(attempts)).toEqual([]);
 });
 
-const forms: [string, () => Promise<unknown>][] = [
-  [
-    "cards with QR codes",
-    async () => {
-      const page = await admin.browser.open(`${klass}/logins`);
-      const cards = await admin.browser.submit(page, "/logins", { kind: "cards", newPasswords: "no" });
-      expect(cards.html).toContain("<svg");
-    },
-  ],
-  [
-    "cards as PDF",
-    async () => {
-      const shown = await admin.browser.submit(await admin.browser.open(`${klass}/logins`), "/logins", {
-        kind: "cards",
-        newPasswords: "no",
-      });
-      expect((await admin.browser.submit(shown, "/cards")).headers.get("content-type")).toBe("application/pdf");
-    },
-  ],
-  [
-    "data as PDF",
-    async () => {
-      const answer = await admin.browser.submit(await admin.browser.open(`${person}/data`), "/data/pdf");
-      expect(answer.headers.get("content-type")).toBe("application/pdf");
-    },
-  ],
-  [
-    "data as JSON",
-    async () => {
-      const answer = await admin.browser.submit(await admin.browser.open(`${person}/data`), "/data/json");
-      expect(answer.status).toBe(200);
-    },
-  ],
-  [
-    "a logo",
-    async () => {
-      const page = await admin.browser.open(`${base}/settings`);
-      expect((await admin.browser.sendFile(page, "/logo", { name: "logo.png", content: image })).status).toBe(200);
-    },
-  ],
+const makeCards = async (of: string) =>
+  admin.browser.submit(await admin.browser.open(`${base}/classes/${of}/logins`), "/logins", {
+    kind: "cards",
+    newPasswords: "no",
+  });
+const sendData = async (as: "pdf" | "json") =>
+  admin.browser.submit(await admin.browser.open(`${person}/data`), `/data/${as}`);
+const sendLogo = async () =>
+  admin.browser.sendFile(await admin.browser.open(`${base}/settings`), "/logo", { name: "logo.png", content: image });
+const forms: [name: string, submit: () => Promise<{ status: number; html: string; headers: Headers }>, RegExp][] = [
+  ["cards with QR codes", () => makeCards(big), /html/],
+  ["cards as PDF", async () => admin.browser.submit(await makeCards(printedClass), "/cards"), /pdf/],
+  ["data as PDF", () => sendData("pdf"), /pdf/],
+  ["data as JSON", () => sendData("json"), /json/],
+  ["a logo", sendLogo, /html/],
 ];
 
-test.each(forms)("%s let others have their turn", async (_name, submit) => {
-  const ms = await measure(submit);
-  expect(ms).toBeLessThanOrEqual(mostMs);
+test("forms let others have their turn", async () => {
+  const attempts = forms.map(([name, submit, type]) => ({
+    name,
+    ask: async () => {
+      const { status, headers, html } = await submit();
+      if (!type.test(headers.get("content-type")!) || (/QR/.test(name) && !html.includes("<svg"))) return "wrong type";
+      return checkStatus(status, 200);
+    },
+  }));
+  expect(await findFaults(attempts)).toEqual([]);
 });
 
-describe.each(documentNames)("%s", (name) => {
-  test.each(
-    places
-      .filter(({ document }) => document === name)
-      .map((place) => ({ ...place, name: `${place.method} ${place.id}` })),
-  )("$name lets others have their turn", async (place) => {
+test("operations let others have their turn", async () => {
+  const attempts = places.map((place) => {
     const given = bodyOf(place);
-    const print = `/admin/v1/schools/${school}/login-cards/prints/${printId}`;
-    const asked = place.id === "printLoginCards" ? print : (about[place.id] ?? place.path);
-    const path = asked.replace("IMPORT", made.import).replace("ENDPOINT", made.endpoint) + queryOf(place);
-    let status = 0;
-    const ms = await measure(async () => {
+    let isFirst = true;
+    const ask = async () => {
+      const asked = place.id === "printLoginCards" ? printPath : (about[place.id] ?? place.path);
+      const path = asked.replace("IMPORT", made.import).replace("ENDPOINT", made.endpoint) + queryOf(place);
       const headers = { ...headersOf(place), ...(given && { "content-type": given.type }) };
-      const answer = await send({ path, method: place.method, headers, body: given && given.body });
-      status ||= answer.status;
-      if (place.id === "createLoginCards" && status === 201)
-        printId = (JSON.parse(answer.text) as { printId: string }).printId;
-    });
-    expect(status).toBeLessThan(500);
-    expect(status).toBe(answers[place.id] ?? status);
-    expect(ms).toBeLessThanOrEqual(mostMs);
+      const { status } = await send({ path, method: place.method, headers, body: given && given.body });
+      // Some things can be done only once.
+      const wanted = isFirst ? answers[place.id] : undefined;
+      isFirst = false;
+      return checkStatus(status, wanted);
+    };
+    const prepare = place.id === "printLoginCards" ? preparePrint : undefined;
+    return { name: `${place.document} ${place.method} ${place.id}`, ask, prepare };
   });
+  expect(await findFaults(attempts)).toEqual([]);
 });

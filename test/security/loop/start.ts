@@ -5,10 +5,16 @@ import { compileCache } from "../../support/compile-cache.ts";
 import { atFileEnd } from "../../support/file-end.ts";
 import { encryptionKeys } from "../../support/upstream.ts";
 
+// A turn may take as long as five pieces of fixed work, which take 12 ms each where nothing else runs.
+const piecesOfWork = 5;
+export const leastMs = 60;
+
 export type Watched = {
   url: string;
-  /** The longest that the event loop stood still since the last call. */
+  /** The longest that the event loop stood still since the last call of any of these. Units: milliseconds. */
   takeLongestMs(): Promise<number>;
+  /** The longest that it may stand still on this machine just now. */
+  measureMostMs(): Promise<number>;
   /** Lets it stand still; answers as `takeLongestMs`. */
   block(ms: number): Promise<number>;
   jobs: string[];
@@ -40,15 +46,19 @@ export async function startWatched(databaseUrl: string): Promise<Watched> {
     return message;
   };
   const { url, jobs } = await hear<{ url: string; jobs: string[] }>();
-  const ask = (what: { blockMs: number; job?: string }) => {
-    const heard = hear<{ longestMs: number; failure?: string }>();
-    child.send(what);
-    return heard;
-  };
-  const block = async (blockMs: number) => (await ask({ blockMs })).longestMs;
-  const runJob = async (job: string) => {
-    const { failure } = await ask({ blockMs: 0, job });
+  const ask = async (what: string, of = "") => {
+    const heard = hear<{ answer: number; failure?: string }>();
+    child.send({ ask: what, of });
+    const { answer, failure } = await heard;
     if (failure !== undefined) throw new Error(failure);
+    return answer;
   };
-  return { url, block, takeLongestMs: () => block(0), jobs, runJob };
+  return {
+    url,
+    takeLongestMs: () => ask("take"),
+    measureMostMs: async () => Math.max(leastMs, piecesOfWork * (await ask("work"))),
+    block: (ms) => ask("block", String(ms)),
+    jobs,
+    runJob: async (job) => void (await ask("run", job)),
+  };
 }

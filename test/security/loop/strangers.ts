@@ -17,7 +17,7 @@ import type { Watched } from "./start.ts";
 // As much as strangers may send: a school's own login, rosters, and the servers of apps.
 
 const largeBytes = 1_000_000;
-const [providers, receivers, events, deliveries, notices, refusals] = [20, 4, 2000, 400, 100, 150];
+const [providers, receivers, events, deliveries, notices, refusals] = [20, 4, 2000, 200, 50, 150];
 
 const texts = (count: number, length: number) => Array.from({ length: count }, (_, n) => `${n}`.padEnd(length, "ä"));
 
