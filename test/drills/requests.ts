@@ -10,6 +10,6 @@ import { parseArgs } from "node:util";
 const { count, seed } = parseArgs({
   options: { count: { type: "string", default: "100000" }, seed: { type: "string", default: "1" } },
 }).values;
-const args = ["vitest", "run", "--project", "embedded", "test/security/requests/hostile.test.ts"];
+const args = ["vitest", "run", "--project", "slow", "test/security/requests/hostile.test.ts"];
 const env = { ...process.env, TEST_RUNS: count, TEST_SEED: seed };
 spawn("npx", args, { stdio: "inherit", env }).once("close", (code) => (process.exitCode = code ?? 1));

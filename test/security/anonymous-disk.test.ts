@@ -32,21 +32,15 @@ async function fillUp(from: string, room: number): Promise<void> {
   await db.pool.query("UPDATE rate_limit SET full_at = full_at + make_interval(secs => 1.2 * $1)", [2999 - room]);
 }
 
-test.each([
-  ["state", 2048],
-  ["nonce", 512],
-  ["login_hint", 512],
-  ["ui_locales", 256],
-  ["acr_values", 256],
-  ["claims_locales", 256],
-])("%s is taken with %i characters, and one more is an error that names it", async (name, longest) => {
+test("each parameter is taken up to its longest, and one character more is an error that names it", async () => {
   const app = await world.app();
-  expect((await ask(app, { [name]: "x".repeat(longest) })).headers.get("location")).toMatch(/^\/interaction\//);
-  const back = new URL((await ask(app, { [name]: "x".repeat(longest + 1) })).headers.get("location")!).searchParams;
-  expect([back.get("error"), back.get("error_description")]).toEqual([
-    "invalid_request",
-    `${name} is longer than ${longest} characters`,
-  ]);
+  const texts = { state: 2048, nonce: 512, login_hint: 512, ui_locales: 256, acr_values: 256, claims_locales: 256 };
+  for (const [name, longest] of Object.entries(texts)) {
+    expect((await ask(app, { [name]: "x".repeat(longest) })).headers.get("location")).toMatch(/^\/interaction\//);
+    const back = new URL((await ask(app, { [name]: "x".repeat(longest + 1) })).headers.get("location")!).searchParams;
+    const error = [back.get("error"), back.get("error_description")];
+    expect(error).toEqual(["invalid_request", `${name} is longer than ${longest} characters`]);
+  }
 });
 
 test("an open interaction keeps each parameter once, and little beside them", async () => {
@@ -116,12 +110,9 @@ test("sign-ons that end leave their address as it was", async () => {
 
 test("a school of 2,000 that all open the login page at once gets it, and so does each IPv6 network until the site has enough", async () => {
   const app = await world.app();
-  const statuses: number[] = [];
-  for (let round = 0; round < 40; round += 1) {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(app, {}, "203.0.113.30")));
-    statuses.push(...answers.map(({ status }) => status));
-  }
-  expect(new Set(statuses)).toEqual(new Set([302]));
+  await fillUp("203.0.113.30", 2999 - 1950);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask(app, {}, "203.0.113.30")));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]));
   await ask(app, {}, "2001:db8:1:1::1");
   const { rowCount } = await world.service.db.pool.query(
     "UPDATE rate_limit SET full_at = full_at + make_interval(secs => 0.6 * 5999) WHERE full_at < $1",

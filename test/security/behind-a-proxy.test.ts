@@ -136,15 +136,15 @@ const shapes: [string, (id: string) => string][] = [
   ["a tunnel", (id) => get(id).replace(/^GET \S+/, "CONNECT evil.example:80") + smuggled],
 ];
 
-test.each(shapes)(
-  "%s: one answer at most, which refuses, and no other request on the connection",
-  async (_shape, of) => {
+test("an odd request gets one answer, which refuses, and no other request of its connection is read", async () => {
+  const outcomes: unknown[] = [];
+  for (const [shape, of] of shapes) {
     const answers = readAnswers(await send(port, of(newId("odd")) + last(newId("next"))));
-    expect(answers.map(({ status }) => status)).toEqual(answers.length === 0 ? [] : [400]);
-    expect(answers.length > 0 || _shape === "a tunnel").toBe(true);
-    expect(wasSmuggled()).toBe(false);
-  },
-);
+    outcomes.push([shape, ...answers.map(({ status }) => status)]);
+  }
+  expect(outcomes).toEqual(shapes.map(([shape]) => (shape === "a tunnel" ? [shape] : [shape, 400])));
+  expect(wasSmuggled()).toBe(false);
+});
 
 test("chunks that do not add up end the connection, and what follows is no request", async () => {
   for (const chunks of ["0x2\r\nxx\r\n", "-1\r\nxx\r\n", "fffffffffffffffff2\r\nxx\r\n", "2\r\nxxx", "2;a\nxx\r\n"]) {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { expect, test } from "vitest";
 import { changeDirectory, makePurgeJob, recordFirstSignIn } from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
@@ -130,7 +131,8 @@ test("a first sign-in that waits keeps no connection and no lock", async () => {
   await committing.query(lockAsCommitting, [school]);
   await withPool(1, async (own) => {
     const signingIn = recordFirstSignIn(own, { clientId, personId, at: now });
-    await expect.poll(() => own.pool.idleCount).toBe(1);
+    await once(own.pool, "release");
+    expect(own.pool.idleCount).toBe(1);
     // The change may be about to delete the person.
     await committing.query("SELECT FROM person WHERE id = $1 FOR UPDATE", [personId]);
     await committing.query("COMMIT");

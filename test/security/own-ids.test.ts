@@ -15,7 +15,7 @@ import { basic, getUserTokens, giveLogin, postToken, type Login, type TestApp } 
 
 // Two apps that may not read names read everything of the same people. Nothing that they hold says who is who.
 
-const count = 500;
+const count = 150;
 const clock = makeTestClock();
 let service: TestService;
 let make: ReturnType<typeof makeMakers>;

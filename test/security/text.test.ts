@@ -92,17 +92,8 @@ test("any text is kept without such characters or refused, and what is kept is k
 });
 
 test("names of every script are kept, in one spelling", () => {
-  for (const name of [
-    "Łukasz Żółć",
-    "محمد",
-    "می\u200cخواهم",
-    "क्\u200dष",
-    "李小龍",
-    "O’Neill-García",
-    "Nguyễn",
-    "👩\u200d🏫 AG",
-  ])
-    expect(checkText("name", name)).toBe(name);
+  const names = ["Łukasz Żółć", "محمد", "می\u200cخواهم", "क्\u200dष", "李小龍", "O’Neill-García", "Nguyễn"];
+  for (const name of [...names, "👩\u200d🏫 AG"]) expect(checkText("name", name)).toBe(name);
   expect(checkText("name", " Mu\u0308ller ")).toBe("Müller");
   expect(findTextFault("x".repeat(201))).toBe("is longer than 200 characters");
   for (const empty of ["", " \t", "\u200d", "\u200c\u200c"]) expect(findTextFault(empty)).toBe("must not be empty");

@@ -57,8 +57,9 @@ test.each(idmScopes)("a token with nothing but %s gets the part that it may read
 
 async function makeFull(count: number, app: TestApp): Promise<{ school: SchoolId; groups: string[] }> {
   const school = await make.school();
-  const groups = await Promise.all(Array.from({ length: 20 }, () => make.group({ school })));
-  await make.people({ school, count, groups, groupsEach: 3 });
+  const groups = await Promise.all(Array.from({ length: 4 }, () => make.group({ school })));
+  const [first] = await make.people({ school, count, groups, groupsEach: 3 });
+  await service.db.pool.query(`UPDATE person SET last = '"pseudonym":"x"' WHERE id = $1`, [first]);
   // Neither this group nor who is only in it is the app's business.
   const hidden = await make.group({ school });
   await make.person({ school, groups: [hidden] });
@@ -66,21 +67,24 @@ async function makeFull(count: number, app: TestApp): Promise<{ school: SchoolId
   return { school, groups };
 }
 
-test("of 1,000 people, and of more than are held at once, it is the same, with pseudonyms and one ETag", async () => {
+test("of a few people, and of more than are held at once, it is the same, with pseudonyms and one ETag", async () => {
   const app = await make.app({ scopes: [...idmScopes, "openid", "pseudonym"] });
   const read = await getReader(service, app);
-  for (const count of [1000, 2100]) {
+  for (const count of [20, 2010]) {
     const { school, groups } = await makeFull(count, app);
     const first = await readRoster(read, school);
-    expect(first.headers.has("content-length")).toBe(count === 1000);
+    expect(first.headers.has("content-length")).toBe(count === 20);
     const roster = first.body as Required<Roster>;
-    expect([roster.groups.length, roster.people.length]).toEqual([20, count]);
-    expect(roster.users[0]!["pseudonym"]).toMatch(/^\p{L}+ \p{L}+/u);
+    expect([roster.groups.length, roster.people.length]).toEqual([4, count]);
+    expect(roster.users.filter(({ pseudonym }) => !/^[A-Z][a-z]+ [A-Z][a-z]+$/.test(pseudonym as string))).toEqual([]);
+    // What looks like the property inside a value stays what it is.
+    expect(roster.users.filter(({ name }) => (name as { last: string }).last === '"pseudonym":"x"')).toHaveLength(1);
     expect(roster).toStrictEqual(await readApart(read, school, idmScopes));
 
     const etag = first.headers.get("etag")!;
     const again = await readRoster(read, school, { "if-none-match": etag });
     expect([again.status, again.body]).toEqual([304, null]);
+    if (count > 20) continue;
     await make.person({ school, groups: [groups[0] as never] });
     const changed = await readRoster(read, school, { "if-none-match": etag });
     expect([changed.status, (changed.body as Required<Roster>).people.length]).toEqual([200, count + 1]);

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { once } from "node:events";
-import { expect, test } from "vitest";
-import { demoApp, getReader, idm, idmScopes, makeReader, startDemo } from "../../support/api.ts";
+import { expect, test, vi } from "vitest";
+import { demoApp, idm, idmScopes, makeReader, startDemo } from "../../support/api.ts";
 import { getAppToken } from "../../support/token.ts";
 
 const school = "a0000000-0000-4000-8000-000000000001";
@@ -11,15 +11,10 @@ const service = await startDemo();
 const token = await getAppToken(service, demoApp("demo-lernapp"), idmScopes);
 const read = makeReader(service, token);
 
-test.each([
+// Every other spelling of every parameter: test/security/parameters.test.ts.
+const refused: [path: string, message: string][] = [
   ["/schools?limit=0", "The query parameter limit must be an integer from 1 to 1000."],
   ["/schools?limit=1001", "The query parameter limit must be an integer from 1 to 1000."],
-  ["/schools?limit=ten", "The query parameter limit must be an integer from 1 to 1000."],
-  ["/schools?limit=1.5", "The query parameter limit must be an integer from 1 to 1000."],
-  ["/schools?limit=1e2", "The query parameter limit must be an integer from 1 to 1000."],
-  ["/schools?limit=0x10", "The query parameter limit must be an integer from 1 to 1000."],
-  ["/schools?limit=%201", "The query parameter limit must be an integer from 1 to 1000."],
-  ["/schools?limit=", "The query parameter limit must be an integer from 1 to 1000."],
   ["/schools?limit=1&limit=2", "The query parameter limit is given more than once."],
   ["/schools?limit=1&%6cimit=2", "The query parameter limit is given more than once."],
   ["/schools?cursor=abc", "Invalid cursor."],
@@ -29,21 +24,26 @@ test.each([
   [`/users/${person}?limit=1`, "Unknown query parameter: limit."],
   [`/schools/${school}/people?show-deleted=maybe`, "The query parameter show-deleted must be true or false."],
   [`/schools/${school}/people?show-deleted`, "The query parameter show-deleted must be true or false."],
-  ["/schools?constructor=1", "Unknown query parameter: constructor."],
-  ["/schools?__proto__[x]=1", "Unknown query parameter: __proto__"],
+  ["/schools?__proto__[x]=1", "Unknown query parameter: __proto__?x?."],
   ["/schools?access_token=x", "Unknown query parameter: access_token."],
   ["/schools?x=%zz", "The address is not correctly percent-encoded."],
   ["/users/%ff", "The address is not correctly percent-encoded."],
-])("GET %s is refused: %s", async (path, message) => {
-  const { status, body } = await read(idm + path);
-  expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(message)]);
-  const { code } = body as { code: string };
-  expect(body).toMatchObject({
-    type: `${service.url}/docs/errors/${code}`,
-    title: "Bad Request",
-    status: 400,
-    requestId: expect.stringMatching(/.{8,}/) as string,
-  });
+];
+
+test("a request against the contract is refused as a problem that says why", async () => {
+  const answers: unknown[] = [];
+  for (const [path] of refused) {
+    const { body } = await read(idm + path);
+    const { code, message } = body as { code: string; message: string };
+    answers.push([path, message]);
+    expect(body).toMatchObject({
+      type: `${service.url}/docs/errors/${code}`,
+      title: "Bad Request",
+      status: 400,
+      requestId: expect.stringMatching(/.{8,}/) as string,
+    });
+  }
+  expect(answers).toEqual(refused);
 });
 
 test("the type of a problem is a page that explains it", async () => {
@@ -52,27 +52,15 @@ test("the type of a problem is a page that explains it", async () => {
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("<code>invalid_request</code>")]);
 });
 
-test.each(["bearer", "BEARER", "Bearer"])("the scheme may be written %s", async (scheme) => {
-  const response = await fetch(`${service.url}${idm}/schools`, { headers: { authorization: `${scheme} ${token}` } });
-  expect(response.status).toBe(200);
-});
-
-test.each(["", "Bearer", "Bearer ", "Basic abc", "Token abc"])(
-  "an Authorization header of %j is no token",
-  async (authorization) => {
-    const response = await fetch(`${service.url}${idm}/schools`, { headers: { authorization } });
-    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
-  },
-);
-
-test("an expired token is refused as invalid", async () => {
-  const late = await startDemo();
-  const own = await getReader(late, demoApp("demo-lernapp"));
-  expect((await own(`${idm}/schools`)).status).toBe(200);
-  late.clock.forwardSeconds(3601);
-  const { status, headers, body } = await own(`${idm}/schools`);
-  expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
-  expect(body).toMatchObject({ code: "invalid_token" });
+test("the scheme may be written in any case, and what is no token is refused", async () => {
+  const ask = async (authorization: string) => {
+    const { status, headers } = await fetch(`${service.url}${idm}/schools`, { headers: { authorization } });
+    return [authorization, status, headers.get("www-authenticate")];
+  };
+  for (const scheme of ["bearer", "BEARER", "Bearer"])
+    expect(await ask(`${scheme} ${token}`)).toEqual([`${scheme} ${token}`, 200, null]);
+  for (const authorization of ["", "Bearer", "Bearer ", "Basic abc", "Token abc"])
+    expect(await ask(authorization)).toEqual([authorization, 401, "Bearer"]);
 });
 
 test("a body on GET is ignored, whatever it says it is", async () => {
@@ -112,12 +100,21 @@ test("the tag of what changed is another one, and of what an app may not see is 
   );
 });
 
+test("an expired token is refused as invalid", async () => {
+  service.clock.forwardSeconds(3601);
+  const { status, headers, body } = await read(`${idm}/schools`);
+  service.clock.forwardSeconds(-3601);
+  expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
+  expect(body).toMatchObject({ code: "invalid_token" });
+});
+
 test("without its database the service answers 503 and when to try again", async () => {
-  const gone = await startDemo();
-  const own = await getReader(gone, demoApp("demo-lernapp"));
   const refuse = () => Promise.reject(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
-  Object.assign(gone.shares.checks.pool, { query: refuse, connect: refuse });
-  const { status, headers, body } = await own(`${idm}/schools`);
+  const { pool } = service.shares.checks;
+  const gone = [vi.spyOn(pool, "query"), vi.spyOn(pool, "connect")];
+  for (const call of gone) call.mockImplementation(refuse as never);
+  const { status, headers, body } = await read(`${idm}/schools`);
+  for (const call of gone) call.mockRestore();
   expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
   expect(body).toMatchObject({ code: "unavailable", message: "The service cannot answer just now. Try again later." });
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
 import { loadDocument } from "../../../src/platform/http/index.ts";
-import { demoApp, getReader, makeReader, schulconnex, startDemo } from "../../support/api.ts";
+import { demoApp, demoLogin, getReader, makeReader, schulconnex, startDemo, type Read } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeSchemaCheck } from "../../support/schema-check.ts";
-import { getAppToken } from "../../support/token.ts";
+import { getAppToken, getUserTokens } from "../../support/token.ts";
 
 const path = `${schulconnex}/personen-info`;
 const school = (n: number) => `a0000000-0000-4000-8000-00000000000${String(n)}`;
@@ -29,6 +29,7 @@ const pids = async (query: string) => (await records(query)).map(({ pid }) => pi
 
 const service = await startDemo();
 const make = makeMakers(service.db);
+const own = `${schulconnex}/person-info`;
 const read = await getReader(service, demoApp("demo-lernapp"));
 
 const organisation = {
@@ -189,4 +190,97 @@ test("an app registered for version 1.7 reads its spelling, and times with secon
   const document = await loadDocument("schulconnex-1.7", "schultor");
   const response = document.paths[path]!["get"]!.responses["200"];
   expect(makeSchemaCheck(document)(response, "application/json", body)).toEqual([]);
+});
+
+type Codeliste = { codeliste: string; werte: { code: string; bezeichnung: { de: string; en: string } }[] };
+
+async function readIn(schulconnexSpelling: "V1_4" | "V1_7") {
+  const app = await make.app({ schulconnexSpelling });
+  const read = makeReader(service, await getAppToken(service, app, ["people:read"]));
+  const first = await read(`${schulconnex}/codelisten`);
+  return { ...first, lists: first.body as Codeliste[], read };
+}
+
+test.each([
+  ["V1_4", "schulconnex"],
+  ["V1_7", "schulconnex-1.7"],
+] as const)("an app of the spelling %s gets every code of its contract, and no other", async (spelling, bundle) => {
+  const { status, lists } = await readIn(spelling);
+  const { components } = await loadDocument(bundle, "schultor");
+  expect(status).toBe(200);
+  expect(lists.map(({ werte }) => werte.map(({ code }) => code).sort()).sort()).toEqual(
+    [...enumsIn(components.schemas)].map((codes) => codes.split(" ")).sort(),
+  );
+});
+
+/** Every enum within the schemas, its codes sorted and joined by spaces. */
+function enumsIn(schema: unknown): Set<string> {
+  if (typeof schema !== "object" || schema === null) return new Set();
+  if ("enum" in schema) return new Set([(schema.enum as string[]).toSorted().join(" ")]);
+  return new Set(Object.values(schema).flatMap((inner) => [...enumsIn(inner)]));
+}
+
+test("each code of a list has a name of its own in German and in English", async () => {
+  for (const { codeliste, werte } of (await readIn("V1_4")).lists)
+    for (const language of ["de", "en"] as const) {
+      const names = werte.map(({ bezeichnung }) => bezeichnung[language]);
+      expect(
+        names.every((name) => name.trim() !== ""),
+        codeliste,
+      ).toBe(true);
+      expect(new Set(names).size, `${codeliste} ${language}`).toBe(werte.length);
+    }
+});
+
+test("the tag tells the spellings apart and stays the same for all apps of one", async () => {
+  const [one, other, newer] = [await readIn("V1_4"), await readIn("V1_4"), await readIn("V1_7")];
+  const tag = (read: { headers: Headers }) => read.headers.get("etag")!;
+  expect(tag(other)).toBe(tag(one));
+  expect(tag(newer)).not.toBe(tag(one));
+  const again = await other.read(`${schulconnex}/codelisten`, { "if-none-match": tag(one) });
+  expect([again.status, again.body]).toEqual([304, null]);
+});
+
+async function readAs(clientId: string, person: number): Promise<Read> {
+  const { access_token } = await getUserTokens(service, demoApp(clientId), demoLogin(person), {
+    scopes: ["openid", "people:read"],
+  });
+  return makeReader(service, access_token)(own);
+}
+
+test("the signed-in person gets the record that the app's list has of them", async () => {
+  const { status, body } = await readAs("demo-lernapp", 2);
+  const list = makeReader(service, await getAppToken(service, demoApp("demo-lernapp"), ["people:read"]));
+  const [listed] = (await list(`${schulconnex}/personen-info?pid=c0000000-0000-4000-8000-000000000002`))
+    .body as unknown[];
+  expect([status, body]).toEqual([200, listed]);
+});
+
+test("a person in no synced group has a context at their school, without groups", async () => {
+  expect(await readAs("demo-lernapp", 6)).toMatchObject({
+    status: 200,
+    body: { personenkontexte: [{ rolle: "LEHR", gruppen: [] }] },
+  });
+});
+
+test("where no school of the person syncs to the app the answer is 404/01", async () => {
+  const refused = await readAs("demo-mathe", 2);
+  expect(refused).toMatchObject({ status: 404, body: { code: "404", subcode: "01" } });
+  expect(refused.headers.get("content-type")).toBe("application/json; charset=utf-8");
+});
+
+test("no token, an unknown one and an expired one are refused with 401, each with its subcode", async () => {
+  const { access_token } = await getUserTokens(service, demoApp("demo-lernapp"), demoLogin(2), {
+    scopes: ["openid", "people:read"],
+  });
+  service.clock.forwardSeconds(3601);
+  const ask = async (headers: Record<string, string>) => {
+    const response = await fetch(service.url + own, { headers });
+    return [response.status, await response.json()];
+  };
+  const refused = (subcode: string) => [401, expect.objectContaining({ code: "401", subcode })];
+  const answers = [];
+  for (const authorization of ["Bearer nonsense", `Bearer ${access_token}`]) answers.push(await ask({ authorization }));
+  service.clock.forwardSeconds(-3601);
+  expect([await ask({}), ...answers]).toEqual(["00", "02", "01"].map(refused));
 });
