@@ -1,3 +1,4 @@
+// @module-tag slow
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { contents } from "../../src/publish/contents.ts";
