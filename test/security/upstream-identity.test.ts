@@ -152,14 +152,6 @@ test("a `sub` that is given to another person after a deletion upstream does not
   expect(await world.linksOf(school)).toEqual([{ subject: "reused", personId: before }]);
 });
 
-test("a second account does not take over a person who is linked, whoever comes first", async () => {
-  const school = await world.connect();
-  const pupil = await world.makePerson(school, "1");
-  expect(await world.outcome(school, { import_id: "1" }, "of the pupil")).toBe("signed in");
-  expect(await world.outcome(school, { import_id: "1" }, "of the attacker")).toBe("LINKED_TO_ANOTHER");
-  expect(await world.linksOf(school)).toEqual([{ subject: "of the pupil", personId: pupil }]);
-});
-
 test("a school's login signs in nobody else's pupil: guests, other schools, soft-deleted people", async () => {
   const [home, guest] = [await world.connect(), await world.connect()];
   const { prisma } = world.service.db;

@@ -1,11 +1,9 @@
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { makeStaff, type AdminClient } from "../support/admin.ts";
-import { blockPerson } from "../support/sign-ins.ts";
 import { giveLogin } from "../support/token.ts";
-import { spoil } from "../support/upstream-browser.ts";
 import { startUpstreamProvider } from "../support/upstream-provider.ts";
-import { reasonOn, startAttackWorld, type AttackedSchool } from "./upstream-world.ts";
+import { startAttackWorld, type AttackedSchool } from "./upstream-world.ts";
 
 // Roles that a school's login must not open, and people whom it must not lock out.
 const world = startAttackWorld();
@@ -116,16 +114,4 @@ test("a broken connection locks no admin out: they sign in here, renew the secre
   const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school.school] });
   expect(await patch(call, school, { clientSecret: "secret-of-schultor-at-the-provider" })).toBe(204);
   expect(await world.outcome(school, { import_id: "1" }, "pupil")).toBe("signed in");
-});
-
-test("a provider that is down says so to the person, and a blocked person stays blocked whatever it says", async () => {
-  const school = await world.connect();
-  const person = await world.makePerson(school, "1");
-  spoil(school.provider, { path: "/token", status: 503 });
-  const { shown } = await world.arrive(school, { import_id: "1" }, "account");
-  spoil(school.provider, null);
-  expect([reasonOn(shown), shown.status]).toEqual(["UPSTREAM_DOWN", 424]);
-  expect(await world.outcome(school, { import_id: "1" }, "account")).toBe("signed in");
-  await blockPerson(world.service.db, person, { at: world.service.clock() });
-  expect(await world.outcome(school, { import_id: "1" }, "account")).toBe("BLOCKED");
 });

@@ -7,7 +7,7 @@ import { giveLogin } from "../support/token.ts";
 import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { makeRelyingParty } from "../support/upstream.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
-import { findConnection, profiles, updateConnectionIn, type ConnectionId } from "../../src/upstream/index.ts";
+import { findConnection, updateConnectionIn, type ConnectionId } from "../../src/upstream/index.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -43,57 +43,8 @@ const withClaims = (claims: () => object, header = {}) =>
 const signInWith = (after: typeof provider.after) =>
   withAnswer(after, () => party.codeOf(party.signIn(provider, connection)));
 
-test("a state is good once, and in the browser and at the connection that it was made for", async () => {
-  const params = await provider.visit(await party.begin(connection));
-  const [other, another] = [await party.connect(provider, await make.school()), "another-browser"];
-  expect(await party.codeOf(party.finish(connection, params, another))).toBe("OTHER_BROWSER");
-  expect(await party.codeOf(party.finish(connection, params))).toBe("EXPIRED");
-  const second = await provider.visit(await party.begin(connection));
-  expect(await party.codeOf(party.finish(other, second))).toBe("INVALID_RESPONSE");
-  expect(await party.codeOf(party.finish(connection, second))).toBe("EXPIRED");
-  expect(await party.codeOf(party.finish(connection, new URLSearchParams({ code: "a", state: "made-up" })))).toBe(
-    "EXPIRED",
-  );
-});
-
-test("two tabs of a browser are two round trips", async () => {
-  const [one, two] = [await party.begin(connection), await party.begin(connection, { to: { path: "/two" } })];
-  expect(await party.finish(connection, await provider.visit(two))).toMatchObject({
-    kind: "signed_in",
-    to: { path: "/two" },
-  });
-  expect(await party.finish(connection, await provider.visit(one))).toMatchObject({
-    kind: "signed_in",
-    to: { path: "/" },
-  });
-});
-
-test("a code that is used twice or made up signs nobody in", async () => {
-  const params = await provider.visit(await party.begin(connection));
-  const state = (await party.begin(connection)).searchParams.get("state")!;
-  params.set("state", state);
-  expect(await party.codeOf(party.finish(connection, params))).toBe("EXPIRED");
-});
-
-test("a response that names another issuer, or none where the provider announces it, is refused", async () => {
-  const change = async (work: (params: URLSearchParams) => void) => {
-    const params = await provider.visit(await party.begin(connection));
-    expect(params.get("iss")).toBe(provider.issuer);
-    work(params);
-    return party.codeOf(party.finish(connection, params));
-  };
-  expect(await change((params) => params.set("iss", "https://evil.example"))).toBe("INVALID_RESPONSE");
-  expect(await change((params) => params.delete("iss"))).toBe("INVALID_RESPONSE");
-  expect(await change((params) => params.append("iss", "https://evil.example"))).toBe("INVALID_RESPONSE");
-});
-
 const soon = () => Math.floor(Date.now() / 1000);
 test.each<[string, string, () => object, object?]>([
-  ["another nonce", "INVALID_RESPONSE", () => ({ nonce: "another" })],
-  ["another issuer", "INVALID_RESPONSE", () => ({ iss: "https://evil.example" })],
-  ["another audience", "INVALID_RESPONSE", () => ({ aud: "another" })],
-  ["two audiences without azp", "INVALID_RESPONSE", () => ({ aud: [clientId, "another"] })],
-  ["two audiences for another party", "INVALID_RESPONSE", () => ({ aud: [clientId, "another"], azp: "another" })],
   ["an end that has passed by more than the skew", "CLOCK", () => ({ exp: soon() - 70 })],
   ["a beginning in the future", "CLOCK", () => ({ iat: soon() + 120 })],
   ["a beginning long ago", "CLOCK", () => ({ iat: soon() - 3600 })],
@@ -110,21 +61,7 @@ test("an ID token within the skew of the clocks is accepted", async () => {
   expect(await signInWith(withClaims(() => ({ exp: soon() - 30, iat: soon() + 30 })))).toBe("signed_in");
 });
 
-test("an ID token with a signature that is not the provider's is refused, whatever algorithm it names", async () => {
-  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const forged = (header: object, signature = "") =>
-    atToken(({ id_token }) => ({
-      id_token: `${encode(header)}.${encode(decodeJwt(id_token as string))}.${signature}`,
-    }));
-  const cut = atToken(({ id_token }) => ({ id_token: `${String(id_token).slice(0, -8)}AAAAAAAA` }));
-  for (const after of [
-    forged({ alg: "none" }),
-    forged({ alg: "HS256" }, "AAAA"),
-    forged({ alg: "RS256" }, "AAAA"),
-    cut,
-  ])
-    expect(await signInWith(after)).toBe("INVALID_RESPONSE");
-  // Signed well, with an algorithm that the provider did not announce for ID tokens.
+test("an ID token with an algorithm that the provider did not announce for ID tokens is refused", async () => {
   await db.pool.query(
     "UPDATE upstream_connection SET metadata = jsonb_set(metadata, '{id_token_signing_alg_values_supported}', '[\"ES256\"]')",
   );
@@ -216,12 +153,6 @@ test("tokens that strangers make up do not keep a new key of the provider from b
   provider.before = null;
 });
 
-test("userinfo of another account is refused", async () => {
-  expect(await signInWith((path, body) => (path === "/me" ? { ...body, sub: "another" } : body))).toBe(
-    "INVALID_RESPONSE",
-  );
-});
-
 test("the errors of the provider have a code each", async () => {
   const back = async (error: string, more: Parameters<typeof party.begin>[1] = {}) => {
     const state = (await party.begin(connection, more)).searchParams.get("state")!;
@@ -248,43 +179,12 @@ test("what the browser alone says does not make a connection fail; what the prov
   expect(await stateOf(connection)).toEqual({ lastFailure: "UPSTREAM_DOWN", isFailing: false });
 });
 
-test("a secret that the provider refuses", async () => {
-  const wrong = await party.connect(provider, await make.school(), { clientSecret: "expired" });
-  expect(await party.codeOf(party.signIn(provider, wrong))).toBe("SECRET_REFUSED");
-  expect(await stateOf(wrong)).toEqual({ lastFailure: "SECRET_REFUSED", isFailing: true });
-});
-
 test("userinfo that refuses the access token says nothing of the secret", async () => {
   const asked: string[] = [];
   provider.before = ({ url = "" }, res) => url === "/me" && (asked.push(url), res.writeHead(401).end(), true);
   expect(await signInWith(null)).toBe("INVALID_RESPONSE");
   expect(asked).toEqual(["/me"]);
   provider.before = null;
-});
-
-test("IServ: the secret is sent in the body, and scopes are given up in steps; a pupil cannot make that last", async () => {
-  const iserv = await startUpstreamProvider({ authMethod: "client_secret_post" });
-  iserv.released = new Set(["openid", "profile", "uuid"]);
-  iserv.claims["account-1"] = { uuid: "u-1", import_id: "1" };
-  const place = await make.school();
-  await giveLogin(db, await make.person({ school: place, sourceSystemIdentifier: "1" }));
-  const id = await party.connect(iserv, place, { profile: "ISERV", ruleClaim: "import_id" });
-  expect(await party.codeOf(party.signIn(iserv, id))).toBe("signed_in");
-  const asked = iserv.requests.filter(({ path }) => path === "/auth").map(({ query }) => query.get("scope"));
-  expect(asked.slice(0, 4)).toEqual(profiles.ISERV.scopeSteps.slice(0, 4).map((step) => step.join(" ")));
-  expect(iserv.requests.find(({ path }) => path === "/token")!.authorization).toBeUndefined();
-  expect((await findConnection(db, id))!.scopes).toEqual(profiles.ISERV.scopeSteps[0]);
-  const tested = await party.signIn(iserv, id, { to: { test: await party.openLink(id) } });
-  expect(tested).toMatchObject({ kind: "tested", tested: { scopes: ["openid", "profile", "uuid"] } });
-  expect((await findConnection(db, id))!.scopes).toEqual(["openid", "profile", "uuid"]);
-  iserv.released = new Set();
-  expect(await party.codeOf(party.signIn(iserv, id))).toBe("SCOPE_REFUSED");
-});
-
-test("an error that names another issuer gives up no scope", async () => {
-  const state = (await party.begin(connection)).searchParams.get("state")!;
-  const params = new URLSearchParams({ error: "invalid_scope", state, iss: "https://evil.example" });
-  expect(await party.codeOf(party.finish(connection, params))).toBe("INVALID_RESPONSE");
 });
 
 test("a connection that is off or a draft signs nobody in, also in the middle of a round trip", async () => {
@@ -318,57 +218,15 @@ test("an address opens so many round trips", async () => {
   await db.pool.query("DELETE FROM rate_limit");
 });
 
-test("Entra and Google: the tenant in the ID token counts, not what was asked or what userinfo says", async () => {
-  const tid = "11111111-2222-4333-8444-555555555555";
-  const google = { profile: "GOOGLE", tenant: "goethe.example", ruleClaim: "employee_id" } as const;
-  const entra = { profile: "ENTRA", tenant: tid, ruleClaim: "employee_id" } as const;
+test("the tenant in the ID token counts, not what userinfo says", async () => {
   const post = await startUpstreamProvider({ authMethod: "client_secret_post" });
-  for (const [wishes, right, wrong] of [
-    [entra, { tid, oid: "o-1" }, { tid: "99999999-2222-4333-8444-555555555555", oid: "o-1" }],
-    [google, { hd: "goethe.example" }, { hd: "evil.example" }],
-  ] as const) {
-    const place = await make.school();
-    await giveLogin(db, await make.person({ school: place, sourceSystemIdentifier: "1" }));
-    const id = await party.connect(post, place, wishes);
-    const signInWithClaims = async (claims: object, inIdToken = true) => {
-      post.claims["account-1"] = { employee_id: "1", ...claims };
-      post.inIdToken = inIdToken;
-      return party.codeOf(party.signIn(post, id));
-    };
-    expect(await signInWithClaims(wrong)).toBe("TENANT");
-    expect(await signInWithClaims({})).toBe("TENANT");
-    expect(await signInWithClaims(right, false)).toBe("TENANT");
-    expect(await signInWithClaims(right)).toBe("signed_in");
-  }
-});
-
-test("a provider that hangs, redirects, sends too much or has moved is down for its own school alone", async () => {
-  const slow = await startReceiver(() => undefined);
   const place = await make.school();
-  const id = await party.connect({ ...provider, issuer: slow.url }, place);
-  const { upstream, browser } = party;
-  const start = { browser, address: "192.0.2.1", to: { path: "/" } };
-  const begun = Array.from({ length: 30 }, () => upstream.begin({ connectionId: id, ...start }));
-  expect(await signInWith(null)).toBe("signed_in");
-  for (const one of await Promise.all(begun)) expect(one).toMatchObject({ failure: { code: "UPSTREAM_DOWN" } });
-  const answers = {
-    moved: (issuer: string) => ({ issuer: `${issuer}/new` }),
-    withHttp: (issuer: string) => ({ issuer, authorization_endpoint: "javascript:alert(1)" }),
-  };
-  for (const make of Object.values(answers)) {
-    slow.script((_call, response) =>
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(make(slow.url))),
-    );
-    expect(await upstream.checkConnection(id)).toMatchObject({ failure: { code: "INVALID_RESPONSE" } });
-  }
-  slow.script((_call, response) => response.writeHead(302, { location: provider.issuer }).end());
-  expect(await upstream.checkConnection(id)).toMatchObject({ failure: { code: "INVALID_RESPONSE" } });
-  slow.script((_call, response) => {
-    response.writeHead(200, { "content-type": "application/json" });
-    const send = () => void (response.destroyed || response.write(" ".repeat(65_536), send));
-    send();
-  });
-  expect(await upstream.checkConnection(id)).toMatchObject({ kind: "failed", failure: { code: "INVALID_RESPONSE" } });
+  await giveLogin(db, await make.person({ school: place, sourceSystemIdentifier: "1" }));
+  const id = await party.connect(post, place, { profile: "GOOGLE", tenant: "goethe.example" });
+  post.claims["account-1"] = { employee_id: "1", hd: "goethe.example" };
+  expect(await party.codeOf(party.signIn(post, id))).toBe("TENANT");
+  post.inIdToken = true;
+  expect(await party.codeOf(party.signIn(post, id))).toBe("signed_in");
 });
 
 test("a client secret goes to no other host that the discovery document names later, until it is typed again", async () => {
@@ -396,4 +254,39 @@ test("a client secret goes to no other host that the discovery document names la
   const update = { clientSecret };
   await withPrismaTransaction(db, (tx) => updateConnectionIn(tx, { id: of, update }, party.context()));
   expect(await check(`${evil.url}/token`)).toMatchObject({ endpoints: { token: `${evil.url}/token` } });
+});
+
+test("a secret is sent as it is where nothing in it needs an escape, because many providers do not decode it", async () => {
+  const connection = await party.connect(provider, school, {
+    clientId: "a:b",
+    clientSecret: "with-every_sign.and~one",
+  });
+  const sent: (string | undefined)[] = [];
+  provider.before = ({ url, headers }) => url === "/token" && sent.push(headers.authorization) === 0;
+  const address = await party.begin(connection);
+  const params = new URLSearchParams({ code: "x", state: address.searchParams.get("state")!, iss: provider.issuer });
+  expect(await party.codeOf(party.finish(connection, params))).toBe("SECRET_REFUSED");
+  provider.before = null;
+  const decoded = sent.map((one) => Buffer.from(one!.replace("Basic ", ""), "base64").toString());
+  expect(decoded).toEqual(["a%3Ab:with-every_sign.and~one"]);
+});
+
+test("only browsers that are at the provider count against the limit of an address", async () => {
+  const at = new Date();
+  const { upstream, begin, browser, connect, codeOf } = makeRelyingParty(db, () => at);
+  const connection = await connect(provider, await make.school());
+  const address = "2001:db8:1:1::1";
+  const countUsed = async () => {
+    const text = "SELECT count(*)::int AS used FROM rate_limit WHERE full_at > $1::timestamptz + interval '10 ms'";
+    return (await db.pool.query<{ used: number }>(text, [at])).rows[0]!.used;
+  };
+  await db.pool.query("DELETE FROM rate_limit");
+  const tabs: URLSearchParams[] = [];
+  for (let tab = 0; tab < 20; tab++) tabs.push((await begin(connection, { address })).searchParams);
+  expect(await countUsed()).toBe(2);
+  for (const tab of tabs) {
+    const params = new URLSearchParams({ error: "access_denied", state: tab.get("state")!, iss: provider.issuer });
+    expect(await codeOf(upstream.finish({ connectionId: connection, browser, address, params, at }))).toBe("CANCELLED");
+  }
+  expect(await countUsed()).toBe(0);
 });

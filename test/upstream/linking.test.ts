@@ -86,49 +86,6 @@ test("an account that another tab links in the middle of a sign-in signs in", as
   expect(await linked()).toEqual([personId]);
 });
 
-test("an absent, null, empty or listed claim names nobody, also not somebody whose field is null", async () => {
-  const { pupil, signIn } = await makeWorld({ normalisations: ["TRIM"] });
-  await pupil(null);
-  for (const claims of [
-    {},
-    { employee_id: null },
-    { employee_id: "" },
-    { employee_id: [] },
-    { employee_id: ["1", "2"] },
-  ])
-    expect(await signIn(claims)).toBe("CLAIM_MISSING");
-  expect(await signIn({ employee_id: " " })).toBe("NOBODY_MATCHES");
-});
-
-test("only people at home in this school match; not those of another school, guests, deleted people", async () => {
-  const { school, pupil, signIn } = await makeWorld();
-  const other = await make.school();
-  await make.person({ schools: [other, school], sourceSystemIdentifier: "guest" });
-  await make.person({ school: other, sourceSystemIdentifier: "other" });
-  await pupil("gone", { status: "SOFT_DELETED" });
-  for (const id of ["guest", "other", "gone"]) expect(await signIn({ employee_id: id })).toBe("NOBODY_MATCHES");
-});
-
-test("an e-mail address or a user name never matches where the rule does not say so", async () => {
-  const { pupil, signIn, connection } = await makeWorld();
-  const personId = await pupil("1");
-  const { username } = await db.prisma.credential.findUniqueOrThrow({ where: { personId } });
-  expect(await signIn({ email: username, upn: username, preferred_username: username })).toBe("CLAIM_MISSING");
-  const mutable = { code: "upstream_claim_mutable" };
-  for (const ruleClaim of ["email", "upn", "preferred_username"])
-    await expect(change(connection, { ruleClaim })).rejects.toMatchObject(mutable);
-  await expect(change(connection, { ruleClaim: "email", ruleField: "USERNAME" })).rejects.toMatchObject(mutable);
-  await change(connection, { ruleClaim: "preferred_username", ruleField: "USERNAME" });
-  expect(await signIn({ preferred_username: `${username}@goethe.example` })).toBe("NOBODY_MATCHES");
-  await change(connection, { normalisations: ["WITHOUT_DOMAIN", "LOWER_CASE"] });
-  expect(await signIn({ preferred_username: `${username.toUpperCase()}@goethe.example` })).toBe("signed_in");
-});
-
-test("the id of a person that was handed over", async () => {
-  const { pupil, signIn } = await makeWorld({ ruleField: "PERSON_ID" });
-  expect(await signIn({ employee_id: await pupil(null) })).toBe("signed_in");
-});
-
 test("blocked people, other classes and service-wide roles are refused, linked or not", async () => {
   const { school, pupil, signIn, connection } = await makeWorld();
   const [group, another] = [await make.group({ school }), await make.group({ school })];
@@ -169,18 +126,6 @@ test("a second account for a linked person is refused until the first is unlinke
     unlinkIn(tx, { connectionId: connection, personId: crypto.randomUUID() as PersonId }, origin),
   );
   await expect(again).rejects.toMatchObject({ code: "upstream_link_not_found" });
-});
-
-test("a `sub` that is given out again is refused: its claim is another person's now, or nobody's", async () => {
-  const { pupil, signIn, linked } = await makeWorld();
-  const first = await pupil("1");
-  await pupil("2");
-  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
-  expect(await signIn({ employee_id: "2" })).toBe("LINK_CONTRADICTED");
-  expect(await signIn({ employee_id: "not in the roster yet" })).toBe("LINK_CONTRADICTED");
-  expect(await linked()).toEqual([first]);
-  // A browser can make the claim absent.
-  expect(await signIn({})).toBe("CLAIM_MISSING");
 });
 
 test("a person who left the school is not signed in by the link, and comes back with it", async () => {
@@ -337,15 +282,6 @@ test("an account that was proven before the connection got another issuer is not
   expect(await signIn({ employee_id: "1" })).toBe("EXPIRED");
   provider.after = null;
   expect(await linked()).toEqual([]);
-});
-
-test("the shapes of IServ's claims", async () => {
-  const { pupil, signIn } = await makeWorld({ subjectClaim: "uuid", ruleClaim: "import_id" });
-  const personId = await pupil("17");
-  for (const claims of [{ uuid: "u-1" }, { "iserv:uuid": "u-1" }, { uuid: ["u-1"] }, { uuid: { id: 5, uuid: "u-1" } }])
-    expect(await signIn({ ...claims, import_id: 17 })).toBe("signed_in");
-  expect(await db.prisma.upstreamLink.findMany({ where: { personId } })).toMatchObject([{ subject: "u-1" }]);
-  expect(await signIn({ import_id: "17" })).toBe("CLAIM_MISSING");
 });
 
 test("a second factor at the provider counts where the operator trusts the connection, and only then", async () => {

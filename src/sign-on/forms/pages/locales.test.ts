@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scopeNames } from "../../../access/index.ts";
 import type { FailureCode } from "../../../upstream/index.ts";
@@ -45,18 +43,4 @@ test("every reason of an error page has a heading and a sentence", () => {
     german.refusal satisfies Record<RefusalModel["reason"], { why: string; help: string }>,
   ];
   expect(said.flatMap((texts) => Object.keys(texts))).toEqual(expect.arrayContaining(["bug", "hours", "no_grant"]));
-});
-
-test("every text is used by a page", () => {
-  const folder = join(import.meta.dirname, "templates");
-  const source = [
-    ...readdirSync(folder).map((file) => join(folder, file)),
-    ...["render.ts", "consent-values.ts", "consent-withheld.ts"].map((file) => join(import.meta.dirname, file)),
-  ]
-    .map((file) => readFileSync(file, "utf8"))
-    .join("\n");
-  const made =
-    /^(consent\.withheld\.[A-Z]|consent\.(scope|role|school\.(level|state))\.|card\.(problem|picture)\.|upstream-failure\.[A-Z]|refusal\.(no_grant|person_not_active|person_blocked)\.|error\.\w+\.|login\.problem\.(slowed|username|password|check|again)|new-password\.problem\.|second-factor\.problem\.slowed\.|second-factors\.codesLeft_|[a-z-]+\.title(WithError)?$)/;
-  const unused = keysOf(german).filter((key) => !made.test(key) && !source.includes(`"${key}"`));
-  expect(unused).toEqual([]);
 });

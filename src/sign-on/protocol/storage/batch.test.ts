@@ -1,15 +1,20 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { makeBatch } from "./batch.ts";
 
 function makeCounting(options = { inParallel: 1, atOnce: 1, largest: 100, patienceMs: 1000 }) {
   const sent: number[][] = [];
   const ask = makeBatch(async (items: number[]) => {
     sent.push(items);
-    await sleep(5);
+    await setImmediate();
     return items.map((item) => item * 2);
   }, options);
   return { ask, sent };
+}
+
+/** Ends when what is asked now is sent, if it may be. */
+async function turn(): Promise<void> {
+  for (let passed = 0; passed < 3; passed++) await setImmediate();
 }
 
 /** Each batch is answered when its function in `answers` is called. */
@@ -36,10 +41,12 @@ test("questions asked at once are sent together, and each gets its own answer", 
 test("a question asked while a batch is running goes into the next batch", async () => {
   const { sent, answers, ask } = makeHeldBatch({ inParallel: 1, atOnce: 1, largest: 10, patienceMs: 60_000 });
   const asked = [ask(1)];
-  await expect.poll(() => sent).toEqual([[1]]);
+  await turn();
+  expect(sent).toEqual([[1]]);
   asked.push(ask(2), ask(3));
   answers[0]!();
-  await expect.poll(() => sent).toEqual([[1], [2, 3]]);
+  await turn();
+  expect(sent).toEqual([[1], [2, 3]]);
   answers[1]!();
   expect(await Promise.all(asked)).toEqual([1, 2, 3]);
 });
@@ -66,15 +73,23 @@ test("a failure reaches every question of its batch, and the next batch works", 
 
 test("a slow batch does not hold up the next one, up to the limit", async () => {
   const { sent, answers, ask } = makeHeldBatch({ inParallel: 1, atOnce: 2, largest: 10, patienceMs: 5 });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   const asked = [ask(1)];
-  await expect.poll(() => sent).toEqual([[1]]);
+  await turn();
+  expect(sent).toEqual([[1]]);
   asked.push(ask(2));
-  await expect.poll(() => sent).toEqual([[1], [2]]);
+  await turn();
+  expect(sent).toEqual([[1]]);
+  vi.advanceTimersByTime(5);
+  expect(sent).toEqual([[1], [2]]);
   asked.push(ask(3), ask(4));
-  await sleep(20);
+  await turn();
+  vi.advanceTimersByTime(5);
   expect(sent).toEqual([[1], [2]]);
   answers[1]!();
-  await expect.poll(() => sent).toEqual([[1], [2], [3, 4]]);
+  await turn();
+  expect(sent).toEqual([[1], [2], [3, 4]]);
   for (const answer of answers) answer();
   expect(await Promise.all(asked)).toEqual([1, 2, 3, 4]);
 });
@@ -82,14 +97,17 @@ test("a slow batch does not hold up the next one, up to the limit", async () => 
 test("as many batches as allowed are under way, and what is asked meanwhile goes together into the next", async () => {
   const { sent, answers, ask } = makeHeldBatch({ inParallel: 2, atOnce: 4, largest: 10, patienceMs: 60_000 });
   const asked = [ask(1)];
-  await expect.poll(() => sent).toEqual([[1]]);
+  await turn();
+  expect(sent).toEqual([[1]]);
   asked.push(ask(2));
-  await expect.poll(() => sent).toEqual([[1], [2]]);
+  await turn();
+  expect(sent).toEqual([[1], [2]]);
   asked.push(ask(3), ask(4));
-  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  await turn();
   expect(sent).toEqual([[1], [2]]);
   answers[0]!();
-  await expect.poll(() => sent).toEqual([[1], [2], [3, 4]]);
+  await turn();
+  expect(sent).toEqual([[1], [2], [3, 4]]);
   for (const answer of answers) answer();
   expect(await Promise.all(asked)).toEqual([1, 2, 3, 4]);
 });

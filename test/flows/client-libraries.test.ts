@@ -1,3 +1,4 @@
+import * as oauth from "oauth4webapi";
 import * as client from "openid-client";
 import { beforeAll, expect, test } from "vitest";
 import { demoApp, demoLogin, startDemo } from "../support/api.ts";
@@ -7,9 +8,13 @@ import { makeTestClock } from "../support/service.ts";
 import { passPages, type TestApp } from "../support/token.ts";
 
 let service: TestService;
+let server: oauth.AuthorizationServer;
+const insecure = { [oauth.allowInsecureRequests]: true };
 beforeAll(async () => {
-  // The client judges ID tokens by the real time.
+  // The clients judge ID tokens by the real time.
   service = await startDemo({ clock: makeTestClock(new Date()) });
+  const issuer = new URL(service.url);
+  server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
 });
 
 const discover = ({ clientId, clientSecret }: TestApp): Promise<client.Configuration> =>
@@ -50,12 +55,14 @@ async function signIn(
 
 const pupil = "c0000000-0000-4000-8000-000000000002";
 
-test.each([
+const apps = [
   ["demo-lernapp", true],
   ["demo-altapp", false],
   ["demo-spa", true],
   ["demo-mathe", true],
-])("openid-client signs a pupil in to %s", async (clientId, pkce) => {
+] as const;
+
+test.each(apps)("openid-client signs a pupil in to %s", async (clientId, pkce) => {
   const app = demoApp(clientId);
   const config = await discover(app);
   const { tokens } = await signIn(config, app, 2, { pkce });
@@ -90,15 +97,6 @@ test("openid-client refreshes, introspects, revokes and builds the logout", asyn
   expect((await browser.submit(confirm, "/confirm", { logout: "yes" })).url).toBe(`${back}?state=s`);
 });
 
-test("openid-client gets client credentials, and reads the error of a scope too many", async () => {
-  const config = await discover(demoApp("demo-mathe"));
-  const scope = "urn:schultor:idm:v1:schools:read";
-  expect(await client.clientCredentialsGrant(config, { scope })).toMatchObject({ token_type: "bearer", scope });
-  await expect(
-    client.clientCredentialsGrant(config, { scope: `${scope} urn:schultor:idm:v1:other:read` }),
-  ).rejects.toMatchObject({ error: "invalid_scope" });
-});
-
 test("openid-client reads the error of a wrong secret", async () => {
   const config = await discover({ ...demoApp("demo-mathe"), clientSecret: "wrong" });
   await expect(client.clientCredentialsGrant(config)).rejects.toMatchObject({ error: "invalid_client", status: 400 });
@@ -115,20 +113,68 @@ test("openid-client reads a silent sign-on and its refusal", async () => {
   expect(silent.tokens.claims()?.["sid"]).toBe(tokens.claims()?.["sid"]);
 });
 
-test.each([
-  [9, "their school grants no access"],
-  [5, "they are soft-deleted"],
-])("person %i cannot sign in to demo-lernapp: %s", async (person) => {
-  const app = demoApp("demo-lernapp");
-  const config = await discover(app);
-  const browser = makeBrowser(service.url);
-  const address = client.buildAuthorizationUrl(config, {
+async function signInByOauth(app: TestApp, pkce: boolean, scope: string) {
+  const [state, nonce, verifier] = [
+    oauth.generateRandomState(),
+    oauth.generateRandomNonce(),
+    oauth.generateRandomCodeVerifier(),
+  ];
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: app.clientId,
     redirect_uri: app.redirectUri,
-    scope: "openid",
-    code_challenge: "x".repeat(43),
-    code_challenge_method: "S256",
+    scope,
+    state,
+    nonce,
   });
-  const refused = await browser.submit(await browser.open(address.href), "/login", demoLogin(person));
-  expect(refused.status).toBe(403);
-  expect(new URL((await browser.submit(refused, "/cancel")).url).searchParams.get("error")).toBe("access_denied");
+  if (pkce) {
+    query.set("code_challenge", await oauth.calculatePKCECodeChallenge(verifier));
+    query.set("code_challenge_method", "S256");
+  }
+  const browser = makeBrowser(service.url);
+  const back = await passPages(
+    browser,
+    await browser.open(`${server.authorization_endpoint!}?${query.toString()}`),
+    demoLogin(2),
+  );
+  const client: oauth.Client = { client_id: app.clientId };
+  const auth = app.clientSecret === null ? oauth.None() : oauth.ClientSecretBasic(app.clientSecret);
+  const params = oauth.validateAuthResponse(server, client, new URL(back.url), state);
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    auth,
+    params,
+    app.redirectUri,
+    pkce ? verifier : oauth.nopkce,
+    insecure,
+  );
+  return {
+    client,
+    auth,
+    nonce,
+    response,
+    tokens: await oauth.processAuthorizationCodeResponse(server, client, response, {
+      expectedNonce: nonce,
+      requireIdToken: true,
+    }),
+  };
+}
+
+test.each(apps)("oauth4webapi signs a pupil in to %s and verifies the ID token's signature", async (clientId, pkce) => {
+  const { client, response, tokens } = await signInByOauth(demoApp(clientId), pkce, "openid profile");
+  await oauth.validateApplicationLevelSignature(server, response, insecure);
+  const claims = oauth.getValidatedIdTokenClaims(tokens)!;
+  expect(claims).toMatchObject({ aud: [client.client_id], given_name: "Bo Emil" });
+  const userinfo = await oauth.userInfoRequest(server, client, tokens.access_token, insecure);
+  expect(await oauth.processUserInfoResponse(server, client, claims.sub, userinfo)).toMatchObject({
+    family_name: "Muster",
+  });
+});
+
+test("oauth4webapi refreshes a public app's tokens", async () => {
+  const { client, auth, tokens } = await signInByOauth(demoApp("demo-spa"), true, "openid offline_access");
+  const response = await oauth.refreshTokenGrantRequest(server, client, auth, tokens.refresh_token!, insecure);
+  const refreshed = await oauth.processRefreshTokenResponse(server, client, response);
+  expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
 });
