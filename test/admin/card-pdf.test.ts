@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { drawCards } from "../../src/admin/card-pdf/draw.ts";
 import { fitText, lineHeight } from "../../src/admin/card-pdf/fit.ts";

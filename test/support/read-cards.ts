@@ -11,13 +11,12 @@ export function readPdf(pdf: Buffer): { pages: string[]; pictures: PNG[] } {
   try {
     const file = join(folder, "cards.pdf");
     writeFileSync(file, pdf);
-    const text = execFileSync("pdftotext", ["-layout", file, "-"]).toString();
     execFileSync("pdftoppm", ["-r", "200", "-png", "-gray", file, join(folder, "page")]);
     const pictures = readdirSync(folder)
       .filter((name) => name.endsWith(".png"))
       .toSorted()
       .map((name) => PNG.sync.read(readFileSync(join(folder, name))));
-    return { pages: text.split("\f").slice(0, -1), pictures };
+    return { pages: readPages(pdf), pictures };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -25,6 +24,9 @@ export function readPdf(pdf: Buffer): { pages: string[]; pictures: PNG[] } {
 
 export const readPdfText = (pdf: Buffer): string =>
   execFileSync("pdftotext", ["-layout", "-", "-"], { input: pdf }).toString();
+
+/** The text of the pages of a PDF. */
+export const readPages = (pdf: Buffer): string[] => readPdfText(pdf).split("\f").slice(0, -1);
 
 /** What the QR code of a card says, and how wide it is in millimetres. Shape: `place` counts the cards of a page. */
 export function readQr({ data, width, height }: PNG, place: number): { text: string | undefined; millimetres: number } {

@@ -31,6 +31,11 @@ export async function untilWaiting(
   while ((await countWaiting(db, which)) !== count);
 }
 
+/** Ends once no other session works or is in a transaction. PostgreSQL tells nobody of it. */
+export async function untilIdle(db: { pool: Pick<Db["pool"], "query"> }): Promise<void> {
+  while ((await countAround(db)) !== 0);
+}
+
 /** Lets the statements of a pool that has no connection yet wait for as long as a test holds what they need. */
 export function waitWithoutEnd(pool: pg.Pool): void {
   if (pool.totalCount > 0) throw new Error("The pool has connections already.");

@@ -3,8 +3,7 @@ import { promisify } from "node:util";
 
 type Derive = (parameters: Argon2Parameters) => Promise<Buffer>;
 
-const argon2Promised = promisify(argon2);
-const deriveInPool: Derive = (parameters) => argon2Promised("argon2id", parameters);
+const deriveInPool: Derive = (parameters) => promisify(argon2)("argon2id", parameters);
 const memoryKib = 19_456;
 const passes = 2;
 const parallelism = 1;

@@ -2,11 +2,11 @@ import { hash } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
-import { admin as adminPath, idsOf, makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
+import { admin as adminPath, idsOf, makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken, type TestApp } from "../../support/token.ts";
-import { countWaiting } from "../../support/waiting.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 type Schemas = components["schemas"];
 type SchoolAgreement = Schemas["SchoolAgreement"];
@@ -79,9 +79,8 @@ async function readName({ service: { url, ...of }, app, person }: Side): Promise
   return response.status === 200 ? ((await response.json()) as { name: unknown }).name : response.status;
 }
 
-const fetchPdf = async (of: typeof service, call: AdminClient, path: string) => {
+const fetchPdf = async (of: typeof service, path: string) => {
   const staff = await makeStaff(of, "OPERATOR");
-  void call;
   const token = await getAppToken(of, staff.app, ["admin:read"]);
   const response = await fetch(of.url + adminPath + path, { headers: { authorization: `Bearer ${token}` } });
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
@@ -121,7 +120,7 @@ test("a partner writes a draft, replaces it by a PDF, and publishes a version th
   await expect(db.prisma.agreement.update(change)).rejects.toThrow("never changes");
   const part = { agreementId: published.id, item: "role", required: true };
   await expect(db.prisma.agreementPurpose.create({ data: part })).rejects.toThrow("never changes");
-  const read = await fetchPdf(service, partner, `/agreements/${published.id}/pdf`);
+  const read = await fetchPdf(service, `/agreements/${published.id}/pdf`);
   expect(read.bytes).toEqual(pdf());
   expect(read.response.headers.get("content-disposition")).toContain("attachment");
   expect(read.response.headers.get("x-content-type-options")).toBe("nosniff");
@@ -145,7 +144,7 @@ test.each([
 });
 
 test("drafts with an item named twice are refused, and of another's app nothing is seen", async () => {
-  const { partner, ofApp, admin, clientId } = await makeSide();
+  const { partner, ofApp, admin } = await makeSide();
   const twice = draft({ scopes: scopesOf("openid", "openid") });
   expect(refusalOf(await partner("PUT", `${ofApp}/agreement-draft`, { body: twice }))).toEqual([
     400,
@@ -160,7 +159,6 @@ test("drafts with an item named twice are refused, and of another's app nothing 
     ["POST", "agreement-draft/publication", {}],
   ] as const)
     expect(refusalOf(await other(method, `${ofApp}/${path}`, given)), path).toEqual([404, "app_not_found"]);
-  expect(refusalOf(await admin("GET", `/apps/${clientId}/agreements`))).toEqual([403, "role_forbids"]);
   await partner("PUT", `${ofApp}/agreement-draft`, { body: draft({ text: undefined }) });
   await partner("PUT", `${ofApp}/agreement-draft/pdf`, { body: pdf(), headers: asFile });
   const [id] = idsOf(await partner("GET", `${ofApp}/agreements`));
@@ -208,7 +206,7 @@ test("a school reads, agrees without names, and has a receipt in JSON and as PDF
   });
   for (const language of ["de", "en"]) {
     const path = `${receipts}/${state.accepted!.id}/pdf?language=${language}`;
-    const { response, bytes } = await fetchPdf(service, admin, path);
+    const { response, bytes } = await fetchPdf(service, path);
     expect([response.status, bytes.subarray(0, 5).toString()]).toEqual([200, "%PDF-"]);
   }
   const [line] = await auditOf(side, "agreement_accepted");
@@ -294,7 +292,7 @@ test.each(["off", "required"] as const)(
 
 test("where agreements are demanded, sync waits for one and what an app gets later for the next", async () => {
   const side = await makeSide(demanding);
-  const { admin, operator, partner, grantPath, group, ofApp, make, clientId } = side;
+  const { admin, operator, partner, grantPath, group, ofApp, clientId } = side;
   const on = { signOn: { kind: "EVERYBODY" }, sync: true, syncedGroupIds: [group] };
   const missing = [409, "agreement_missing"];
   expect(refusalOf(await admin("PUT", grantPath, { body: on }))).toEqual(missing);
@@ -343,7 +341,6 @@ test("where agreements are demanded, sync waits for one and what an app gets lat
   expect((await readState(side)).addedScopes).toEqual(["profile"]);
   const sandboxed = await demanding.db.prisma.withheldItem.findMany({ where: { clientId } });
   expect(sandboxed.map(({ item }) => item)).toEqual(["profile"]);
-  void make;
 });
 
 test("a school that withdraws ends sync, keeps what is switched off and the receipt", async () => {
@@ -363,7 +360,7 @@ test("a school that withdraws ends sync, keeps what is switched off and the rece
   expect(await readState(side)).toMatchObject({ state: "OPEN", withheldAttributes: [{ attribute: "PERSON_NAME" }] });
   const [receipt] = (await admin("GET", receipts)).body as Schemas["AgreementReceipt"][];
   expect(receipt).toMatchObject({ withdrawnBy: { role: "SCHOOL_ADMIN" } });
-  const { response } = await fetchPdf(demanding, admin, `${receipts}/${receipt!.id}/pdf`);
+  const { response } = await fetchPdf(demanding, `${receipts}/${receipt!.id}/pdf`);
   expect(response.status).toBe(200);
   expect((await auditOf(side, "agreement_withdrawn")).map(({ detail }) => detail)).toMatchObject([{ endsSync: true }]);
   expect(await auditOf(side, "sync_switched_off")).toHaveLength(1);
@@ -435,7 +432,7 @@ test("an app that gets a scope while the school agrees waits until the school ha
   await holder.query("BEGIN");
   await holder.query("UPDATE app SET scopes = array_append(scopes, 'groups:read') WHERE client_id = $1", [clientId]);
   const answer = admin("PUT", atSchool, { body: { agreementId }, headers });
-  await expect.poll(() => countWaiting(service.db)).toBe(1);
+  await untilWaiting(service.db);
   await holder.query("COMMIT");
   expect(refusalOf(await answer)).toEqual([412, "precondition_failed"]);
   expect((await readState(side)).accepted).toBeUndefined();

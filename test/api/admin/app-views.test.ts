@@ -7,7 +7,7 @@ import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { startDemo } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
 import { getAppToken, type TestApp } from "../../support/token.ts";
-import { countAround } from "../../support/waiting.ts";
+import { untilIdle } from "../../support/waiting.ts";
 
 type AppView = components["schemas"]["AppView"];
 type Resource = components["schemas"]["AppViewResource"];
@@ -71,9 +71,13 @@ test.each(demo.apps)("$clientId: the view is byte by byte what the app gets, tag
   }
   for (const { id, schoolId } of await service.db.prisma.group.findMany())
     await expectSame(token, viewPath(schoolId, clientId, "group", `&id=${id}`));
-  for (const { id, homeSchoolId } of await service.db.prisma.person.findMany({
+  const people = await service.db.prisma.person.findMany({
     where: { homeSchoolId: { not: null } },
-  }))
+    orderBy: { id: "asc" },
+  });
+  // A third of the people for each app.
+  const part = demo.apps.indexOf(one) % 3;
+  for (const { id, homeSchoolId } of people.filter((_person, at) => at % 3 === part))
     for (const resource of ["user", "person"] as const)
       await expectSame(token, viewPath(homeSchoolId!, clientId, resource, `&id=${id}`));
   // Whom no school gave anything.
@@ -90,7 +94,7 @@ test("a list that is too long to be held is shown whole", async () => {
     expect((await expectSame(token, viewPath(school, app.clientId, resource))).count).toBe(2_500);
   const many = await Promise.all(Array.from({ length: 2 }, () => look(viewPath(school, app.clientId, "people"))));
   expect(many.map(({ count }) => count)).toEqual([2_500, 2_500]);
-  await expect.poll(() => countAround(service.db)).toBe(0);
+  await untilIdle(service.db);
 });
 
 const school = await make.school();
@@ -116,11 +120,6 @@ test("a school admin and support see it for their school, and for no other", asy
     ]);
     expect(refusalOf(await call("GET", viewPath(school, "nobody", "people")))).toEqual([404, "app_not_found"]);
   }
-  const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
-  expect(refusalOf(await secretary.call("GET", viewPath(school, granted.clientId, "people")))).toEqual([
-    403,
-    "role_forbids",
-  ]);
 });
 
 test("staff of a school see no groups or schools of another one in the records of who is at both", async () => {

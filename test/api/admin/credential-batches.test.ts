@@ -5,13 +5,15 @@ import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { giveRole } from "../../../src/staff/index.ts";
 import { makeAdminClient, makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
-import { readPdf } from "../../support/read-cards.ts";
+import { hashAllQuickly } from "../../support/quick-hash.ts";
+import { readPages } from "../../support/read-cards.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin, getAppToken } from "../../support/token.ts";
-import { countWaiting } from "../../support/waiting.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 type Batch = components["schemas"]["CredentialBatch"];
 
+hashAllQuickly();
 const service = await startService();
 const { prisma } = service.db;
 const make = makeMakers(service.db);
@@ -130,24 +132,20 @@ test("a batch goes on after a crash: another process continues with those who we
   const group = await make.group({ school, name: "9d" });
   for (let count = 0; count < 12; count++) await make.person({ school, groups: [group] });
   const batch = await start({ ...passwords, groupIds: [group] });
-  const stopping = new AbortController();
   const job = service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!;
-  const running = job.run(stopping.signal);
-  while ((await read(batch.id)).prepared === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  stopping.abort();
-  await running;
+  let asked = 0;
+  await job.run(Object.defineProperty(new AbortController().signal, "aborted", { get: () => ++asked > 8 }));
   const kept = await prisma.credentialBatchPerson.findMany({ where: { batchId: batch.id, encrypted: { not: null } } });
   // What a process that died left behind: a lease that nobody renews.
   const lease = (interval: string) =>
     service.db.pool.query(`UPDATE credential_batch SET lease_until = now() + interval '${interval}' WHERE id = $1`, [
       batch.id,
     ]);
-  if (kept.length < 12) {
-    await lease("1 minute");
-    await prepare();
-    expect((await read(batch.id)).prepared).toBe(kept.length);
-    await lease("-1 second");
-  }
+  expect([kept.length > 0, kept.length < 12]).toEqual([true, true]);
+  await lease("1 minute");
+  await prepare();
+  expect((await read(batch.id)).prepared).toBe(kept.length);
+  await lease("-1 second");
   await prepare();
   expect(await read(batch.id)).toMatchObject({ state: "READY", prepared: 12 });
   const rows = await prisma.credentialBatchPerson.findMany({ where: { batchId: batch.id } });
@@ -174,7 +172,7 @@ test("cards replace those of the people in the document, each class begins on a 
   const late = await make.person({ school, groups: [first], ...named("Neu", "Dazu") });
   await prisma.person.update({ where: { id: ada }, data: { blockedAt: service.clock() } });
   const { bytes } = await fetchDocument(batch.id);
-  const { pages } = readPdf(bytes);
+  const pages = readPages(bytes);
   expect(pages[0]).toContain("Klasse 5b · 2 Karten");
   expect(pages.join()).not.toContain("Dazu");
   expect(pages.at(-1)).toMatch(/Nicht dabei[^]*Gesa Gast[^]*Gast[^]*Ada Zander/);
@@ -201,7 +199,6 @@ test("letters to parents have the text of the school and the card; without new p
   });
   expect(refusalOf(await put("Das Passwort ist {Passwort}."))).toEqual([400, "letter_placeholder_unknown"]);
   expect(refusalOf(await put(Array.from({ length: 41 }, () => "a").join("\n")))).toEqual([400, "letter_too_long"]);
-  expect(refusalOf(await office.call("PUT", at, { body: { text: null } }))).toEqual([403, "role_forbids"]);
   expect((await put("Hallo,\r\n\r\n{Name} heißt hier {Benutzername}.")).status).toBe(204);
   const letters = { newPasswords: false, withQr: false, withLetters: true, onlyMissing: false };
   expect(refusalOf(await office.call("POST", path, { body: { ...letters, roles: ["TEACHER"] } }))).toEqual([
@@ -211,7 +208,7 @@ test("letters to parents have the text of the school and the card; without new p
   const before = await credentialOf(withPassword);
   const batch = await start({ ...letters, groupIds: [first] });
   await prepare();
-  const { pages } = readPdf((await fetchDocument(batch.id)).bytes);
+  const pages = readPages((await fetchDocument(batch.id)).bytes);
   expect(pages).toHaveLength(2);
   expect(pages[0]).toMatch(/An die Eltern von\s+Bo Äpfel\s+Klasse 5b\s+Hallo,\s+Bo Äpfel heißt hier bo\.aepfel\d*\./);
   expect(pages.join()).not.toMatch(/Passwort/);
@@ -224,7 +221,7 @@ test("letters to parents have the text of the school and the card; without new p
   expect((await put(null)).status).toBe(204);
   const withPasswords = await start({ ...letters, newPasswords: true, groupIds: [first] });
   await prepare();
-  const english = readPdf((await fetchDocument(withPasswords.id, { query: "?language=en" })).bytes).pages;
+  const english = readPages((await fetchDocument(withPasswords.id, { query: "?language=en" })).bytes);
   expect(english[0]).toMatch(/To the parents of.*Dear parents,.*Kind regards,.*Password\s+\S{10}/s);
   expect((await credentialOf(bo))?.passwordHash).not.toBeNull();
 });
@@ -285,13 +282,13 @@ test("people who change while the document is made get nothing, and it can be fe
   onTestFinished(() => client.release(true));
   await client.query("BEGIN; LOCK TABLE parent_letter IN ACCESS EXCLUSIVE MODE");
   const fetching = fetchDocument(batch.id);
-  await expect.poll(() => countWaiting(service.db, { table: "parent_letter" })).toBe(1);
+  await untilWaiting(service.db, 1, { table: "parent_letter" });
   await prisma.person.update({ where: { id: bo }, data: { last: "Birne" } });
   await client.query("ROLLBACK");
   const { response, bytes } = await fetching;
   expect([response.status, JSON.parse(bytes.toString())]).toMatchObject([409, { code: "credential_batch_changed" }]);
   expect([await credentialOf(bo), (await read(batch.id)).state]).toEqual([null, "READY"]);
-  const { pages } = readPdf((await fetchDocument(batch.id)).bytes);
+  const pages = readPages((await fetchDocument(batch.id)).bytes);
   expect(pages.join()).toContain("Bo Birne");
   expect((await credentialOf(bo))?.passwordHash).not.toBeNull();
 });

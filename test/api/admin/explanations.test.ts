@@ -39,19 +39,23 @@ function committedDecision(app: string, label: string): string {
 }
 
 describe("in the world of the matrix", () => {
-  const rows = Object.keys(world.apps).flatMap((app) => Object.keys(world.people).map((label) => ({ app, label })));
+  test.each(Object.keys(world.apps))("%s: the explanation is the decision of the sign-on", async (app) => {
+    for (const label of Object.keys(world.people)) await expectDecision(app, label);
+  });
 
-  test.each(rows)("$label and $app: the explanation is the decision of the sign-on", async ({ app, label }) => {
+  async function expectDecision(app: string, label: string): Promise<void> {
     const [{ clientId }, personId] = [world.apps[app]!, world.people[label]!];
     const right = await findSignOnRight(service.db.pool, { clientId, personId }, service.clock());
     const withoutLogin = await explain(personId, clientId);
-    expect(withoutLogin.reason).toBe(right.kind === "refused" ? right.reason : "no_login");
+    const withoutLoginReason = right.kind === "refused" ? right.reason : "no_login";
+    expect([label, withoutLogin.reason]).toEqual([label, withoutLoginReason]);
     expect(stepOf(withoutLogin, "login")?.outcome).toBe("REFUSED");
 
     await giveLogin(service.db, personId);
     const { isAllowed, reason, steps } = await explain(personId, clientId);
     await service.db.prisma.credential.delete({ where: { personId } });
-    expect([isAllowed, reason]).toEqual([right.kind === "allowed", right.kind === "refused" ? right.reason : "none"]);
+    const decided = [label, right.kind === "allowed", right.kind === "refused" ? right.reason : "none"];
+    expect([label, isAllowed, reason]).toEqual(decided);
     expect(steps.some(({ outcome }) => outcome === "REFUSED")).toBe(!isAllowed);
 
     const lettingIn = steps.filter(({ code, outcome }) => code === "audience" && outcome === "PASSED");
@@ -60,7 +64,7 @@ describe("in the world of the matrix", () => {
     const refusing = steps.filter(({ outcome }) => outcome === "REFUSED");
     for (const { code, fix } of refusing) expect([code, fix?.isAllowed]).toEqual([code, true]);
     for (const { outcome, fix } of steps) if (outcome === "PASSED") expect(fix).toBe(null);
-  });
+  }
 
   test("the first step that refuses has the fix: restore, unblock, grant, switch on, the audience", async () => {
     const { reader, opposite } = world.apps as Record<"reader" | "opposite", { clientId: string }>;
@@ -162,8 +166,6 @@ test("a person who guessed too often waits, and is let in again by the office", 
   expect(lines).toMatchObject([{ actorId: `app:${secretary.app.clientId}`, actorRole: "SECRETARY" }]);
   expect((await secretary.call("POST", release)).status).toBe(204);
 
-  const support = await makeStaff(service, "SUPPORT", { schoolIds: [world.schools["north"]!] });
-  expect(refusalOf(await support.call("POST", release))).toEqual([403, "role_forbids"]);
   const withoutLogin = await make.person({ school: world.schools["north"]! });
   expect(refusalOf(await secretary.call("POST", `/people/${withoutLogin}/login/release`))).toEqual([
     404,
@@ -396,8 +398,6 @@ test("what is not there and what is not reached are answered alike", async () =>
     "person_not_found",
   ]);
   expect(refusalOf(await operator.call("GET", pathOf(personId, "nobody")))).toEqual([404, "app_not_found"]);
-  const partner = await makeStaff(service, "PARTNER", { clientIds: [world.apps["reader"]!.clientId] });
-  expect(refusalOf(await partner.call("GET", pathOf(personId, clientId)))).toEqual([403, "role_forbids"]);
 });
 
 test("without an app, explains what stops the person before any app, and no grants of schools", async () => {

@@ -6,6 +6,7 @@ import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 const service = await startService();
 const { db } = service;
@@ -197,7 +198,8 @@ test("an acceptance whose connection is killed changes nothing, and can be made 
     const sent = accept(id);
     const kill = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`;
-    await expect.poll(async () => (await db.pool.query(kill)).rowCount).toBeGreaterThan(0);
+    await untilWaiting(db);
+    await db.pool.query(kill);
     expect((await sent).status).toBeGreaterThanOrEqual(500);
     await holder.query("ROLLBACK");
   } finally {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { changeDirectory, deleteApp, type ClientId } from "../../../src/access/index.ts";
 import { joinSchool, listPeople, movePerson, type PersonId, type SchoolId } from "../../../src/directory/index.ts";
@@ -9,19 +9,15 @@ import { takeToken } from "../../../src/platform/database/token-bucket.ts";
 import { forgetAppWithSandboxes } from "../../../src/sandbox/index.ts";
 import { idsOf, makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
+import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken } from "../../support/token.ts";
-
-const hashing = vi.hoisted(() => ({ count: 0 }));
-vi.mock(import("../../../src/accounts/login/hash-in-turn.ts"), async (load) => {
-  const { hashInTurn, ...rest } = await load();
-  return { ...rest, hashInTurn: (password: string) => (hashing.count++, hashInTurn(password)) };
-});
 
 type Schemas = components["schemas"];
 type Created = Schemas["CreatedSandbox"];
 type Sandbox = Schemas["Sandbox"];
 
+const hashing = hashAllQuickly();
 const service = await startService();
 const { db } = service;
 const make = makeMakers(db);

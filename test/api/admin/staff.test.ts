@@ -108,10 +108,15 @@ describe("giving", () => {
     const [schoolIds, endsAt] = [[school], "2026-02-04T08:00:00Z"];
     const refusals: [object, number, string][] = [
       [{ role: "SECRETARY" }, 400, "role_scope_refused"],
+      [{ role: "SCHOOL_ADMIN" }, 400, "role_scope_refused"],
       [{ role: "OPERATOR", schoolIds }, 400, "role_scope_refused"],
+      [{ role: "PARTNER" }, 400, "role_scope_refused"],
+      [{ role: "PARTNER", clientIds: [app], schoolIds }, 400, "role_scope_refused"],
+      [{ role: "SECRETARY", clientIds: [app], schoolIds }, 400, "role_scope_refused"],
+      [{ role: "SUPPORT", schoolIds, reason: "x", endsAt: "2026-02-17T08:00:00.001Z" }, 400, "role_too_long"],
       [{ role: "SUPPORT", schoolIds, reason: "Ticket 17" }, 400, "role_end_required"],
       [{ role: "SUPPORT", schoolIds, endsAt }, 400, "role_reason_required"],
-      [{ role: "SECRETARY", schoolIds, endsAt: "2026-02-02T08:00:00Z" }, 400, "role_end_past"],
+      [{ role: "SECRETARY", schoolIds, endsAt: "2026-02-03T08:00:00Z" }, 400, "role_end_past"],
       [{ role: "SECRETARY", schoolIds, reason: " " }, 400, "text_empty"],
       [{ role: "JANITOR", schoolIds }, 400, "invalid_request"],
       [{ ...secretaryOf(missing) }, 404, "person_not_found"],
