@@ -19,29 +19,13 @@ const pieces = [
   ..."äöüßÄÖÜẞéèêëáàâçñóòôõøåæœıłđðšžčćřśżźńęąőűğşïíîúùûýÿØÅÆŁĐŠŽČŞİ",
   ..."0123456789",
   ..."  --''’–.,/()&",
-  ...[
-    "sch",
-    "ei",
-    "er",
-    "mann",
-    "Müller",
-    "Muller",
-    "Mueller",
-    "Groß",
-    "Gross",
-    "von ",
-    "de ",
-    "O'",
-    "Al-",
-    "5a",
-    "10b",
-  ],
+  ..."sch|ei|er|mann|Müller|Muller|Mueller|Groß|Gross|von |de |O'|Al-|5a|10b".split("|"),
 ];
 
 test("keys compared as bytes order words as a German dictionary does", () => {
   const random = makeRandom(7);
   const makeWord = (): string => Array.from({ length: 1 + random(7) }, () => pieces[random(pieces.length)]!).join("");
-  for (let round = 0; round < 200_000; round++) {
+  for (let round = 0; round < 40_000; round++) {
     const left = makeWord();
     // Half of the pairs differ in little, where accents and case decide.
     const right =
@@ -53,18 +37,7 @@ test("keys compared as bytes order words as a German dictionary does", () => {
 
 test("umlauts and ß stand with their base letters, behind them where nothing else differs", () => {
   const order = ["Goebel", "Gobel", "Göbel", "Gross", "Groß", "Größe", "Ähre", "Ahre", "Zander", "Özil"];
-  expect(sorted(order)).toEqual([
-    "Ahre",
-    "Ähre",
-    "Gobel",
-    "Göbel",
-    "Goebel",
-    "Gross",
-    "Groß",
-    "Größe",
-    "Özil",
-    "Zander",
-  ]);
+  expect(sorted(order).join(" ")).toBe("Ahre Ähre Gobel Göbel Goebel Gross Groß Größe Özil Zander");
 });
 
 test("a short word stands before its continuations, whatever accents or capitals these have", () => {

@@ -62,37 +62,24 @@ test("a move from a school that is not home leaves the home, also to a school wh
   expect(await placesOf(personId)).toMatchObject({ schools: [third], home: third });
 });
 
-test.each<[claim: string, way: (personId: PersonId) => Promise<unknown>, refusal: object]>([
-  ["joining a school where one is", (id) => go(joinSchool, id, first), { kind: "conflict", code: "person_at_school" }],
-  [
-    "joining a school that does not exist",
-    (id) => go(joinSchool, id, never as SchoolId),
-    { kind: "not_found", code: "school_not_found" },
-  ],
-  [
-    "leaving a school where one is not",
-    (id) => go(leaveSchool, id, second),
-    { kind: "not_found", code: "affiliation_not_found" },
-  ],
-  [
-    "a home at a school where one is not",
-    (id) => go(setHomeSchool, id, second),
-    { kind: "not_found", code: "affiliation_not_found" },
-  ],
-  ["a move to where one leaves", (id) => move(id, first), { kind: "invalid", code: "move_to_same_school" }],
-  [
-    "a move from where one is not",
-    (id) => move(id, third, second),
-    { kind: "not_found", code: "affiliation_not_found" },
-  ],
-  [
-    "a move to a school that does not exist",
-    (id) => move(id, never as SchoolId),
-    { kind: "not_found", code: "school_not_found" },
-  ],
-])("%s is refused and changes nothing", async (_claim, way, refusal) => {
+test("a way that does not fit where the person is, is refused and changes nothing", async () => {
   const personId = await make.person({ school: first });
-  await expect(way(personId)).rejects.toMatchObject(refusal);
+  const ways: [way: Promise<unknown>, refusal: string][] = [
+    [go(joinSchool, personId, first), "conflict person_at_school"],
+    [go(joinSchool, personId, never as SchoolId), "not_found school_not_found"],
+    [go(leaveSchool, personId, second), "not_found affiliation_not_found"],
+    [go(setHomeSchool, personId, second), "not_found affiliation_not_found"],
+    [move(personId, first), "invalid move_to_same_school"],
+    [move(personId, third, second), "not_found affiliation_not_found"],
+    [move(personId, never as SchoolId), "not_found school_not_found"],
+  ];
+  const found = await Promise.all(
+    ways.map(async ([way]) => {
+      const { kind, code } = (await way.catch((error: unknown) => error)) as { kind: string; code: string };
+      return `${kind} ${code}`;
+    }),
+  );
+  expect(found).toEqual(ways.map(([, refusal]) => refusal));
   expect(await placesOf(personId)).toMatchObject({ schools: [first], home: first });
 });
 

@@ -1,7 +1,4 @@
 // @module-tag every-postgresql
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import {
@@ -12,8 +9,7 @@ import {
   sweepAudit,
 } from "../../src/events/index.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
-import { applyMigrations, migrationsFolder } from "../../src/platform/migrations/migrate.ts";
-import { emptyDatabase, testDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 const signal = new AbortController().signal;
 const dayMs = 86_400_000;
@@ -103,48 +99,4 @@ test("a partition that somebody reads is left for the next run, and whoever writ
   await write(first);
   await reader.query("ROLLBACK");
   expect(await dropAuditPartitions(db, later(first, 1))).toEqual(["audit_first"]);
-});
-
-test("the migration keeps every line where it is, and what the release before writes, changes and deletes works", async () => {
-  const url = await emptyDatabase();
-  const folder = mkdtempSync(join(tmpdir(), "schultor-migrations-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  for (const name of readdirSync(migrationsFolder).filter((each) => each < "0038"))
-    cpSync(join(migrationsFolder, name), join(folder, name), { recursive: true });
-  await applyMigrations(url, { say: () => undefined, folder });
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  onTestFinished(() => client.end());
-  await client.query(
-    "INSERT INTO audit (id, at, action) SELECT gen_random_uuid(), now() - n * interval '1 hour', 'signed_in' FROM generate_series(-24, 9975) n",
-  );
-  const old = [
-    "INSERT INTO audit (id, at, action, detail) VALUES (gen_random_uuid(), now(), 'signed_in', '{}')",
-    "UPDATE audit SET before = '{}' WHERE at > now() - interval '1 hour'",
-    "DELETE FROM audit WHERE id = ANY (ARRAY(SELECT id FROM audit ORDER BY at LIMIT 10))",
-  ].map((text, n) => ({ name: `old ${n}`, text }));
-  const runOld = async () => {
-    const counts: (number | null)[] = [];
-    for (const query of old) counts.push((await client.query(query)).rowCount);
-    return counts;
-  };
-  const files = async (table: string) =>
-    (
-      await client.query<{ files: string }>(
-        `SELECT string_agg(relfilenode::text, ' ' ORDER BY relfilenode) AS files FROM pg_class
-         WHERE oid = $1::regclass OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = $1::regclass)`,
-        [table],
-      )
-    ).rows[0]!.files;
-  await runOld();
-  const before = await files("audit");
-  expect(await applyMigrations(url, { say: () => undefined })).toEqual(
-    expect.arrayContaining(["0038_audit_first_partition", "0039_audit_partitions"]),
-  );
-  expect(await files("audit_first")).toBe(before);
-  expect((await client.query("SELECT FROM audit")).rowCount).toBe(9991);
-  expect(await runOld()).toEqual([1, 27, 10]);
-  await expect(
-    client.query("INSERT INTO audit (id, at, action) VALUES (gen_random_uuid(), now(), 'Not Snake')"),
-  ).rejects.toThrow("audit_action_check");
 });

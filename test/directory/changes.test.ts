@@ -53,6 +53,19 @@ const auditOf = async (where: { personId?: PersonId; schoolId?: SchoolId }) =>
     ({ action }) => action,
   );
 
+/** How work ends: its result, or the kind and code of its refusal. */
+const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.catch((error: unknown) => {
+    const { kind, code } = error as { kind: string; code: string };
+    return `${kind} ${code}`;
+  });
+
+const wrongStatus = (of: "person" | "group", message: string) => ({
+  kind: "conflict",
+  code: `${of}_wrong_status`,
+  message,
+});
+
 test("a soft-deleted person is kept with their groups until the purge and comes back unchanged", async () => {
   const group = await make.group({ school });
   const id = await make.person({ school, groups: [group] });
@@ -87,31 +100,20 @@ const personSteps: Record<PersonStep, (personId: PersonId) => Promise<unknown>> 
   restore,
   delete: deleteForGood,
 };
-const steps = Object.keys(personSteps) as PersonStep[];
 
-test.each(
-  (["ACTIVE", "SOFT_DELETED"] as PersonStatus[]).flatMap((status) => steps.map((step) => [status, step] as const)),
-)("of a person who is %s, %s does what the table says", async (status, step) => {
-  const id = await make.person({ school, status });
-  const transition = personTransitions[status][step];
-  if ("refused" in transition) {
-    await expect(personSteps[step](id)).rejects.toMatchObject({
-      kind: "conflict",
-      code: "person_wrong_status",
-      message: transition.refused,
-    });
-    expect((await find(id))?.status).toBe(status);
-  } else {
-    await personSteps[step](id);
-    expect((await find(id))?.status ?? "GONE").toBe(transition.to);
-  }
-});
-
-test.each(steps)("nobody can %s a person who does not exist", async (step) => {
-  await expect(personSteps[step](never as PersonId)).rejects.toMatchObject({
-    kind: "not_found",
-    code: "person_not_found",
-  });
+test("people do what the table of their status says, and nobody does anything with one who does not exist", async () => {
+  for (const status of Object.keys(personTransitions) as PersonStatus[])
+    for (const step of Object.keys(personSteps) as PersonStep[]) {
+      const transition = personTransitions[status][step];
+      const id = await make.person({ school, status });
+      const done = personSteps[step](id);
+      if ("refused" in transition) await expect(done).rejects.toMatchObject(wrongStatus("person", transition.refused));
+      else await done;
+      const now = (await find(id))?.status ?? "GONE";
+      expect([status, step, now]).toEqual([status, step, "refused" in transition ? status : transition.to]);
+    }
+  for (const step of Object.values(personSteps))
+    expect(await outcomeOf(step(never as PersonId))).toBe("not_found person_not_found");
 });
 
 const groupSteps: Record<GroupStep, (groupId: GroupId) => Promise<unknown>> = {
@@ -120,34 +122,27 @@ const groupSteps: Record<GroupStep, (groupId: GroupId) => Promise<unknown>> = {
   restore: (groupId) => change((it) => restoreGroup(it, { groupId })),
 };
 
-test.each(
-  (["ACTIVE", "DELETED"] as const).flatMap((status) =>
-    (Object.keys(groupSteps) as GroupStep[]).map((step) => [status, step] as const),
-  ),
-)("of a group that is %s, %s does what the table says", async (status, step) => {
-  const id = await make.group({ school, status });
-  const transition = groupTransitions[status][step];
-  const done = groupSteps[step](id);
-  if ("refused" in transition)
-    await expect(done).rejects.toMatchObject({
-      kind: "conflict",
-      code: "group_wrong_status",
-      message: transition.refused,
-    });
-  else await done;
-  const group = await db.prisma.group.findUniqueOrThrow({ where: { id } });
-  expect(group.status).toBe("refused" in transition ? status : transition.to);
-  expect(group.deletedAt === null).toBe(group.status === "ACTIVE");
-  await expect(groupSteps[step](never as GroupId)).rejects.toMatchObject({
-    kind: "not_found",
-    code: "group_not_found",
-  });
+test("groups do what the table of their status says", async () => {
+  for (const status of ["ACTIVE", "DELETED"] as const)
+    for (const step of Object.keys(groupSteps) as GroupStep[]) {
+      const transition = groupTransitions[status][step];
+      const id = await make.group({ school, status });
+      const done = groupSteps[step](id);
+      if ("refused" in transition) await expect(done).rejects.toMatchObject(wrongStatus("group", transition.refused));
+      else await done;
+      const group = await db.prisma.group.findUniqueOrThrow({ where: { id } });
+      const now = "refused" in transition ? status : transition.to;
+      expect([status, step, group.status]).toEqual([status, step, now]);
+      expect(group.deletedAt === null).toBe(group.status === "ACTIVE");
+    }
+  for (const step of Object.values(groupSteps))
+    expect(await outcomeOf(step(never as GroupId))).toBe("not_found group_not_found");
 });
 
 test("whoever's restore window is over cannot be restored, though the purge is late", async () => {
   const personId = await make.person({ school });
   await change((it) => softDeletePerson(it, { personId, restoreWindowDays: 0 }));
-  await expect(restore(personId)).rejects.toMatchObject({ kind: "conflict", code: "restore_window_over" });
+  expect(await outcomeOf(restore(personId))).toBe("conflict restore_window_over");
 });
 
 test("an update changes what is given and says what differs; one that changes nothing writes nothing", async () => {
@@ -186,10 +181,10 @@ test("a new role is the role in the groups too, where the group gave no other", 
 
 test("an identifier of the source system belongs to one person of a home school", async () => {
   await make.person({ school, sourceSystemIdentifier: "twice" });
-  const taken = { kind: "conflict", code: "source_system_identifier_taken" };
-  await expect(make.person({ school, sourceSystemIdentifier: "twice" })).rejects.toMatchObject(taken);
+  const taken = "conflict source_system_identifier_taken";
+  expect(await outcomeOf(make.person({ school, sourceSystemIdentifier: "twice" }))).toBe(taken);
   const personId = await make.person({ school });
-  await expect(update({ personId, sourceSystemIdentifier: " twice " })).rejects.toMatchObject(taken);
+  expect(await outcomeOf(update({ personId, sourceSystemIdentifier: " twice " }))).toBe(taken);
   await make.person({ school: await make.school(), sourceSystemIdentifier: "twice" });
 });
 
@@ -210,46 +205,39 @@ test("a school changes its name, address, level and official id; wrong ones are 
     address: { ...before.address, city: "Stade" },
   });
   expect(await updateIt({ name: " Ärzteschule " })).toEqual([]);
-  await expect(updateIt({ location: { country: "Germany" } })).rejects.toMatchObject({
-    kind: "invalid",
-    code: "text_malformed",
-  });
-  await expect(updateIt({ schoolingLevel: "primary school" })).rejects.toMatchObject({
-    kind: "invalid",
-    code: "text_malformed",
-  });
   await make.school({ officialId: "DE-NI-8" });
-  await expect(updateIt({ officialId: "DE-NI-8" })).rejects.toMatchObject({
-    kind: "conflict",
-    code: "official_id_taken",
-  });
-  await expect(change((it) => updateSchool(it, { schoolId: never as SchoolId, name: "X" }))).rejects.toMatchObject({
-    code: "school_not_found",
-  });
+  expect([
+    await outcomeOf(updateIt({ location: { country: "Germany" } })),
+    await outcomeOf(updateIt({ schoolingLevel: "primary school" })),
+    await outcomeOf(updateIt({ officialId: "DE-NI-8" })),
+    await outcomeOf(change((it) => updateSchool(it, { schoolId: never as SchoolId, name: "X" }))),
+  ]).toEqual([
+    "invalid text_malformed",
+    "invalid text_malformed",
+    "conflict official_id_taken",
+    "not_found school_not_found",
+  ]);
   expect(await auditOf({ schoolId })).toEqual(["school_updated"]);
 });
 
 test("nothing is made at a school that does not exist, nor twice under one id", async () => {
-  const missing = { kind: "not_found", code: "school_not_found" };
-  await expect(make.group({ school: never as SchoolId })).rejects.toMatchObject(missing);
-  await expect(make.person({ school: never as SchoolId })).rejects.toMatchObject(missing);
-  const taken = { kind: "conflict", code: "id_taken" };
-  await expect(make.school({ id: school })).rejects.toMatchObject(taken);
-  await expect(make.person({ school, id: await make.person({ school }) })).rejects.toMatchObject(taken);
-  await expect(make.group({ school, id: await make.group({ school }) })).rejects.toMatchObject(taken);
+  expect([
+    await outcomeOf(make.group({ school: never as SchoolId })),
+    await outcomeOf(make.person({ school: never as SchoolId })),
+    await outcomeOf(make.school({ id: school })),
+    await outcomeOf(make.person({ school, id: await make.person({ school }) })),
+    await outcomeOf(make.group({ school, id: await make.group({ school }) })),
+  ]).toEqual([
+    ...["not_found school_not_found", "not_found school_not_found"],
+    ...["conflict id_taken", "conflict id_taken", "conflict id_taken"],
+  ]);
 });
 
 test("an identifier of the source system belongs to one group of a school", async () => {
   const groupId = await make.group({ school, sourceSystemIdentifier: " 5a " });
-  expect(await findGroup(db, groupId)).toMatchObject({
-    sourceSystemIdentifier: "5a",
-    status: "ACTIVE",
-    members: 0,
-  });
-  await expect(make.group({ school, sourceSystemIdentifier: "5a" })).rejects.toMatchObject({
-    kind: "conflict",
-    code: "source_system_identifier_taken",
-  });
+  expect(await findGroup(db, groupId)).toMatchObject({ sourceSystemIdentifier: "5a", status: "ACTIVE", members: 0 });
+  const again = make.group({ school, sourceSystemIdentifier: "5a" });
+  expect(await outcomeOf(again)).toBe("conflict source_system_identifier_taken");
 });
 
 test("a deleted group keeps its members for its return", async () => {
@@ -303,40 +291,30 @@ test("memberships need a person of the school and a group, and both as they are"
     setRole: (of: { groupId: GroupId; personId: PersonId }) =>
       change((it) => setMembershipRole(it, { ...of, role: "TEACHER" })),
   };
-  await expect(ways.add({ groupId, personId: stranger })).rejects.toMatchObject({
-    kind: "conflict",
-    code: "person_not_at_school",
-  });
-  await expect(ways.add({ groupId, personId: member })).rejects.toMatchObject({
-    kind: "conflict",
-    code: "membership_exists",
-  });
-  await expect(ways.remove({ groupId, personId: stranger })).rejects.toMatchObject({
-    kind: "not_found",
-    code: "membership_not_found",
-  });
-  await expect(ways.setRole({ groupId, personId: stranger })).rejects.toMatchObject({
-    kind: "not_found",
-    code: "membership_not_found",
-  });
-  for (const way of Object.values(ways)) {
-    await expect(way({ groupId, personId: gone })).rejects.toMatchObject({
-      kind: "conflict",
-      code: "person_wrong_status",
-    });
-    await expect(way({ groupId: deleted, personId: member })).rejects.toMatchObject({
-      kind: "conflict",
-      code: "group_wrong_status",
-    });
-    await expect(way({ groupId: never as GroupId, personId: member })).rejects.toMatchObject({
-      kind: "not_found",
-      code: "group_not_found",
-    });
-    await expect(way({ groupId, personId: never as PersonId })).rejects.toMatchObject({
-      kind: "not_found",
-      code: "person_not_found",
-    });
-  }
+  const outcomes = [
+    await outcomeOf(ways.add({ groupId, personId: stranger })),
+    await outcomeOf(ways.add({ groupId, personId: member })),
+    await outcomeOf(ways.remove({ groupId, personId: stranger })),
+    await outcomeOf(ways.setRole({ groupId, personId: stranger })),
+  ];
+  expect(outcomes).toEqual([
+    "conflict person_not_at_school",
+    "conflict membership_exists",
+    "not_found membership_not_found",
+    "not_found membership_not_found",
+  ]);
+  for (const way of Object.values(ways))
+    expect([
+      await outcomeOf(way({ groupId, personId: gone })),
+      await outcomeOf(way({ groupId: deleted, personId: member })),
+      await outcomeOf(way({ groupId: never as GroupId, personId: member })),
+      await outcomeOf(way({ groupId, personId: never as PersonId })),
+    ]).toEqual([
+      "conflict person_wrong_status",
+      "conflict group_wrong_status",
+      "not_found group_not_found",
+      "not_found person_not_found",
+    ]);
   await ways.remove({ groupId, personId: member });
   expect((await findPerson(db, member))!.groups.map(({ id }) => id)).toEqual([deleted]);
 });

@@ -83,22 +83,13 @@ test("the staff are at no school, hold their roles, and are added once to a demo
   expect((await listStaff()).map(({ role }) => role)).toEqual(["OPERATOR", "SCHOOL_ADMIN", "SCHOOL_ADMIN", "PARTNER"]);
 });
 
-test("a database that holds anything is left alone", async () => {
+test("production refuses the demo world, a credential that fails leaves nothing, and a database that holds anything is left alone", async () => {
   const db = await testDatabase();
-  await makeMakers(db).school();
-  expect(await loadDemoWorld(db, options)).toBe(false);
-  expect(await db.prisma.school.count()).toBe(1);
-});
-
-test("a credential that fails leaves the database empty", async () => {
-  const db = await testDatabase();
+  await expect(loadDemoWorld(db, { ...options, production: true })).rejects.toThrow("never loaded in production");
   const failing = loadDemoWorld(db, { ...options, setPasswordHash: () => Promise.reject(new Error("no memory")) });
   await expect(failing).rejects.toThrow("no memory");
   expect(await db.prisma.school.count()).toBe(0);
-});
-
-test("production refuses the demo world", async () => {
-  const db = await testDatabase();
-  await expect(loadDemoWorld(db, { ...options, production: true })).rejects.toThrow("never loaded in production");
-  expect(await db.prisma.school.count()).toBe(0);
+  await makeMakers(db).school();
+  expect(await loadDemoWorld(db, options)).toBe(false);
+  expect(await db.prisma.school.count()).toBe(1);
 });

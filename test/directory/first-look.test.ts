@@ -3,11 +3,12 @@ import demo from "../../demo/demo.json" with { type: "json" };
 import { loadFirstLook } from "../../demo/first-look.ts";
 import firstLook from "../../demo/first-look.json" with { type: "json" };
 import { loadDemoWorld } from "../../demo/load.ts";
-import { hashPassword, setPasswordHash } from "../../src/accounts/index.ts";
+import { setPasswordHash } from "../../src/accounts/index.ts";
 import { staffRoleNames } from "../../src/staff/index.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { testDatabase } from "../support/database.ts";
 import { signIn } from "../support/portal.ts";
+import { hashQuickly } from "../support/quick-hash.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
 import { postToken, type TestApp } from "../support/token.ts";
 
@@ -18,7 +19,7 @@ const [wald, lernapp] = [firstLook.school.id, "demo-lernapp"];
 let service: TestService;
 beforeAll(async () => {
   const db = await testDatabase();
-  await loadDemoWorld(db, { ...options, hashPassword, setPasswordHash });
+  await loadDemoWorld(db, { ...options, hashPassword: hashQuickly, setPasswordHash });
   await loadFirstLook(db, options);
   service = await startService({ db, clock: makeTestClock(now) });
 });

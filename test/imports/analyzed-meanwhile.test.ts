@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";

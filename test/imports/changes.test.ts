@@ -2,12 +2,12 @@
 import { expect, test } from "vitest";
 import { changeDirectory, findApp } from "../../src/access/index.ts";
 import { softDeletePerson } from "../../src/directory/index.ts";
-import { applyImport, confirmImport, getImport, makeImportSweep } from "../../src/imports/index.ts";
+import { applyImport, confirmImport, getImport } from "../../src/imports/index.ts";
 import { sampleImport } from "../support/import-samples.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { fingerprint, makeImporter, now, origin, readDirectory, rules, zip } from "./rosters.ts";
-import { countWaitingImports, waitWithoutEnd } from "../support/waiting.ts";
+import { untilImportWaits, waitWithoutEnd } from "../support/waiting.ts";
 
 const db = await testDatabase();
 waitWithoutEnd(db.pool);
@@ -111,22 +111,6 @@ test("agreeing to a removal does not agree to a larger one that the school's cha
   expect(await db.prisma.audit.count({ where: { schoolId: school, action: "import_confirmed" } })).toBe(2);
 });
 
-test("a roster that nobody applies is thrown away after a week, and only its numbers stay", async () => {
-  const { school } = await makeSchool();
-  const { id } = await preview(`${header}1;student;Ada;;Muster;5a;;\n`, { school });
-  const sweepAt = (days: number) =>
-    makeImportSweep({ db, clock: () => new Date(now.getTime() + days * 86_400_000) }).run(new AbortController().signal);
-  await sweepAt(6);
-  expect(await db.prisma.stagedPerson.count({ where: { importId: id } })).toBe(1);
-  await sweepAt(8);
-  expect(await db.prisma.stagedPerson.count({ where: { importId: id } })).toBe(0);
-  expect(await getImport(db, id)).toMatchObject({
-    state: "EXPIRED",
-    schools: [{ counts: { people: { created: 1 } } }],
-  });
-  await expect(apply(id)).rejects.toMatchObject({ code: "import_expired" });
-});
-
 test("at the change of the school year groups are carried over with their ids or end, the preview shows which, and only once", async () => {
   const { school } = await makeSchool();
   await run(`${header}1;student;Ada;;Muster;5a;;\n2;student;Bo;;Bei;6a;;\n3;student;Cem;;Chor;7a;Chor;\n`, { school });
@@ -221,23 +205,6 @@ test("a OneRoster delta changes what it names and nothing else", async () => {
   expect(await fingerprint(db)).toBe(before);
 });
 
-test("a plain delta names people with all their groups", async () => {
-  const { school } = await makeSchool();
-  await run(
-    `${header}1;student;Ada;;Muster;5a;Chor;\n2;student;Bo;;Bei;5a;;\n3;student;Cem;;Chor;5a;;\n4;student;Dan;;Dur;5b;;\n`,
-    { school },
-  );
-  await run(`${header}1;student;Ada;;Muster;5b;;\n2;student;Bo;;Bei;;;deleted\n`, { school, mode: "DELTA" });
-  const groups = await Promise.all(
-    ["class:5a", "class:5b", "course:Chor"].map(async (id) => membersOf((await groupOf(school, id))!.id)),
-  );
-  expect(groups).toEqual([["2", "3"], ["1", "4"], []]);
-  expect([(await personOf(school, "2")).status, (await personOf(school, "3")).status]).toEqual([
-    "SOFT_DELETED",
-    "ACTIVE",
-  ]);
-});
-
 test("a person of several schools is one person, and moves between schools of the same files with the same id", async () => {
   const [a, b] = [await makeSchool(), await makeSchool()];
   const context = (to: { officialId: string }) => ({
@@ -318,7 +285,7 @@ test("a second import of a school is told that one is running; another school's 
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [one.id]);
   const first = apply(one.id);
-  await expect.poll(() => countWaitingImports(db)).toBe(1);
+  await untilImportWaits(db);
   await expect(apply(two.id)).rejects.toMatchObject({ code: "import_running" });
   expect((await apply(other.id)).state).toBe("APPLIED");
   await blocker.query("ROLLBACK");

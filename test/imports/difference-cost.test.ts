@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { findDifference } from "../../src/imports/difference.ts";
 import { listGroupChanges } from "../../src/imports/listed-groups.ts";

@@ -137,25 +137,6 @@ test("a file that is no array, or ends too early, says where", async () => {
   expect(await faults("[1 2]")).toEqual(["file:1:4 - json_broken"]);
 });
 
-test("an archive that is none, or holds no roster, is refused and leaves no import", async () => {
-  const count = await db.prisma.import.count();
-  await expect(preview("PK but no zip")).rejects.toMatchObject({ code: "archive_refused" });
-  await expect(preview(await zip({ "notes.txt": "" }))).rejects.toMatchObject({ code: "archive_refused" });
-  await expect(preview("id;role;first_name;last_name\n")).rejects.toMatchObject({ code: "school_missing" });
-  await expect(
-    preview("id;role;first_name;last_name\n", { school, carryOvers: new Map([["class:6a", "class:5a"]]) }),
-  ).rejects.toMatchObject({ code: "school_year_missing" });
-  await expect(
-    preview("id;role;first_name;last_name\n", {
-      school,
-      schoolYear: "2026",
-      carryOvers: new Map([["class:6a", "class:5a"]]),
-    }),
-  ).rejects.toMatchObject({ code: "carry_over_unknown" });
-  expect(await db.prisma.import.count()).toBe(count);
-  expect(await db.prisma.stagedPerson.count()).toBe(0);
-});
-
 test("a broken file cannot be applied, and nothing of all this has changed anything", async () => {
   const broken = await preview("id;role;first_name;last_name\n1;student;Ada;Changed\n2;wizard;Bo;Bei\n", { school });
   expect(broken).toMatchObject({ state: "BROKEN", errorCount: 1, schools: [] });

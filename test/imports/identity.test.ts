@@ -51,6 +51,12 @@ async function find(where: string, values: unknown[]): Promise<Found[]> {
 const personAt = async ({ id }: School, sourceId: string): Promise<Found> =>
   (await find("p.home_school_id = $1 AND p.source_system_identifier = $2", [id, sourceId]))[0]!;
 const personOf = async (id: PersonId): Promise<Found> => (await find("p.id = $1", [id]))[0]!;
+/** Where a person is: at home and, with the same status, at another school. */
+const placed = (home: School, status: string, other?: School) => ({
+  home: home.officialId,
+  status,
+  at: [home, ...(other ? [other] : [])].map(({ officialId }) => officialId).toSorted(),
+});
 const join = (personId: PersonId, school: School) =>
   changeDirectory(db, origin, (change) => joinSchool(change, { personId, schoolId: school.id }));
 
@@ -64,7 +70,7 @@ test("a whole roster that misses a teacher who is at another school too ends onl
   for (const { id } of [a, b]) await make.grant({ app: app.clientId, school: id });
   const { schools: parts } = await plain(a, filler);
   expect(parts[0]!.counts.people).toMatchObject({ removed: 0, leftHome: 1 });
-  expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, status: "ACTIVE", at: [b.officialId] });
+  expect(await personOf(tom.id)).toMatchObject(placed(b, "ACTIVE"));
   expect(await db.prisma.credential.count({ where: { personId: tom.id } })).toBe(1);
   expect(await db.prisma.membership.count({ where: { personId: tom.id } })).toBe(0);
   const before = await fingerprint(db);
@@ -83,12 +89,7 @@ test("who is at no school left is soft-deleted and keeps schools and groups for 
   await plain(a, `7;teacher;Tom;Test;5x;\n${filler}`);
   const tom = await personAt(a, "7");
   await plain(a, filler);
-  expect(await personOf(tom.id)).toMatchObject({
-    home: a.officialId,
-    status: "SOFT_DELETED",
-    at: [a.officialId],
-    sourceId: "7",
-  });
+  expect(await personOf(tom.id)).toMatchObject({ ...placed(a, "SOFT_DELETED"), sourceId: "7" });
   expect(await db.prisma.membership.count({ where: { personId: tom.id } })).toBe(1);
 });
 
@@ -104,17 +105,8 @@ test("of a district's roster that misses somebody, the schools that it speaks of
   await join(tom.id, c);
   const roster = await district([a, b], others);
   await run(roster);
-  expect(await personOf(tom.id)).toMatchObject({
-    home: c.officialId,
-    status: "ACTIVE",
-    at: [c.officialId],
-    sourceId: "tom",
-  });
-  expect(await personOf(eva.id)).toMatchObject({
-    home: b.officialId,
-    status: "SOFT_DELETED",
-    at: [a.officialId, b.officialId],
-  });
+  expect(await personOf(tom.id)).toMatchObject({ ...placed(c, "ACTIVE"), sourceId: "tom" });
+  expect(await personOf(eva.id)).toMatchObject(placed(b, "SOFT_DELETED", a));
   const before = await fingerprint(db);
   await run(roster);
   expect(await fingerprint(db)).toBe(before);
@@ -127,7 +119,7 @@ test("a delta that deletes somebody who is at another school too ends their time
   await join(tom.id, b);
   for (let time = 0; time < 2; time++) {
     await plain(a, "7;teacher;Tom;Test;;deleted\n", "DELTA");
-    expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, status: "ACTIVE", at: [b.officialId] });
+    expect(await personOf(tom.id)).toMatchObject(placed(b, "ACTIVE"));
   }
 });
 
@@ -145,12 +137,7 @@ test("within a district's rosters an id is one child, who keeps our id in every 
   await run(await district([a, b], [{ id: "42", name: "Lea", at: [a] }, ...others]));
   const lea = await personAt(a, "42");
   await run(await district([a, b], [{ id: "42", name: "Lea", at: [b] }, ...others]));
-  expect(await personOf(lea.id)).toMatchObject({
-    home: b.officialId,
-    status: "ACTIVE",
-    at: [b.officialId],
-    name: "Lea",
-  });
+  expect(await personOf(lea.id)).toMatchObject({ ...placed(b, "ACTIVE"), name: "Lea" });
   await run(await district([a, b], [{ id: "42", name: "Lea", at: [a] }], "delta"));
   expect(await personOf(lea.id)).toMatchObject({ home: a.officialId, at: [a.officialId] });
   expect(await find("p.source_system_identifier = '42' AND p.home_school_id = ANY ($1)", [[a.id, b.id]])).toHaveLength(
@@ -265,4 +252,22 @@ test("an id that a district's rosters know goes along when somebody is moved by 
     await changeDirectory(db, origin, (change) => movePerson(change, { personId: id, to: b.id }));
   expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, sourceId: "7" });
   expect(await personOf(eva.id)).toMatchObject({ home: b.officialId, sourceId: null });
+});
+
+test.each([
+  ["a whole roster with the same id", "BULK", `7;student;Other;Name;5y;\n${filler}`],
+  ["a whole roster without the id", "BULK", filler],
+  ["changes that delete the id", "DELTA", "7;teacher;Tom;Test;;deleted\n"],
+  ["changes that rename the id", "DELTA", "7;student;Other;Name;5y;\n"],
+] as const)("%s of a guest school leaves what the home school keeps as it is", async (_what, mode, rows) => {
+  const [home, guest] = [await makeSchool(), await makeSchool()];
+  await plain(home, `7;teacher;Tom;Test;5x;\n${filler}`);
+  const { id } = await personAt(home, "7");
+  await join(id, guest);
+  const include = { affiliations: { include: { memberships: true } }, credential: true };
+  const read = () => db.prisma.person.findUnique({ where: { id }, include });
+  await plain(guest, filler);
+  const before = await read();
+  await plain(guest, rows, mode);
+  expect(await read()).toEqual(before);
 });

@@ -293,7 +293,7 @@ test(
         const model = { schools: [empty(), empty()], imports: [], applied: [[], []], lines };
         await fc.asyncModelRun(() => ({ model, real }), given);
       }),
-      walks(20),
+      walks(12),
     );
   },
   walkTimeoutMs,

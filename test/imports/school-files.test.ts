@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { makeStaff } from "../support/admin.ts";
+import { untilDone } from "../support/import-office.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { walks } from "../support/walks.ts";
@@ -263,8 +264,7 @@ test("encoding and separator can be chosen, and the file is read with them", asy
   expect((await put({ separator: "TAB" })).body).toMatchObject({ status: 400, code: "file_has_one_column" });
   expect(await find()).toEqual(wrong);
   await call("PUT", `/imports/${id}/columns?in-background=true`, { body: { ...mapping, separator: "TAB" } });
-  const stateOf = async () => ((await call("GET", `/imports/${id}`)).body as { state: string }).state;
-  await expect.poll(stateOf).not.toBe("READING");
+  await untilDone(call, id);
   expect(await find()).toEqual(wrong);
   expect((await put({ encoding: "iso-8859-15" })).body).toMatchObject({ state: "UNMAPPED" });
   expect((await find()).columns[1]!.samples).toEqual(["Mußler", "Mußler"]);

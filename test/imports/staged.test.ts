@@ -2,12 +2,13 @@ import { afterEach, expect, test } from "vitest";
 import { changeDirectory, makePurgeJob } from "../../src/access/index.ts";
 import { softDeletePerson, type PersonId } from "../../src/directory/index.ts";
 import { applyImport, getImport, makeImportSweep, previewImport, type ImportId } from "../../src/imports/index.ts";
+import { joinQueue, makeTurns } from "../../src/imports/queue.ts";
 import { forgetPerson } from "../../src/accounts/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { findTraces } from "../support/traces.ts";
 import { makeImporter, now, origin, rules, writeRoster } from "./rosters.ts";
-import { countWaitingImports, waitWithoutEnd } from "../support/waiting.ts";
+import { untilImportWaits, waitWithoutEnd } from "../support/waiting.ts";
 
 const db = await testDatabase();
 waitWithoutEnd(db.pool);
@@ -93,7 +94,7 @@ test("a roster that is being applied when its week is over ends as if it were no
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 AND school_id = $2 FOR UPDATE", [id, schools[0]]);
   const applying = applyImport(db, id, { ...rules, holdShare: 1 }, origin);
-  await expect.poll(() => countWaitingImports(db)).toBe(1);
+  await untilImportWaits(db);
   await sweepAt(8);
   await blocker.query("ROLLBACK");
   blocker.release();
@@ -119,4 +120,21 @@ test("a roster that cannot be thrown away keeps no other from it, and is tried a
   await db.pool.query("DROP TRIGGER refuse ON staged_person");
   await sweepAt(8);
   expect(await countRows(stuck.id)).toBe(0);
+});
+
+test("of several turns of one import in a process one runs, and the others end at once", async () => {
+  const turns = makeTurns({ db, atOnce: 1, connections: 4 });
+  const school = await make.school();
+  const { id } = await preview(header + ada(1), { school });
+  await joinQueue(db.pool, { importId: id, actorId: "test", schoolId: null, isReading: false, isSmall: true });
+  const [earlier, later] = [turns.keep(id), turns.keep(id)];
+  await expect(earlier.started).rejects.toMatchObject({ code: "import_running" });
+  await earlier.end();
+  await later.started;
+  const last = turns.keep(id);
+  await expect(last.started).rejects.toMatchObject({ code: "import_running" });
+  await last.end();
+  expect([turns.count(), await db.prisma.importTurn.count()]).toEqual([{ running: 1, waiting: 0 }, 1]);
+  await later.end();
+  expect([turns.count(), await db.prisma.importTurn.count()]).toEqual([{ running: 0, waiting: 0 }, 0]);
 });

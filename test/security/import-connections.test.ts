@@ -5,7 +5,7 @@ import { openDatabase } from "../../src/platform/database/db.ts";
 import { makeImporter, now, origin, rules } from "../imports/rosters.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { countWaitingImports, waitWithoutEnd } from "../support/waiting.ts";
+import { untilImportWaits, waitWithoutEnd } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -22,7 +22,7 @@ async function inTheMiddle(importId: string, work: () => Promise<void>): Promise
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [importId]);
   try {
-    await expect.poll(() => countWaitingImports(db)).toBe(1);
+    await untilImportWaits(db);
     await work();
   } finally {
     await blocker.query("ROLLBACK");

@@ -10,6 +10,7 @@ import { writeRoster } from "../imports/rosters.ts";
 import { makeAdminClient, makeStaff, refusalOf, type AdminClient, type Sent } from "../support/admin.ts";
 import { makeDataDir } from "../support/data-dir.ts";
 import { expectDescribed } from "../support/described.ts";
+import { rosterOf, rosterType, untilDone } from "../support/import-office.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { countStopped, waitForTest, whileStopped } from "../support/standstill.ts";
@@ -29,12 +30,9 @@ await db.pool.query(`${waitForTest};
 
 type Shown = { id: string; state: string; progress: { phase: string; place: number | null } | null };
 const shown = ({ body }: Sent) => body as Shown;
-const file = Buffer.from("id;role;first_name;last_name;classes\n1;student;Ada;Muster;5a\n");
+const file = rosterOf("1;student;Ada;Muster;5a");
 const handIn = (call: AdminClient, school: string) =>
-  call("POST", `/imports?school=${school}&in-background=true`, {
-    body: file,
-    headers: { "content-type": "application/octet-stream" },
-  });
+  call("POST", `/imports?school=${school}&in-background=true`, { body: file, headers: rosterType });
 
 const countHeld = () => countStopped(db);
 const inUse = ({ totalCount, idleCount }: pg.Pool) => totalCount - idleCount;
@@ -72,7 +70,7 @@ test("while three rosters are read, every job is done and requests are answered"
     expect([await countHeld(), service.shares.imports.pool.waitingCount]).toEqual([1, 0]);
   });
   for (const [n, { call }] of offices.entries())
-    await expect.poll(async () => (await read(call, shown(made[n]!).id)).state).toBe("READY");
+    expect(await untilDone(call, shown(made[n]!).id)).toMatchObject({ state: "READY" });
 });
 
 test("schools take turns, rosters say their place, and a caller has three at most", async () => {
@@ -126,18 +124,6 @@ async function fillQueue(rows: readonly { isSmall: boolean; isStarted: boolean }
   onTestFinished(async () => void (await empty()));
   return empty;
 }
-
-test("a small roster is read and applied while large ones of other schools are read and wait", async () => {
-  const office = await makeOffice();
-  await fillQueue([
-    { isSmall: false, isStarted: true },
-    { isSmall: false, isStarted: false },
-  ]);
-  const { id } = shown(await handIn(office.call, office.school));
-  await expect.poll(async () => (await read(office.call, id)).state).toBe("READY");
-  const applied = await office.call("POST", `/imports/${id}/application`, { body: {} });
-  expect([applied.status, await read(office.call, id)]).toMatchObject([200, { state: "APPLIED" }]);
-});
 
 test("who has no roster in the queue can hand one in, however many others wait", async () => {
   const office = await makeOffice();
@@ -203,8 +189,7 @@ test("cancelling in another process ends the statement and removes the file, als
 test("the turn of a process that was killed goes to the next one, and its import ends with a fault", async () => {
   const office = await makeOffice();
   const { id } = shown(await handIn(office.call, office.school));
-  // With its turn gone its progress may still be there, and is deleted later.
-  await expect.poll(async () => (await read(office.call, id)).state).toBe("READY");
+  expect(await untilDone(office.call, id)).toMatchObject({ state: "READY" });
   const long = new Date(0);
   await db.prisma.import.update({
     where: { id },
@@ -213,7 +198,7 @@ test("the turn of a process that was killed goes to the next one, and its import
   const lost = { importId: id, actorId: "killed", schoolId: office.school, isReading: true };
   await db.prisma.importTurn.create({ data: { ...lost, queuedAt: long, startedAt: long, seenAt: long } });
   const next = shown(await handIn(office.call, office.school)).id;
-  await expect.poll(async () => (await read(office.call, next)).state).toBe("READY");
+  expect(await untilDone(office.call, next)).toMatchObject({ state: "READY" });
   await service.runJob("imports.sweep");
   expect(await read(office.call, id)).toMatchObject({ state: "BROKEN", progress: null });
   expect(await db.prisma.importTurn.count()).toBe(0);
@@ -265,7 +250,7 @@ test.each([
 ])("a preview of %s holds no connection of changes and ends when its caller leaves", async (_what, list) => {
   const [office, other] = [await makeOffice(), await makeOffice()];
   const { id } = shown(await handIn(office.call, office.school));
-  await expect.poll(async () => (await read(office.call, id)).state).toBe("READY");
+  expect(await untilDone(office.call, id)).toMatchObject({ state: "READY" });
   const token = await getAppToken(service, office.app, ["admin:read", "admin:write"]);
   const leaving = new AbortController();
   await whileLookingStops(async () => {
@@ -286,7 +271,7 @@ test.each([
 test("previews wait for each other and not for what is read, and what is read not for them", async () => {
   const office = await makeOffice();
   const { id } = shown(await handIn(office.call, office.school));
-  await expect.poll(async () => (await read(office.call, id)).state).toBe("READY");
+  expect(await untilDone(office.call, id)).toMatchObject({ state: "READY" });
   const reading = await makeOffice();
   await whileStopped(db, async () => {
     const { id: other } = shown(await handIn(reading.call, reading.school));
@@ -295,4 +280,22 @@ test("previews wait for each other and not for what is read, and what is read no
     expect((await Promise.all(lists)).map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await cancel(reading.call, other)).status).toBe(204);
   });
+});
+
+test("a file over 64 MB is refused, by its length or while it comes", async () => {
+  const { app, call, school } = await makeOffice();
+  const before = await db.prisma.import.count();
+  const big = Buffer.alloc(64 * 2 ** 20 + 1, "a");
+  const sent = await call("POST", `/imports?school=${school}`, { body: big, headers: rosterType });
+  expectDescribed("createImport", sent);
+  expect(refusalOf(sent)).toEqual([413, "body_too_large"]);
+  const token = await getAppToken(service, app, ["admin:write"]);
+  const streamed = await fetch(`${service.url}/admin/v1/imports?school=${school}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, ...rosterType },
+    body: new Blob([big]).stream(),
+    duplex: "half",
+  } as RequestInit);
+  expect([streamed.status, ((await streamed.json()) as { code: string }).code]).toEqual([413, "body_too_large"]);
+  expect(await db.prisma.import.count()).toBe(before);
 });

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { connect, type Socket } from "node:net";
 import type pg from "pg";
 import { beforeAll, expect, onTestFinished, test } from "vitest";

@@ -24,3 +24,8 @@ export async function countStopped({ pool }: Pick<Db, "pool">): Promise<number |
   const text = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
   return (await pool.query(text)).rowCount;
 }
+
+/** Ends once a statement stands still. */
+export async function untilStopped(db: Pick<Db, "pool">): Promise<void> {
+  while ((await countStopped(db)) === 0);
+}

@@ -49,6 +49,10 @@ export function waitWithoutEnd(pool: pg.Pool): void {
 export const countWaitingImports = (db: { pool: Pick<Db["pool"], "query"> }): Promise<number> =>
   countWaiting(db, { starting: "UPDATE .*import_school" });
 
+/** Ends once an import waits with everything written, before its last statement. */
+export const untilImportWaits = (db: { pool: Pick<Db["pool"], "query"> }): Promise<void> =>
+  untilWaiting(db, 1, { starting: "UPDATE .*import_school" });
+
 /**
  * Counts the sessions of others in this database that work or are in a transaction. The server may take a moment to
  * notice that a process is gone.

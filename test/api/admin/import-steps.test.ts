@@ -4,10 +4,12 @@ import { withTransaction } from "../../../src/platform/database/db.ts";
 import { zip } from "../../imports/rosters.ts";
 import { makeStaff, refusalOf, withoutRequest, type AdminClient, type Sent } from "../../support/admin.ts";
 import { expectDescribed } from "../../support/described.ts";
+import { rosterOf as csv, rosterType, untilDone } from "../../support/import-office.ts";
 import { makeMakers } from "../../support/make.ts";
+import { asOthers } from "../../support/one-connection.ts";
 import { startService } from "../../support/service.ts";
-import { countStopped, waitForTest, whileStopped } from "../../support/standstill.ts";
-import { countWaiting } from "../../support/waiting.ts";
+import { untilStopped, waitForTest, whileStopped } from "../../support/standstill.ts";
+import { untilImportWaits, untilWaiting } from "../../support/waiting.ts";
 
 const service = await startService();
 const { db } = service;
@@ -37,8 +39,7 @@ type Shown = { id: string; state: string; leavers: number; progress: { phase: st
 type Leaver = { id: string; name: { last: string } | null; classes: string[]; losesAccess: boolean };
 type GroupChange = { groupId: string | null; name: string; step: string; members: Record<string, number> };
 
-const csv = (...rows: string[]) => Buffer.from(["id;role;first_name;last_name;classes", ...rows, ""].join("\n"));
-const headers = { "content-type": "application/octet-stream" };
+const headers = rosterType;
 const handIn = async (file: Buffer, query = "", call = office) =>
   (await call("POST", `/imports?school=${school}${query}`, { body: file, headers })).body as Shown;
 const apply = (id: string, body: object = {}, { call = office, query = "" } = {}) =>
@@ -171,16 +172,6 @@ test("an import that is held wants the number of people who leave, and no other"
   expect(line).toMatchObject({ actorRole: "SECRETARY", detail: { importId: made.id, removed: { people: 5 } } });
 });
 
-test("an import that takes away more than was confirmed is held again", async () => {
-  await startSchool();
-  const made = await handIn(csv(...nine.slice(0, 4)));
-  const more = await handIn(csv("20;student;Neu;Neu;5a"), "&mode=DELTA");
-  expect((await apply(more.id)).status).toBe(200);
-  expect(refusalOf(await apply(made.id, { confirmLeavers: 5 }))).toEqual([409, "import_held"]);
-  expect(await read(made.id)).toMatchObject({ state: "HELD", leavers: 6 });
-  expect((await apply(made.id, { confirmLeavers: 6 })).status).toBe(200);
-});
-
 /** Keeps an import in the middle of a school until `work` is done. */
 async function whileApplying(id: string, work: () => Promise<void>): Promise<void> {
   await withTransaction(db, async (tx) => {
@@ -191,10 +182,11 @@ async function whileApplying(id: string, work: () => Promise<void>): Promise<voi
       202,
       expect.objectContaining({ progress: expect.objectContaining({ percent: 0 }) as object }),
     ]);
-    await expect.poll(async () => (await read(id)).progress).toEqual({ phase: "APPLYING", percent: 0, place: null });
+    await asOthers(() => untilImportWaits(db));
+    expect((await read(id)).progress).toEqual({ phase: "APPLYING", percent: 0, place: null });
     await work();
   });
-  await expect.poll(() => read(id)).toMatchObject({ state: "APPLIED", progress: null });
+  expect(await untilDone(office, id)).toMatchObject({ state: "APPLIED" });
 }
 
 test("an import goes on being applied behind the answer; nobody cancels it then, and applying again waits for it", async () => {
@@ -207,15 +199,6 @@ test("an import goes on being applied behind the answer; nobody cancels it then,
     expect((await apply(id)).status).toBe(202);
     expect(refusalOf(await apply(other.id))).toEqual([409, "import_running"]);
   });
-  expect(await db.prisma.audit.count({ where: { action: "import_applied", schoolId: school } })).toBe(1);
-});
-
-test("of two who apply at once one brings it there", async () => {
-  const { id } = await handIn(csv("1;student;A;A;5a"));
-  const sent = await Promise.all([apply(id), apply(id)]);
-  for (const one of sent) expectDescribed("applyImport", one);
-  expect(sent.map(({ status }) => status)).toContain(200);
-  await expect.poll(async () => (await read(id)).state).toBe("APPLIED");
   expect(await db.prisma.audit.count({ where: { action: "import_applied", schoolId: school } })).toBe(1);
 });
 
@@ -238,26 +221,17 @@ test("an import that is not wanted is cancelled, and what was read of its file g
   expect(refusalOf(await cancel(done.id))).toEqual([409, "import_applied"]);
 });
 
-test("a file that is cancelled while it is read ends cancelled", async () => {
-  const rows = Array.from({ length: 3000 }, (_, n) => `${n + 1};student;Kind;Name;5a`);
-  const { id } = await handIn(csv(...rows), "&in-background=true");
-  expect((await cancel(id)).status).toBe(204);
-  await expect
-    .poll(async () => [(await read(id)).state, (await read(id)).progress, await staged(id)])
-    .toEqual(["CANCELLED", null, 0]);
-});
-
 test("one that is cancelled while the reading writes its result is cancelled after that", async () => {
-  let [id, isAnswered] = ["", false];
+  let id = "";
   let cancelling!: Promise<Sent>;
   await whileStopped(db, async () => {
     ({ id } = await handIn(csv("1;student;A;A;5a"), "&in-background=true"));
-    await expect.poll(() => countStopped(db)).toBe(1);
-    cancelling = cancel(id).finally(() => (isAnswered = true));
-    await expect.poll(async () => isAnswered || (await countWaiting(db, { starting: "SELECT FROM" })) === 1).toBe(true);
+    await untilStopped(db);
+    cancelling = cancel(id);
+    await untilWaiting(db, 1, { starting: "SELECT FROM" });
   });
   expect((await cancelling).status).toBe(204);
-  await expect.poll(async () => [(await read(id)).state, await staged(id)]).toEqual(["CANCELLED", 0]);
+  expect([(await untilDone<Shown>(office, id)).state, await staged(id)]).toEqual(["CANCELLED", 0]);
 });
 
 test("an import of several schools is applied by who reaches all of them, and listed school by school", async () => {

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
-import { makeSortKey, naturalKey } from "../../src/directory/index.ts";
+import { findGrades, makeSortKey, naturalKey } from "../../src/directory/index.ts";
 import { findRows, sql, statement } from "../../src/platform/database/sql.ts";
 import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
 
 const db = await testDatabase();
+const make = makeMakers(db);
 
 const order = statement<{ names: readonly string[]; keys: readonly string[] }>(
   ({ names, keys }) => sql`SELECT name FROM unnest(${names}::text[], ${keys}::text[]) AS g (name, key)
@@ -33,4 +35,21 @@ test.for([
   ["classes of two grades and of one letter", ["1/2a", "3/4b", "a", "Igel", "文学"]],
 ] as [string, string[]][])("%s", async ([, names]) => {
   expect(await sorted(names.toReversed())).toEqual(names);
+});
+
+test("the grade of a person is the highest of their active classes", async () => {
+  const school = await make.school();
+  const class5 = await make.group({ school, name: "5a" });
+  const class6 = await make.group({ school, name: "Klasse 6b" });
+  const old = await make.group({ school, name: "7c", status: "DELETED" });
+  const course = await make.group({ school, name: "10 Physik", type: "KURS" });
+  const both = await make.person({ school, groups: [class5, class6, course] });
+  const one = await make.person({ school, groups: [class5, old] });
+  const none = await make.person({ school, groups: [course] });
+  const grades = await findGrades(db, [both, one, none]);
+  expect([...grades]).toEqual([
+    [both, 6],
+    [one, 5],
+    [none, null],
+  ]);
 });
