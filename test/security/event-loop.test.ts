@@ -18,7 +18,7 @@ import { documentNames, listPlaces, type Place } from "./requests/operations.ts"
 
 // Each operation, the pages with much in them, and the jobs, once with the most that they take or show. A table has
 // those during which the event loop stood still for too long.
-const [people, members, printed, auditLines, rosterRows] = [2100, 200, 30, 4000, 5000];
+const [people, members, printed, auditLines, printedLines, rosterRows] = [2100, 200, 30, 1500, 400, 5000];
 
 const db = await testDatabase();
 const watched = await startWatched(db.url);
@@ -44,12 +44,12 @@ const smallIds = await make.people({ school: small, count: 4, groups: [smallGrou
 const callbacks = Array.from({ length: 100 }, (_, n) => `http://127.0.0.1:4999/${n}`.padEnd(2000, "c"));
 const app = await make.app({ redirectUris: callbacks, postLogoutRedirectUris: ["http://127.0.0.1:4999/out"] });
 await make.grant({ app: app.clientId, school, groups: [...groups, big] });
-const known = ids[1]!;
+const [known, inPrint] = [ids[1]!, ids[2]!];
 await db.pool.query(
   `INSERT INTO audit (id, at, action, actor_id, client_id, person_id, school_id, before, after)
-   SELECT gen_random_uuid(), now() - n * interval '1 second', 'person_changed', 'person:' || $1::uuid, $2, $1::uuid, $3,
-     '{"name":{"last":"Muster"}}', '{"name":{"last":"Muster-Beispiel"}}' FROM generate_series(1, $4::int) n`,
-  [known, app.clientId, school, auditLines],
+   SELECT gen_random_uuid(), now() - n * interval '1 second', 'person_changed', 'person:' || of.id, $2, of.id, $3,
+     '{"name":{"last":"Muster"}}', '{"name":{"last":"Muster-Beispiel"}}' FROM unnest($1::uuid[], $4::int[]) AS of (id, lines), generate_series(1, lines) n`,
+  [[known, inPrint], app.clientId, school, [auditLines, printedLines]],
 );
 await db.prisma.cardSettings.create({
   data: {
@@ -368,14 +368,14 @@ const makeCards = async (of: string) =>
     kind: "cards",
     newPasswords: "no",
   });
-const sendData = async (as: "pdf" | "json") =>
-  admin.browser.submit(await admin.browser.open(`${person}/data`), `/data/${as}`);
+const sendData = async (as: "pdf" | "json", of = known) =>
+  admin.browser.submit(await admin.browser.open(`${base}/people/${of}/data`), `/data/${as}`);
 const sendLogo = async () =>
   admin.browser.sendFile(await admin.browser.open(`${base}/settings`), "/logo", { name: "logo.png", content: image });
 const forms: [name: string, submit: () => Promise<{ status: number; html: string; headers: Headers }>, RegExp][] = [
   ["cards with QR codes", () => makeCards(big), /html/],
   ["cards as PDF", async () => admin.browser.submit(await makeCards(printedClass), "/cards"), /pdf/],
-  ["data as PDF", () => sendData("pdf"), /pdf/],
+  ["data as PDF", () => sendData("pdf", inPrint), /pdf/],
   ["data as JSON", () => sendData("json"), /json/],
   ["a logo", sendLogo, /html/],
 ];

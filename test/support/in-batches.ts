@@ -1,4 +1,4 @@
-/** Does the work for each one, as many at a time as one app may ask for; the results are in the order given. */
+/** Does the work for each one, some at a time; the results are in the order given. */
 export async function inBatches<One, Result>(
   all: readonly One[],
   work: (one: One) => Promise<Result>,

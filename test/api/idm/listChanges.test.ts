@@ -178,14 +178,6 @@ test("pages follow each other without gap or repetition, and every cursor leads 
   expect((await read({ after: second.next })).data).toEqual({ changes: [], next: second.next, more: false });
 });
 
-test("a change after the place was taken is behind it, one before it is not", async () => {
-  const { read, now, school } = await makeApp();
-  await make.person({ school });
-  const after = await now();
-  const late = await make.person({ school });
-  expect((await read({ after })).data!.changes.map(({ personId }) => personId)).toEqual([late]);
-});
-
 test("changes of other apps move the place on, and nothing of them is shown", async () => {
   const one = await makeApp();
   const after = await one.now();
@@ -229,13 +221,11 @@ test("a place whose changes are no longer kept answers 410, one of today goes on
   expect((await read({ after: kept })).data!.changes).toHaveLength(1);
 });
 
-test.each(["x", "Y2hhbmdlcyB4", Buffer.from("changes 1").toString("base64url"), "A".repeat(48)])(
-  "the cursor %s is refused as invalid",
-  async (after) => {
-    const { read } = await makeApp();
-    expect((await read({ after })).error).toMatchObject({ status: 400, code: "invalid_cursor" });
-  },
-);
+test("a cursor that was never written is refused as invalid", async () => {
+  const { read } = await makeApp();
+  for (const after of ["x", "Y2hhbmdlcyB4", Buffer.from("changes 1").toString("base64url"), "A".repeat(48)])
+    expect((await read({ after })).error, after).toMatchObject({ status: 400, code: "invalid_cursor" });
+});
 
 test("a place that was never given answers 410, as after a restored backup", async () => {
   const { read, clientId } = await makeApp();

@@ -210,11 +210,13 @@ test(
     const isReported = asked.runs !== undefined;
     const readBefore = isReported ? await measureRead() : 0;
     await walkOn(walk, quarter);
-    const heapBefore = measureHeap();
+    // Of a few requests it says nothing, and a collection takes long.
+    const isLong = count >= 1500;
+    const heapBefore = isLong ? measureHeap() : 0;
     const startedAt = performance.now();
     await walkOn(walk, count - quarter);
     const seconds = (performance.now() - startedAt) / 1000;
-    const heapAfter = measureHeap();
+    const heapAfter = isLong ? measureHeap() : 0;
     const readAfter = isReported ? await measureRead() : 0;
     walk.faultyLines.push(...takeFaultyLines());
     if (isReported) {
@@ -238,18 +240,3 @@ test(
     expect(await getAppToken(service, app, idmScopes)).toBeTypeOf("string");
   },
 );
-
-test("an answer that never comes is only right where the head was refused and the body not read", async () => {
-  const lost = { answer: "", error: "EPIPE" };
-  const make = (head: string, body = "a".repeat(300_000)): Generated => ({
-    kind: "hostile",
-    caller: null,
-    pieces: 1,
-    isCut: false,
-    bytes: Buffer.from(`${head} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n${body}`),
-  });
-  expect(await isRefusedUnread(make("get /health/live"), lost)).toBe(true);
-  expect(await isRefusedUnread(make("get /health/live"), { answer: "", error: null })).toBe(false);
-  expect(await isRefusedUnread(make("get /health/live", ""), lost)).toBe(false);
-  expect(await isRefusedUnread(make("GET /health/live"), lost)).toBe(false);
-});
