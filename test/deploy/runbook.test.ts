@@ -32,7 +32,7 @@ const notTyped: Readonly<Record<string, string>> = {
   patronictl: "needs a cluster; `npm run drill -- failover` has one",
   "pg_ctlcluster 15": "needs a server of Debian's",
   "pgbackrest ": "needs a server of Debian's with an archive",
-  "until [ ": "waits for the server of Debian's; test/faults/point-in-time.test.ts waits the same way",
+  "until [ ": "waits for the server of Debian's; test/faults/drill.test.ts waits the same way",
   "schultor finish-restore": "test/faults/backup.test.ts types it",
   "schultor backup": "test/faults/backup.test.ts types it",
   "runuser -u postgres": "as above",

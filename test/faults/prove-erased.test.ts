@@ -24,6 +24,7 @@ import { makeMakers } from "../support/make.ts";
 import { isLeftOut } from "../support/programs.ts";
 import { installedServers } from "../support/servers.ts";
 import { fillTablesOfDeleted, fillTablesOfPeople } from "../support/people-everywhere.ts";
+import { findTraces, listTablesOfPeople } from "../support/traces.ts";
 
 const db = await testDatabase();
 const folder = mkdtempSync(join(tmpdir(), "prove-erased-"));
@@ -88,6 +89,8 @@ beforeAll(async () => {
     softDeletePerson(change, { personId: erased, restoreWindowDays: 30 }),
   );
   await fillTablesOfDeleted(db, [erased], { school, app, at: before });
+  const tables = (await listTablesOfPeople(db)).filter((table) => table !== "tombstone");
+  expect(Object.keys(await findTraces(db, [erased]))).toEqual(expect.arrayContaining(tables));
 });
 
 test("somebody who can still be restored is refused, and nobody is asked for names", async () => {

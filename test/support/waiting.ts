@@ -1,5 +1,4 @@
 import type pg from "pg";
-import type { PersonId } from "../../src/directory/index.ts";
 import type { Db } from "../../src/platform/database/db.ts";
 
 /**
@@ -62,27 +61,4 @@ export async function countAround({ pool }: { pool: Pick<Db["pool"], "query"> })
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (state LIKE 'idle in%' OR state = 'active')",
   );
   return rowCount;
-}
-
-/**
- * Does the work while the row of the twelfth of the people with this status is locked: a process that takes people in
- * the order of their ids stops there.
- */
-export async function whileHeld(
-  { pool }: Pick<Db, "pool">,
-  { people, status }: { people: readonly PersonId[]; status: "ACTIVE" | "SOFT_DELETED" },
-  work: () => Promise<void>,
-): Promise<void> {
-  const holder = await pool.connect();
-  await holder.query("BEGIN");
-  await holder.query(
-    "SELECT FROM person WHERE id = (SELECT id FROM person WHERE id = ANY ($1) AND status = $2 ORDER BY id OFFSET 11 LIMIT 1) FOR UPDATE",
-    [people, status],
-  );
-  try {
-    await work();
-  } finally {
-    await holder.query("ROLLBACK");
-    holder.release();
-  }
 }

@@ -14,7 +14,7 @@ export type Answer = number | "close";
 /** A fault at the nth call of the receiver: it closes the connection, or the process dies before it has the answer. */
 export type CallFault = { nth: number; does: "close" | "kill" };
 
-export const settings = { retrySeconds: [5, 300], disableAfterDays: 1, logDays: 2 };
+export const settings = { retrySeconds: [5], disableAfterDays: 1, logDays: 2 };
 
 type Process = { db: TestDatabase; faults: Faults; webhooks: WebhookWorld };
 type Endpoint = { id: string; path: string };
