@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import type { Db } from "../../../src/platform/database/db.ts";
 import { analyzeOutdated } from "../../../src/platform/database/statistics.ts";

@@ -1,11 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
-import { silentLog } from "../../../src/platform/telemetry/log.ts";
-import { makeWebhooks } from "../../../src/webhooks/index.ts";
 import { findBundle } from "../../contract/bundles.ts";
 import { makeCheck } from "../../contract/schema-check.ts";
 import { answer, startReceiver } from "../../support/receiver.ts";
-import { inside, keys, settings, startWebhooks, verify } from "../../support/webhooks.ts";
+import { getEndpoint } from "../../support/webhook-changes.ts";
+import { startWebhooks, verify } from "../../support/webhooks.ts";
 
 let clientId: string;
 
@@ -109,14 +108,11 @@ test("events of one subject arrive in order, one after the other; different subj
     most = Math.max(most, ++open);
     openOf.set(subject, (openOf.get(subject) ?? 0) + 1);
     if (openOf.get(subject)! > 1) overlaps++;
-    setTimeout(
-      () => {
-        open--;
-        openOf.set(subject, openOf.get(subject)! - 1);
-        response.writeHead(200).end();
-      },
-      5 + Math.random() * 10,
-    );
+    setImmediate(() => {
+      open--;
+      openOf.set(subject, openOf.get(subject)! - 1);
+      response.writeHead(200).end();
+    });
   });
   const subjects = Array.from({ length: 12 }, person);
   const told = await world.tell(
@@ -175,13 +171,27 @@ test("two processes share the work: each event arrives once", async () => {
   const told = await world.tell(...Array.from({ length: 200 }, () => ({ clientId })));
   await world.run("fanOut");
   await Promise.all([world.run("fanOut"), world.run("fanOut")]);
-  const other = makeWebhooks({ db: world.db, clock: world.clock, log: silentLog, keys, policy: inside, settings });
-  await Promise.all([
-    world.run("deliver"),
-    other.jobs.find(({ name }) => name === "webhooks.deliver")!.run(new AbortController().signal),
-  ]);
-  await other.close();
+  const other = await startWebhooks({ db: world.db, clock: world.clock });
+  await Promise.all([world.run("deliver"), other.run("deliver")]);
   expect(receiver.received.map(({ headers, path }) => `${path} ${String(headers["webhook-id"])}`).sort()).toEqual(
     told.flatMap((id) => [`/ ${id}`, `/second ${id}`]).sort(),
   );
+});
+
+test("a worker that is stopped finishes what is under way, gives its endpoints back and leaves the rest to the next", async () => {
+  const { id } = await world.endpoint({ clientId, url: receiver.url });
+  const told = await world.tell(...Array.from({ length: 50 }, () => ({ clientId })));
+  await world.run("fanOut");
+  const stop = new AbortController();
+  receiver.script((_call, response, nth) => {
+    if (nth === 5) stop.abort();
+    response.writeHead(204).end();
+  });
+  await world.run("deliver", stop.signal);
+  const { pending } = await getEndpoint(world.db, id);
+  expect([receiver.received.length >= 5, pending > 0, pending]).toEqual([true, true, 50 - receiver.received.length]);
+  const { rows } = await world.db.pool.query("SELECT leased_by FROM webhook_endpoint WHERE id = $1", [id]);
+  expect(rows).toEqual([{ leased_by: null }]);
+  await world.run("deliver");
+  expect(receiver.received.map(({ headers }) => headers["webhook-id"]).sort()).toEqual(told.sort());
 });
