@@ -181,20 +181,6 @@ test("a pupil who is blocked at B is out at A, and does not come in again", asyn
   await signOn(connected, pupil);
 });
 
-test("a pupil who is blocked at A stays out whatever B says, and is on the list of refusals", async () => {
-  const connected = await connect();
-  const pupil = await makePupil();
-  const { browser, refresh } = await signOn(connected, pupil);
-  await blockPerson(a.service.db, pupil.atA, origin());
-  expect([await isSignedIn(browser, a), await refresh(), await isSignedIn(browser, b)]).toEqual([false, 400, true]);
-  const refused = await goOver(browser, await browser.open("/sign-in"), connected, pupil.login);
-  expect([refused.status, textOf(refused)]).toEqual([403, expect.stringContaining("BLOCKED")]);
-  const { connectionId } = connected;
-  const refusals = await a.service.db.prisma.upstreamRefusal.findMany({ where: { connectionId } });
-  expect(refusals.map(({ code }) => code)).toEqual(["BLOCKED"]);
-  expect(await readRow(connected)).toMatchObject({ failingSince: null });
-});
-
 test("a client secret that B replaced is said to the pupil and on the page of the connection, until the new one is there", async () => {
   const connected = await connect();
   const pupil = await makePupil();

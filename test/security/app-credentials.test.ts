@@ -83,10 +83,11 @@ test.each([...higher, scoped] as const)(
     if (held !== scoped) await give(held, app.clientId);
     const partner = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
     const before = await rowOf(app.clientId);
+    const tried = held === "OPERATOR" ? places : credentials;
     const allowed: string[] = [];
     for (const [role, call] of [...callers, ["PARTNER", partner.call] as const]) {
       const sent = await Promise.all(
-        places.map(async (place) => ({ place, answer: await send(call, place, app.clientId) })),
+        tried.map(async (place) => ({ place, answer: await send(call, place, app.clientId) })),
       );
       for (const { place, answer } of sent)
         if (credentials.includes(place) && refusalOf(answer).join() !== "403,role_forbids")

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { PrismaDb } from "../../src/platform/database/db.ts";
 import { makeCheckPassword, type PasswordCheck, sweepSignInTraces } from "../../src/accounts/login/index.ts";

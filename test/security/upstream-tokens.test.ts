@@ -119,9 +119,6 @@ test("a logout token is no ID token, and what a request of another person got is
   const foreign = [
     () => provider.sign({ ...own, jti: "1", events: { [logoutEvent]: {} } }, { typ: "logout+jwt" }),
     () => provider.sign({ ...own, nonce: "of another request" }),
-    (claims: JWTPayload) => provider.sign({ ...claims, aud: "another client of the provider" }),
-    (claims: JWTPayload) => provider.sign({ ...claims, aud: [clientId, "another"], azp: "another" }),
-    (claims: JWTPayload) => provider.sign({ ...claims, iss: `${provider.issuer}/` }),
     (claims: JWTPayload) => provider.sign({ ...claims, sub: "" }),
     (claims: JWTPayload) => provider.sign({ ...claims, sub: "victim\0" }),
     (claims: JWTPayload) => provider.sign({ ...claims, sub: ["victim"] as never }),

@@ -187,27 +187,3 @@ test("an app can look into and revoke its own tokens, nobody else's", async () =
   expect((await call("revoke", app, access_token)).status).toBe(200);
   expect(await (await call("introspect", app, access_token)).json()).toEqual({ active: false });
 });
-
-test("no token stands in the database", async () => {
-  const { service, login } = world;
-  const app = await world.app();
-  const tokens = await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"] });
-  const refreshed = await postToken(service, app, {
-    grant_type: "refresh_token",
-    refresh_token: tokens.refresh_token!,
-  });
-  const session = tokens.browser.cookies().find(({ name }) => name === "_session")!.value;
-  const { rows } = await service.db.pool.query<{ row: string }>(
-    "SELECT to_jsonb(a)::text || encode(coalesce(replay, ''), 'escape') || encode(id_hash, 'escape') AS row FROM oidc_artifact a",
-  );
-  const everything = rows.map(({ row }) => row).join("\n");
-  for (const secret of [
-    tokens.access_token,
-    tokens.refresh_token!,
-    refreshed.body.access_token,
-    refreshed.body.refresh_token!,
-    session,
-  ]) {
-    expect(everything).not.toContain(secret);
-  }
-});

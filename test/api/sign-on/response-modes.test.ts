@@ -142,16 +142,6 @@ test("a scheme of an app's own gets no form, which browsers would not send there
     expect(readForm(await open(redirectUri, "form_post"), "")).toMatchObject({ action: redirectUri });
 });
 
-test("to an address that is not registered no mode sends anything", async () => {
-  const app = await world.app();
-  for (const mode of modes) {
-    const shown = await makeBrowser(world.service.url).open(
-      ask(app, mode, { redirect_uri: "https://evil.example/callback" }).address,
-    );
-    expect([mode, shown.status, /(action|href|src)="https:/.test(shown.html)]).toEqual([mode, 400, false]);
-  }
-});
-
 test("the page with the form runs one script of ours, posts to the app alone, and is neither kept nor framed", async () => {
   const app = await world.app({ redirectUris: ["https://app.example/callback"] });
   const response = await fetch(ask(app, "form_post", { prompt: "none" }).address);

@@ -85,22 +85,6 @@ test("an app of the staff asks for the second factor as after a password", async
   service.clock.set(new Date());
 });
 
-test("the school's login opens no role beyond schools, also for those who got it while they were signed in", async () => {
-  const { service } = world;
-  const connected = await world.connect();
-  const { personId } = await makeAdmin(connected);
-  const { browser } = await signIn(connected);
-  expect(await isAtWork(browser)).toBe(true);
-  await world.giveStaffRole(personId, "OPERATOR");
-  expect(await isAtWork(browser)).toBe(false);
-  const again = await signIn(connected);
-  expect([again.shown.status, placeOf(again.shown).endsWith("/callback")]).toEqual([403, true]);
-  const login = await giveLogin(service.db, personId);
-  const other = world.openBrowser();
-  await other.submit(await other.open("/sign-in?return=/admin"), "/sign-in", login);
-  expect(await isAtWork(other)).toBe(true);
-});
-
 test("a second factor of a login that is trusted for it counts, and lets nobody change second factors here", async () => {
   const { service, provider } = world;
   const connected = await world.connect({ trustedForSecondFactor: true });
