@@ -38,10 +38,13 @@ test("every app sees of every school, group and person exactly what the committe
   expect(matrix).toBe(await readFile(file, "utf8"));
 });
 
-test("an app with ids of its own sees the same by them", async () => {
+test("an app with ids of its own, with names or without, sees the same by them", async () => {
   const world = await makeMatrixWorld(makeMakers(ownIdsService.db, ownIdsService.clock()), "APP");
   const matrix = await readFile(file, "utf8");
-  expect(matrix).toContain(`\n\n${await printMatrix(ownIdsService, world)}\n# The demo world`);
+  for (const name of ["reader", "nameless"]) {
+    const printed = await printMatrix(ownIdsService, { ...world, apps: { [name]: world.apps[name]! } });
+    expect(matrix.includes(`\n${printed}\n`) ? "as in the matrix" : printed, name).toBe("as in the matrix");
+  }
 });
 
 function demoWorld(): World {

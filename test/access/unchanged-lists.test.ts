@@ -57,22 +57,20 @@ const lists: [string, () => string][] = [
   ["organisation.id", () => `${schulconnex}/personen-info?organisation.id=${found.school}`],
 ];
 
-test.each(lists)(
-  "%s: unchanged, it is answered from its version alone; changed, it is read again",
-  async (_label, path) => {
+test("unchanged, each list is answered from its version alone; changed, it is read again", async () => {
+  for (const [label, path] of lists) {
     const first = await read(path());
-    expect(first.status).toBe(200);
+    expect(first.status, label).toBe(200);
     const headers = { "if-none-match": first.headers.get("etag")! };
     let again!: Awaited<ReturnType<Reader>>;
     const asked = await statementsOf(async () => (again = await read(path(), headers)));
-    expect(again.status).toBe(304);
-    expect(asked).toEqual([expect.stringMatching(/_version$/)]);
+    expect([again.status, asked], label).toEqual([304, [expect.stringMatching(/_version$/)]]);
     await service.db.pool.query("UPDATE school SET city = city || '.' WHERE id = $1", [found.school]);
     const readAgain = await statementsOf(async () => (again = await read(path(), headers)));
-    expect([again.status, again.headers.get("etag") === first.headers.get("etag")]).toEqual([200, false]);
-    expect(readAgain.length).toBeGreaterThan(1);
-  },
-);
+    expect([again.status, again.headers.get("etag") === first.headers.get("etag")], label).toEqual([200, false]);
+    expect(readAgain.length, label).toBeGreaterThan(1);
+  }
+});
 
 test("pages tell each other apart, and the next page has a tag of its own", async () => {
   const path = `${idm}/schools/${found.school}/people?limit=2`;

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import type { Authentication } from "../../src/cli/check-app/authentication.ts";
 import { checks, type CheckId, type Outcome, type Verdict } from "../../src/cli/check-app/checks.ts";
 import { checkErasures, makeErasureApi } from "../../src/cli/check-app/erasures.ts";
-import { startIssuer } from "../../src/cli/check-app/issuer.ts";
+import { makeIssuerKeys, startIssuer } from "../../src/cli/check-app/issuer.ts";
 import { makeJUnitReport, makeReport } from "../../src/cli/check-app/report.ts";
 import { checkSignOn } from "../../src/cli/check-app/sign-on.ts";
 import { checkWebhook } from "../../src/cli/check-app/webhook.ts";
@@ -30,6 +30,7 @@ type Method = NonNullable<Settings["authMethod"]>;
 /** `registered` is the way of the registration, if it is not the one of the app. */
 type Given = Partial<Omit<Settings, "faults">> & { sessionPath?: string; registered?: Method };
 
+const issuerKeys = makeIssuerKeys();
 const own = await generateKeyPair("ES256", { extractable: true });
 const keys = [await exportJWK((await generateKeyPair("ES256")).publicKey), await exportJWK(own.publicKey)];
 
@@ -42,7 +43,7 @@ async function signOnOf(
   faults: readonly Fault[],
   { sessionPath, registered, ...given }: Given = {},
 ): Promise<Verdict[]> {
-  const issuer = await startIssuer({ port: 0, clientId });
+  const issuer = await startIssuer({ port: 0, clientId, keys: issuerKeys });
   atFileEnd(() => issuer.close());
   const settings = {
     issuer: issuer.url,
@@ -254,7 +255,7 @@ const erasureFaults = [
 /** An app that reads what it must erase at each event, and confirms it. */
 async function erasuresOf(fault?: (typeof erasureFaults)[number][0]): Promise<Verdict[]> {
   const api = makeErasureApi();
-  const issuer = await startIssuer({ port: 0, clientId, answerApi: api.answer });
+  const issuer = await startIssuer({ port: 0, clientId, answerApi: api.answer, keys: issuerKeys });
   const tried = new Set<string>();
   const confirmAll = async () => {
     const authorization = fault === "sends no token" ? "" : "Bearer token";

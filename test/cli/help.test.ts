@@ -1,5 +1,3 @@
-// @module-tag slow
-import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/index.ts";
 import type { Command, Noun } from "../../src/cli/command.ts";
@@ -30,24 +28,29 @@ test.each([["help"], ["--help"], ["-h"]])(
   },
 );
 
-test.each(nouns)("$name has help that lists its verbs", async ({ name, verbs }) => {
-  const { code, out } = await run(name, "--help");
-  expect(code).toBe(0);
-  for (const verb of Object.keys(verbs)) expect(out).toMatch(new RegExp(`^  ${verb}( |$)`, "m"));
-  expect(await run("help", name)).toEqual({ code, out, err: "" });
+test("each noun has help that lists its verbs", async () => {
+  for (const { name, verbs } of nouns) {
+    const { code, out } = await run(name, "--help");
+    expect(code, name).toBe(0);
+    for (const verb of Object.keys(verbs)) expect(out, name).toMatch(new RegExp(`^  ${verb}( |$)`, "m"));
+    expect(await run("help", name)).toEqual({ code, out, err: "" });
+  }
 });
 
-test.each(all)("$path has help that names all it takes, each with its meaning", async ({ path, command }) => {
-  const { code, out } = await run(...path, "--help");
-  expect(code).toBe(0);
-  expect(command.summary).toMatch(/^[A-Z].*[.…]$/);
-  expect(out.split("\nUsage:")[0]!.match(/cannot be undone/g) ?? [], "said once").toHaveLength(
-    command.irreversible === undefined ? 0 : 1,
-  );
-  for (const [name, { label = name }] of Object.entries(command.args)) expect(out).toContain(`<${label}>`);
-  for (const [name, option] of Object.entries(command.options)) {
-    expect(out).toContain(`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
-    expect(option.meaning).toMatch(/\.$/);
+test("each command has help that names all it takes, each with its meaning", async () => {
+  for (const { path, command } of all) {
+    const what = path.join(" ");
+    const { code, out } = await run(...path, "--help");
+    expect(code, what).toBe(0);
+    expect(command.summary).toMatch(/^[A-Z].*[.…]$/);
+    const warnings = out.split("\nUsage:")[0]!.match(/cannot be undone/g) ?? [];
+    expect(warnings, `${what}: said once`).toHaveLength(command.irreversible === undefined ? 0 : 1);
+    for (const [name, { label = name }] of Object.entries(command.args)) expect(out, what).toContain(`<${label}>`);
+    for (const [name, option] of Object.entries(command.options)) {
+      const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      expect(out, what).toContain(`--${dashed}`);
+      expect(option.meaning, `${what} ${name}`).toMatch(/\.$/);
+    }
   }
 });
 
@@ -120,20 +123,4 @@ test("a wrong verb shows the help of its noun", async () => {
 
 test("--version prints the version of the package", async () => {
   expect(await run("--version")).toEqual({ code: 0, out: "schultor 0.1.0\n", err: "" });
-});
-
-test("bash completes commands, verbs, options and their words", async () => {
-  const { out } = await run("completion", "bash");
-  const complete = (...words: string[]) => {
-    const typed = words.map((word) => `'${word}'`).join(" ");
-    const script = `${out}\nCOMP_WORDS=(schultor ${typed}); COMP_CWORD=${words.length}; _schultor; echo "\${COMPREPLY[*]}"`;
-    return execFileSync("bash", ["-c", script], { encoding: "utf8" }).trim();
-  };
-  expect(complete("per")).toBe("person");
-  expect(complete("school", "")).toBe("create update set-sign-in letter set-letter processing-record show list");
-  expect(complete("person", "create", "--sch")).toBe("--school");
-  expect(complete("person", "create", "--role", "")).toBe("STUDENT TEACHER OTHER");
-  expect(complete("person", "create", "--output", "c")).toBe("csv");
-  expect(complete("help", "datab")).toBe("database");
-  expect((await run("completion", "zsh")).out).toContain("bashcompinit");
 });

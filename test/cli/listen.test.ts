@@ -6,7 +6,7 @@ import { readRemoteSettings } from "../../src/config/remote.ts";
 import { makeStaff } from "../support/admin.ts";
 import { insertEvents } from "../support/app-events.ts";
 import { answer, startReceiver } from "../support/receiver.ts";
-import { runHere } from "./program.ts";
+import { makeScreen, runHere } from "./program.ts";
 import { makeConfigFolder, makeRemoteWorld } from "./remote-world.ts";
 
 const { service, make } = await makeRemoteWorld();
@@ -28,26 +28,28 @@ async function tell(subjectId: string = crypto.randomUUID()): Promise<string> {
 function listen(...args: string[]) {
   const forwardTo = args.includes("--forward-to") ? [] : ["--forward-to", `${receiver.url}/hook?token=abc`];
   const stopping = new AbortController();
-  const [lines, errors]: [string[], string[]] = [[], []];
+  const { lines, show, until } = makeScreen();
+  const errors: string[] = [];
   const ended = runCommandLine(commands, ["listen", "--app", clientId, ...forwardTo, ...args], {
-    out: (text) => void lines.push(text),
+    out: show,
     err: (text) => void errors.push(text),
     local: makeLocal(async () => readConfig(env)),
     readRemoteSettings: () => readRemoteSettings(env),
     untilStopped: () => stopping.signal,
   });
-  return { lines, errors, stop: () => (stopping.abort(), ended), ended };
+  const untilShown = (count: number) => until(() => lines.length >= count);
+  return { lines, errors, untilShown, stop: () => (stopping.abort(), ended), ended };
 }
 
 type Line = { endpointId: string; secret: string; deliveryId: string; status: number | null; error: string | null };
 const jsonOf = (lines: readonly string[]) => lines.map((line) => JSON.parse(line) as Line);
 
 test("a partner's machine gets each event as it is, with a signature that fits, and prints what came of it", async () => {
-  const { lines, errors, stop } = listen("--output", "json");
-  await expect.poll(() => lines.length).toBe(1);
+  const { lines, errors, untilShown, stop } = listen("--output", "json");
+  await untilShown(1);
   const [{ endpointId, secret }] = jsonOf(lines) as [Line];
   const subject = await tell();
-  await expect.poll(() => lines.length).toBe(2);
+  await untilShown(2);
   const [received] = receiver.received;
   expect(received!.path).toBe("/hook?token=abc");
   const webhook = await verifyWebhook(received!.body, received!.headers, secret, { now: service.clock() });
@@ -58,7 +60,7 @@ test("a partner's machine gets each event as it is, with a signature that fits, 
 
   receiver.script(answer(500));
   await tell();
-  await expect.poll(() => lines.length).toBe(3);
+  await untilShown(3);
   expect(jsonOf(lines)[2]).toMatchObject({ status: 500 });
   expect(await stop()).toBe(0);
   expect(jsonOf(lines).at(-1)).toMatchObject({ endpointId, delivered: 1, failed: 1 });
@@ -71,22 +73,22 @@ test("a partner's machine gets each event as it is, with a signature that fits, 
 test("stopped and continued, it gets what came meanwhile; what it got before comes again when asked for", async () => {
   receiver.script(answer(204));
   const first = listen();
-  await expect.poll(() => first.lines.length).toBe(1);
+  await first.untilShown(1);
   const [, endpointId] = /Endpoint ([0-9a-f-]{36})/.exec(first.lines[0]!)!;
   expect(await first.stop()).toBe(0);
   expect(first.lines.at(-1)).toContain(`--continue ${endpointId!}`);
   await tell();
   const second = listen("--continue", endpointId!);
-  await expect.poll(() => second.lines.length).toBe(2);
+  await second.untilShown(2);
   expect(second.lines.join()).not.toContain("whsec_");
   const [, deliveryId] = / {2}person {2}(\d+) {2}204 {2}\d+ ms$/.exec(second.lines[1]!)!;
   await second.stop();
 
   const third = listen("--continue", endpointId!, "--replay", deliveryId!, "--output", "json");
-  await expect.poll(() => third.lines.length).toBe(2);
+  await third.untilShown(2);
   await third.stop();
   const fourth = listen("--continue", endpointId!, "--replay-last", "1", "--output", "json");
-  await expect.poll(() => fourth.lines.length).toBe(2);
+  await fourth.untilShown(2);
   await fourth.stop();
   const ids = [third, fourth].map(({ lines }) => (jsonOf(lines)[1] as Line & { webhookId: string }).webhookId);
   expect(ids[0]).toBe(ids[1]);
@@ -94,10 +96,10 @@ test("stopped and continued, it gets what came meanwhile; what it got before com
 
 test("a machine that nobody listens on is a failed attempt, and calls written wrongly are refused", async () => {
   const closed = "http://127.0.0.1:1/";
-  const { lines, stop } = listen("--forward-to", closed, "--output", "json");
-  await expect.poll(() => lines.length).toBe(1);
+  const { lines, untilShown, stop } = listen("--forward-to", closed, "--output", "json");
+  await untilShown(1);
   await tell();
-  await expect.poll(() => lines.length).toBe(2);
+  await untilShown(2);
   expect(jsonOf(lines)[1]).toMatchObject({ status: null, error: expect.stringContaining("ECONNREFUSED") as string });
   await stop();
   const refused = async (...args: string[]) => listen(...args).ended;

@@ -7,6 +7,7 @@ import { readRemoteSettings } from "../../src/config/remote.ts";
 import { startDemo } from "../support/api.ts";
 import { makeBrowser, type Browser, type Shown } from "../support/browser.ts";
 import { setUpTotp, totpCode } from "../support/second-factor.ts";
+import { makeScreen } from "./program.ts";
 import { makeConfigFolder } from "./remote-world.ts";
 import { serve } from "../support/serve.ts";
 
@@ -19,16 +20,15 @@ function type(
   args: readonly string[],
   ask?: (question: string, signal?: AbortSignal) => Promise<string>,
 ) {
-  const lines: string[] = [];
-  const out = (text: string) => void lines.push(text);
+  const { lines, show: out, until } = makeScreen();
   const env = { XDG_CONFIG_HOME: folder };
   const terminal = { out, err: out, readRemoteSettings: () => readRemoteSettings(env), ...(ask && { ask }) };
-  return { lines, ended: runCommandLine(partnerCommands, args, terminal) };
+  return { lines, until, ended: runCommandLine(partnerCommands, args, terminal) };
 }
 
 async function startLogin(folder: string, ask?: (question: string, signal?: AbortSignal) => Promise<string>) {
   const typed = type(folder, ["login", service.url, "--no-browser"], ask);
-  await expect.poll(() => typed.lines.join("\n")).toContain("http");
+  await typed.until((lines) => lines.join("\n").includes("http"));
   const [address] = /https?:\S+/.exec(typed.lines.join("\n"))!;
   return { ...typed, address };
 }

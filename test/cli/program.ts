@@ -51,6 +51,23 @@ function keepOpen(local: Local): Local {
   };
 }
 
+/** What a terminal shows, line by line; `until` ends once the lines are as wanted. */
+export function makeScreen() {
+  const lines: string[] = [];
+  const looks = new Set<() => void>();
+  const show = (line: string): void => {
+    lines.push(line);
+    for (const look of looks) look();
+  };
+  const until = (isShown: (lines: readonly string[]) => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const look = () => void (isShown(lines) && resolve());
+      looks.add(look);
+      look();
+    });
+  return { lines, show, until };
+}
+
 /** Sends folder, environment and arguments, and types what comes back. */
 const asker = (port: number) => `#!/bin/bash
 exec 3<>/dev/tcp/127.0.0.1/${port}

@@ -203,3 +203,23 @@ test("what only a running service answers: its health, what an app sees, and why
   for (const args of [["health"], [...view, "users"], explain, data, ["card", "print", group, "--file", "x"]])
     expect(await local.refusal(...args)).toMatchObject({ exitCode: 3, code: "remote_only" });
 });
+
+test("a sandbox is made, played and deleted", async () => {
+  type Made = { sandbox: { id: string }; accounts: { kind: string; username: string; password: string }[] };
+  const { clientId } = await make.app({ name: "Lernapp" });
+  const { sandbox, accounts } = await local.ask<Made>("sandbox", "create", "--app", clientId);
+  expect(accounts.map(({ kind }) => kind)).toContain("UMLAUTS");
+  for (const { username, password } of accounts) expect(username.length * password.length).toBeGreaterThan(0);
+  await expectSameReading("sandbox", "show", sandbox.id);
+  await expectSameReading("sandbox", "list", "--app", clientId);
+  const doneAfter = async (...options: string[]) => {
+    const played = await remote.ask<{ steps: { doneAt: string | null }[] }>("sandbox", "play", sandbox.id, ...options);
+    return played.steps.filter(({ doneAt }) => doneAt !== null).length;
+  };
+  expect(await doneAfter()).toBe(1);
+  expect(await doneAfter("--up-to", "leave")).toBe(3);
+  await remote.ask("sandbox", "delete", sandbox.id);
+  await expectSameReading("sandbox", "show", sandbox.id);
+  expect(await here(["sandbox", "create"])).toMatchObject({ code: 2 });
+  expect(await there(["sandbox", "create", "--app", "none"])).toMatchObject({ code: 3 });
+});

@@ -99,37 +99,6 @@ test("what an operator types is what the app sees, from the first school to the 
   expect(actors.map(({ actorId }) => actorId)).toContain("command-line");
 });
 
-test("a school is listed, shown and changed, for people and for scripts", async () => {
-  const { id } = await ask(
-    "school",
-    "create",
-    "--name",
-    "Zwergschule",
-    "--official-id",
-    "DE-NI-9",
-    "--schooling-level",
-    "PRIMARSTUFE",
-    ...address,
-  );
-  expect(await ask("school", "update", id, "--city", "Buxtehude", "--no-schooling-level")).toEqual({
-    id,
-    changed: ["city", "schoolingLevel"],
-  });
-  const shown = await run(["school", "show", id]);
-  expect(shown).toMatchObject({ code: 0, err: "" });
-  expect(shown.out).toMatch(/^name +Zwergschule$/m);
-  expect(shown.out).toMatch(/^schooling level +–$/m);
-  const first = await ask<{ schools: { id: string }[]; next: string | null }>("school", "list", "--limit", "1");
-  const rest = await ask<{ schools: { id: string }[]; next: string | null }>("school", "list", "--after", first.next!);
-  expect([...first.schools, ...rest.schools].map((school) => school.id)).toContain(id);
-  expect(rest.next).toBeNull();
-  expect((await run(["school", "list", "--search", "no such name"])).out.trim()).toBe("No schools.");
-  expect(await refusal("school", "create", "--name", "Twin", "--official-id", "DE-NI-9", ...address)).toMatchObject({
-    exitCode: 3,
-    code: "official_id_taken",
-  });
-});
-
 test("a secret is shown once: at registration and at rotation, never again", async () => {
   const { clientId, clientSecret } = await ask("app", "create", "--name", "Geheim");
   for (const args of [
@@ -192,44 +161,6 @@ test("a secret is replaced without a gap: the old one is valid until an end that
     "client_secret_rotated",
     "client_secret_rotated",
   ]);
-});
-
-test("an operator signs a person out, blocks and unblocks them", async () => {
-  const school = (await ask("school", "create", "--name", "Schule", "--official-id", "DE-NI-78", ...address)).id;
-  const { id } = await ask("person", "create", "--school", school, "--role", "OTHER");
-  expect(await ask("person", "sign-out", id)).toEqual({ id });
-  expect(await ask("person", "remove-second-factors", id)).toEqual({ id });
-  await ask("person", "block", id);
-  expect((await run(["person", "show", id])).out).toMatch(/^blocked since +20\d\d-/m);
-  expect(await refusal("person", "block", id)).toMatchObject({ exitCode: 3, code: "person_blocked" });
-  await ask("person", "unblock", id);
-  expect(await ask("person", "show", id)).toMatchObject({ blockedAt: null });
-  expect(await refusal("person", "unblock", id)).toMatchObject({ exitCode: 3, code: "person_not_blocked" });
-  expect(await refusal("person", "sign-out", "00000000-0000-7000-8000-000000000000")).toMatchObject({
-    exitCode: 3,
-    code: "person_not_found",
-  });
-  const lines = await service.db.prisma.audit.findMany({ where: { personId: id, actorId: "command-line" } });
-  expect(lines.map(({ action }) => action).sort()).toEqual([
-    "person_blocked",
-    "person_created",
-    "person_signed_out",
-    "person_unblocked",
-  ]);
-});
-
-test("an operator gives a person a login, whose password is shown once", async () => {
-  const school = (await ask("school", "create", "--name", "Schule", "--official-id", "DE-NI-77", ...address)).id;
-  const [one, two] = [
-    await ask("person", "create", "--school", school, "--role", "OTHER"),
-    await ask("person", "create", "--school", school, "--role", "OTHER"),
-  ];
-  const { password } = await ask("person", "set-login", one.id, "--username", "Ada.Sommer");
-  expect(password).toMatch(/^[b-z2-9]{10}$/);
-  expect(await refusal("person", "set-login", two.id, "--username", "ada.sommer")).toMatchObject({
-    exitCode: 3,
-    code: "username_taken",
-  });
 });
 
 test("an operator sets how a school signs in and gets the passwords of a class as CSV, once", async () => {

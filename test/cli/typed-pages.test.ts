@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { startMain } from "../support/program.ts";
+import { serveHere } from "./program.ts";
 import { readCommands, typeCommands, type Typed } from "../support/typed-commands.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -22,6 +23,8 @@ const notTyped: Readonly<Record<string, string>> = {
   "npm run drill": "takes minutes; test/faults/drill.test.ts runs a short one",
   "npm run release:record": "runs all tests; test/releases holds what it writes against the migrations",
   "npm run docs:tables": "writes into the sources; test/docs/tables.test.ts compares what it would write",
+  "npm run docs:conformance":
+    "writes into the sources; test/security/rules/conformance.test.ts compares what it would write",
   "npm run release:contract": "writes a release into the sources; test/contract/changelog.test.ts tries its steps",
   "npm run compatibility": "writes into the sources, and needs Chromium; the gate `compatibility` runs its tests",
   "npm run clients": "needs Java; the gate `clients` runs it",
@@ -38,8 +41,8 @@ const commands = pages.flatMap((page) => readCommands(readFileSync(join(root, pa
 const isTyped = ({ text }: Typed) => !Object.keys(notTyped).some((beginning) => text.startsWith(beginning));
 const typed = commands.filter(isTyped);
 
-const dataDir = makeDataDir();
-afterAll(() => removeDataDir(dataDir));
+const [dataDir, folder] = [makeDataDir(), makeDataDir()];
+afterAll(() => [dataDir, folder].forEach(removeDataDir));
 
 test("every command that is not typed is in one of the pages", () => {
   for (const beginning of Object.keys(notTyped))
@@ -53,7 +56,9 @@ test("no command that is typed writes what tests compare with", () => {
 test("every other command of the pages runs as it is typed", async () => {
   const service = await startMain({ DATA_DIR: dataDir, DEMO_WORLD: "true" });
   const texts = typed.map(({ text }) => text.replaceAll("http://localhost:3000", service.url));
-  const ended = await typeCommands(texts, { DATA_DIR: dataDir, XDG_CONFIG_HOME: join(dataDir, "user") });
+  await serveHere(folder);
+  const env = { DATA_DIR: dataDir, XDG_CONFIG_HOME: join(dataDir, "user") };
+  const ended = await typeCommands(texts, env, { schultor: join(folder, "schultor") });
   expect(ended.filter(({ code }) => code !== 0)).toEqual([]);
   const outputOf = (beginning: string) => ended.find(({ text }) => text.startsWith(beginning))!.output;
   expect(outputOf("curl -s -H")).toContain("Goethe-Gymnasium Musterstadt");

@@ -146,7 +146,7 @@ test("every other command of the runbook runs as it is typed", async () => {
     const journal = `journalctl() { cat ${join(folder, "journal")}; }`;
     const path = `${folder}:${process.env["PATH"]}`;
     const given = { ...env, PATH: path, XDG_CONFIG_HOME: join(folder, "user") };
-    return typeCommands([journal, ...texts], given, folder);
+    return typeCommands([journal, ...texts], given, { folder });
   };
   const ended = await type((heading) => !withoutService.includes(heading));
   service.child.kill("SIGTERM");

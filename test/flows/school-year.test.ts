@@ -1,3 +1,4 @@
+// @module-tag slow
 import { beforeAll, expect, test } from "vitest";
 import { readAll, type Change } from "../../clients/typescript/src/index.ts";
 import type { Received } from "../support/receiver.ts";

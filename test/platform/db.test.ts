@@ -48,11 +48,13 @@ test("a connection lost in the middle of a transaction fails that transaction on
 });
 
 test("connections lost while nobody used them are replaced and reported", async () => {
-  const reported: Error[] = [];
-  const own = openDatabase({ url: db.url, poolSize: 3, onConnectionError: (error) => reported.push(error) });
+  const { promise: allReported, resolve } = Promise.withResolvers<undefined>();
+  let reported = 0;
+  const onConnectionError = () => void (++reported === 3 && resolve(undefined));
+  const own = openDatabase({ url: db.url, poolSize: 3, onConnectionError });
   await Promise.all([1, 2, 3].map(() => own.pool.query("SELECT pg_sleep(0.05)")));
   await endOtherSessions();
-  await expect.poll(() => reported.length).toBe(3);
+  await allReported;
   expect((await own.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   await own.close();
 });

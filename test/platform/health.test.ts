@@ -1,3 +1,4 @@
+// @module-tag slow
 import express from "express";
 import { expect, test } from "vitest";
 import { makeHealthRouter, makeReadiness, type HealthCheck } from "../../src/platform/telemetry/health.ts";

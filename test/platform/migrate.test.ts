@@ -9,8 +9,8 @@ import packageFile from "../../package.json" with { type: "json" };
 import { diagnoseMigrations, diffWithSchema } from "../../prisma/schema-engine.ts";
 import { applyMigrations, checkMigrated, migrationsFolder } from "../../src/platform/migrations/migrate.ts";
 import { worksWith } from "../../src/platform/migrations/migration-contract.ts";
-import { emptyDatabase } from "../support/database.ts";
-import { countWaiting } from "../support/waiting.ts";
+import { emptyDatabase, testDatabase } from "../support/database.ts";
+import { untilWaiting } from "../support/waiting.ts";
 
 const say = () => undefined;
 const all = readdirSync(migrationsFolder).filter((name) => /^\d/.test(name));
@@ -21,7 +21,7 @@ let client: pg.Client;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "schultor-migrations-"));
   cpSync(migrationsFolder, folder, { recursive: true });
-  url = await emptyDatabase();
+  ({ url } = await testDatabase());
   client = new pg.Client({ connectionString: url });
   await client.connect();
 });
@@ -31,8 +31,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function connect(): Promise<pg.Client> {
-  const other = new pg.Client({ connectionString: url });
+async function connect(to = url): Promise<pg.Client> {
+  const other = new pg.Client({ connectionString: to });
   await other.connect();
   onTestFinished(() => other.end());
   return other;
@@ -43,15 +43,13 @@ function addMigration(name: string, sql: string): void {
   writeFileSync(join(folder, name, "migration.sql"), sql);
 }
 
-test("processes that start together apply each migration once", async () => {
-  const applied = await Promise.all([1, 2, 3, 4].map(() => applyMigrations(url, { say })));
+test("processes that start together apply each migration once, with the checksum of its file, and lead to prisma/schema", async () => {
+  const empty = await emptyDatabase();
+  const applied = await Promise.all([1, 2, 3, 4].map(() => applyMigrations(empty, { say })));
   expect(applied.flat()).toEqual(all);
-  await checkMigrated(client);
-});
-
-test("a migrated database has every migration with the checksum of its file", async () => {
-  await applyMigrations(url, { say });
-  const { rows } = await client.query(
+  const migrated = await connect(empty);
+  await checkMigrated(migrated);
+  const { rows } = await migrated.query(
     'SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished FROM "_prisma_migrations"',
   );
   const checksum = (name: string) =>
@@ -59,25 +57,17 @@ test("a migrated database has every migration with the checksum of its file", as
       .update(readFileSync(join(migrationsFolder, name, "migration.sql")))
       .digest("hex");
   expect(rows).toEqual(all.map((name) => ({ name, checksum: checksum(name), finished: true })));
-});
-
-test("Prisma's own engine finds nothing left to do after us", async () => {
-  await applyMigrations(url, { say });
-  expect(await diagnoseMigrations(url, migrationsFolder)).toMatchObject({
+  // Prisma's own engine finds nothing left to do after us.
+  expect(await diagnoseMigrations(empty, migrationsFolder)).toMatchObject({
     history: null,
     editedMigrationNames: [],
     failedMigrationNames: [],
     hasMigrationsTable: true,
   });
-});
-
-test("the migrations lead to the models of prisma/schema", async () => {
-  await applyMigrations(url, { say });
-  expect(await diffWithSchema(url)).toBe("");
+  expect(await diffWithSchema(empty)).toBe("");
 });
 
 test("a model that no migration makes is found", async () => {
-  await applyMigrations(url, { say });
   await client.query(
     'ALTER TABLE "school" DROP COLUMN "zip_code"; DROP INDEX "affiliation_school_id_sort_key_person_id_idx"',
   );
@@ -87,14 +77,12 @@ test("a model that no migration makes is found", async () => {
 });
 
 test("a later migration is applied alone", async () => {
-  await applyMigrations(url, { say, folder });
   addMigration("9001_later", "CREATE TABLE later (id int)");
   await expect(checkMigrated(client, folder)).rejects.toThrow("Not yet migrated: 9001_later");
   expect(await applyMigrations(url, { say, folder })).toEqual(["9001_later"]);
 });
 
 test("a migration that was changed after it was applied is refused", async () => {
-  await applyMigrations(url, { say, folder });
   addMigration(all[0]!, "SELECT 1");
   await expect(applyMigrations(url, { say, folder })).rejects.toThrow(
     `The migration ${all[0]} was changed after it had been applied`,
@@ -109,7 +97,6 @@ test("a version works on a database whose newer migrations only added something"
 });
 
 test("a version neither starts nor stays ready once a newer one took away what it uses", async () => {
-  await applyMigrations(url, { say });
   await checkMigrated(client);
   addMigration("9001_newer", "-- contract since 99.0.0: school.zip_code is asked for by nobody\nSELECT 1");
   await applyMigrations(url, { say, folder });
@@ -147,11 +134,10 @@ test("releases are compared by their numbers", () => {
 
 test("while a migration waits for a lock, the service reads and writes the table", async () => {
   addMigration("9001_waits", "ALTER TABLE school ADD COLUMN more int");
-  await applyMigrations(url, { say });
   const holder = await connect();
   await holder.query("BEGIN; SELECT FROM school");
   const migrated = applyMigrations(url, { say, folder, locks: { waitMs: 200, pauseMs: 20, attempts: 1000 } });
-  await expect.poll(() => countWaiting({ pool: client }, { table: "school" })).toBe(1);
+  await untilWaiting({ pool: client }, 1, { table: "school" });
   await client.query("SELECT FROM school; UPDATE school SET name = name");
   await holder.query("COMMIT");
   expect(await migrated).toEqual(["9001_waits"]);
@@ -159,7 +145,6 @@ test("while a migration waits for a lock, the service reads and writes the table
 
 test("a migration whose lock stays taken fails, names the remedy and is applied when the lock is free", async () => {
   addMigration("9001_waits", "ALTER TABLE school ADD COLUMN more int");
-  await applyMigrations(url, { say });
   const holder = await connect();
   await holder.query("BEGIN; SELECT FROM school");
   await expect(applyMigrations(url, { say, folder, locks: { waitMs: 20, pauseMs: 1, attempts: 2 } })).rejects.toThrow(
@@ -175,7 +160,7 @@ test("a process killed in the middle of a migration leaves nothing of it, and th
   await client.query("CREATE TABLE hurdle AS SELECT 1");
   const failed = expect(applyMigrations(url, { say, folder })).rejects.toThrow("9001_slow failed, and nothing of it");
   const sleeping = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
-  await expect.poll(async () => (await client.query(sleeping)).rowCount).toBe(1);
+  while ((await client.query(sleeping)).rowCount !== 1);
   await client.query(`SELECT pg_terminate_backend(pid) FROM (${sleeping}) migrations`);
   await failed;
   expect((await client.query("SELECT to_regclass('half') AS half")).rows).toEqual([{ half: null }]);
@@ -194,7 +179,6 @@ test("a migration that fails leaves nothing behind and can be repaired", async (
 });
 
 test("a migration that another tool left half done is refused", async () => {
-  await applyMigrations(url, { say });
   await client.query('UPDATE "_prisma_migrations" SET finished_at = NULL');
   await expect(applyMigrations(url, { say })).rejects.toThrow("was begun by another tool and did not finish");
 });
@@ -202,7 +186,9 @@ test("a migration that another tool left half done is refused", async () => {
 test("webhook deliveries that waited before queues were kept: the first of each subject is due when it was", async () => {
   const later = all.slice(all.indexOf("0006_webhook_queues"));
   for (const name of later) rmSync(join(folder, name), { recursive: true });
-  await applyMigrations(url, { say, folder });
+  const empty = await emptyDatabase();
+  await applyMigrations(empty, { say, folder });
+  const old = await connect(empty);
   const [endpoint, one, other] = [
     "00000000-0000-4000-8000-000000000000",
     "00000000-0000-4000-8000-000000000001",
@@ -216,14 +202,14 @@ test("webhook deliveries that waited before queues were kept: the first of each 
     [other, "FAILED"],
   ];
   for (const [n, [subject, state]] of rows.entries()) {
-    await client.query(
+    await old.query(
       `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, state, next_attempt_at, created_at, finished_at)
        VALUES (gen_random_uuid(), $1, 'person', $2, '{}', $3::webhook_delivery_state, $4, $4, CASE WHEN $3::text <> 'PENDING' THEN $4::timestamptz END)`,
       [endpoint, subject, state, `2026-02-03T08:00:0${n}Z`],
     );
   }
-  await applyMigrations(url, { say });
-  const { rows: due } = await client.query<{ due: number }>(
+  await applyMigrations(empty, { say });
+  const { rows: due } = await old.query<{ due: number }>(
     "SELECT extract(second FROM due_at)::int AS due FROM webhook_delivery ORDER BY id",
   );
   expect(due.map(({ due }) => due)).toEqual([null, 1, 2, null, null]);

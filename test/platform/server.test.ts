@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { ServerOptions } from "node:http";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
@@ -171,4 +171,20 @@ test("an import shows on stderr how far it is, to the end, and prints the id alo
     err: "",
     out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) as string,
   });
+});
+
+test("bash completes commands, verbs, options and their words", async () => {
+  const { out } = await run(["completion", "bash"], {});
+  const complete = (...words: string[]) => {
+    const typed = words.map((word) => `'${word}'`).join(" ");
+    const script = `${out}\nCOMP_WORDS=(schultor ${typed}); COMP_CWORD=${words.length}; _schultor; echo "\${COMPREPLY[*]}"`;
+    return execFileSync("bash", ["-c", script], { encoding: "utf8" }).trim();
+  };
+  expect(complete("per")).toBe("person");
+  expect(complete("school", "")).toBe("create update set-sign-in letter set-letter processing-record show list");
+  expect(complete("person", "create", "--sch")).toBe("--school");
+  expect(complete("person", "create", "--role", "")).toBe("STUDENT TEACHER OTHER");
+  expect(complete("person", "create", "--output", "c")).toBe("csv");
+  expect(complete("help", "datab")).toBe("database");
+  expect((await run(["completion", "zsh"], {})).out).toContain("bashcompinit");
 });

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";

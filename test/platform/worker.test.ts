@@ -1,40 +1,39 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as pause } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { makeLog, silentLog } from "../../src/platform/telemetry/log.ts";
 import { makeMetrics, watchJobs } from "../../src/platform/telemetry/metrics.ts";
 import { startWorker } from "../../src/platform/jobs/worker.ts";
 
 test("a job runs again and again and never overlaps itself", async () => {
+  const { promise: oftenRun, resolve } = Promise.withResolvers<undefined>();
   let running = 0;
   let most = 0;
   let runs = 0;
   const run = async () => {
     most = Math.max(most, ++running);
-    await sleep(5);
+    await pause();
     running--;
-    runs++;
+    if (++runs > 3) resolve(undefined);
   };
   const worker = startWorker([{ name: "count", everySeconds: 0.001, run }], { log: silentLog, metrics: makeMetrics() });
-  await expect.poll(() => runs).toBeGreaterThan(3);
-  await worker.stop(1);
-  expect(most).toBe(1);
-  const after = runs;
-  await sleep(20);
-  expect(runs).toBe(after);
+  await oftenRun;
+  await worker.stop(600);
+  expect([most, running]).toEqual([1, 0]);
 });
 
 test("a job that fails is logged and counted, and runs again", async () => {
   const lines: string[] = [];
   const metrics = makeMetrics();
+  const { promise: runAgain, resolve } = Promise.withResolvers<undefined>();
   let runs = 0;
   const run = async () => {
-    runs++;
+    if (++runs > 1) resolve(undefined);
     throw new Error("no luck");
   };
   const log = makeLog({ level: "error", format: "json", to: { write: (line: string) => void lines.push(line) } });
   const worker = startWorker([{ name: "unlucky", everySeconds: 0.001, run }], { log, metrics });
-  await expect.poll(() => runs).toBeGreaterThan(1);
-  await worker.stop(1);
+  await runAgain;
+  await worker.stop(600);
   expect(JSON.parse(lines[0]!)).toMatchObject({ level: "error", job: "unlucky", msg: "job failed" });
   expect(await metrics.registry.metrics()).toContain('job_duration_seconds_count{job="unlucky",outcome="failed"}');
 });
@@ -63,7 +62,7 @@ test("a stop aborts the signal, waits for the running job, and gives up after th
       {
         name: "patient",
         everySeconds: 60,
-        run: (signal) => new Promise((resolve) => signal.addEventListener("abort", () => setTimeout(resolve, 20))),
+        run: (signal) => new Promise((resolve) => signal.addEventListener("abort", () => setImmediate(resolve))),
       },
     ],
     { log: silentLog, metrics: makeMetrics() },

@@ -20,19 +20,19 @@ export function readCommands(page: string): Typed[] {
 
 export type Ended = { text: string; code: number; output: string };
 
-/** Starts our own command without the start of npm before it. */
-const shortNpx = `npx() {
-  if [ "$1" = schultor ]; then shift; "${root}/node_modules/.bin/schultor" "$@"; else command npx "$@"; fi
+/** Starts our own command, by this program, without the start of npm before it. */
+const shortNpx = (schultor: string) => `npx() {
+  if [ "$1" = schultor ]; then shift; "${schultor}" "$@"; else command npx "$@"; fi
 }`;
 
 /**
  * Types the commands into one shell, each to its end, whatever became of the one before. Only the first goes through
- * npm's own `npx`.
+ * npm's own `npx`; the others start `schultor` at once.
  */
 export async function typeCommands(
   texts: readonly string[],
   env: Record<string, string>,
-  folder = root,
+  { folder = root, schultor = join(root, "node_modules/.bin/schultor") } = {},
 ): Promise<Ended[]> {
   const mark = "--- ended with";
   const shell = spawn("bash", {
@@ -47,7 +47,7 @@ export async function typeCommands(
   const first = texts.findIndex((text) => text.includes("npx schultor"));
   for (const [at, text] of texts.entries()) {
     shell.stdin.write(`{ ${text}\n} 2>&1 </dev/null\ncode=$?; echo; echo "${mark} $code"\n`);
-    if (at === first) shell.stdin.write(`${shortNpx}\n`);
+    if (at === first) shell.stdin.write(`${shortNpx(schultor)}\n`);
   }
   shell.stdin.end();
   await new Promise((resolve) => shell.once("close", resolve));

@@ -40,14 +40,20 @@ type IssuerSettings = {
   clientId: string;
   /** Answers requests to the APIs; false for another address. */
   answerApi?: (req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
+  /** New ones if left out. */
+  keys?: ReturnType<typeof makeIssuerKeys>;
 };
+
+/** The keys that sign ID tokens: the published one, and one that no app should accept. */
+export const makeIssuerKeys = () => Promise.all([generateKeyPair("RS256"), generateKeyPair("RS256")]);
 
 const kid = "check-app";
 const hourSeconds = 3600;
 
 /** Starts an OpenID Connect issuer on loopback that signs everybody in at once and answers as this service does. */
-export async function startIssuer({ port, clientId, answerApi }: IssuerSettings): Promise<Issuer> {
-  const [own, other] = await Promise.all([generateKeyPair("RS256"), generateKeyPair("RS256")]);
+export async function startIssuer(settings: IssuerSettings): Promise<Issuer> {
+  const { port, clientId, answerApi, keys = makeIssuerKeys() } = settings;
+  const [own, other] = await keys;
   const key = { ...(await exportJWK(own.publicKey)), kid, alg: "RS256", use: "sig" };
   const codes = new Map<string, Attempt>();
   const tokens = new Map<string, Attempt>();
