@@ -3,7 +3,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, relative, sep } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { packRules } from "../../openapi/tools/pack-rules.ts";
 import { listRules } from "../../src/publish/index.ts";
@@ -13,7 +13,6 @@ const rules = join(root, "openapi/rules");
 const fixtures = join(rules, "fixtures");
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-type Fixture = { base: string; breaks: Json; keeps: Json };
 
 const read = async (path: string): Promise<unknown> => parse(await readFile(path, "utf8"));
 
@@ -29,7 +28,7 @@ function merged(target: Json | undefined, patch: Json): Json {
 }
 
 /** The examples of a rule's page: fenced blocks whose info string says `keeps` or `breaks`, and which base document. */
-async function examplesOf(name: string): Promise<Fixture> {
+async function examplesOf(name: string): Promise<{ base: string; breaks: Json; keeps: Json }> {
   const text = await readFile(join(rules, "docs", `${name}.md`), "utf8");
   const example = (kind: string) => new RegExp(`^\`\`\`yaml ${kind} (\\S+)\n([^]*?)^\`\`\``, "m").exec(text);
   const [breaks, keeps] = [example("breaks"), example("keeps")];
@@ -46,129 +45,6 @@ const ruleset = { ...(await readRules("schultor.yaml")), ...general };
 const ours = Object.keys(ruleset).filter((name) => typeof ruleset[name] === "object");
 const names = (await readdir(join(rules, "docs"))).map((name) => basename(name, ".md"));
 const bases = (await readdir(join(fixtures, "base"))).map((name) => basename(name, ".yaml"));
-
-type Finding = {
-  source: string;
-  code: string | number;
-  message: string;
-  range: { start: { line: number } };
-};
-
-const findings = new Map<string, Set<string>>();
-const found: Finding[] = [];
-const findingsIn = (document: string) => [...(findings.get(document) ?? [])].sort();
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fixtures-"));
-  await cp(join(fixtures, "files"), folder, { recursive: true });
-  const write = async (name: string, document: Json) => {
-    findings.set(name, new Set());
-    await writeFile(join(folder, `${name}.yaml`), stringify(document, { aliasDuplicateObjects: false }));
-  };
-  for (const base of bases) await write(base, (await read(join(fixtures, "base", `${base}.yaml`))) as Json);
-  for (const name of names) {
-    const { base, breaks, keeps } = await examplesOf(name);
-    const document = (await read(join(fixtures, "base", `${base}.yaml`))) as Json;
-    await write(`${name}.breaks`, merged(document, breaks));
-    await write(`${name}.keeps`, merged(document, keeps));
-  }
-  await breakContract(join(folder, "openapi"));
-  const pagesOf = (isGeneral: boolean) =>
-    names.filter((name) => name in general === isGeneral).map((name) => join(folder, `${name}.*.yaml`));
-  const results = await Promise.all([
-    lint(pagesOf(true), { ruleset: join(rules, "general.yaml") }),
-    lint([...pagesOf(false), ...bases.map((base) => join(folder, `${base}.yaml`)), join(folder, "openapi/idm.yaml")]),
-  ]);
-  for (const finding of results.flat()) {
-    const [document = ""] = relative(folder, finding.source).split(sep);
-    findings.get(basename(document, ".yaml"))?.add(String(finding.code));
-    found.push(finding);
-  }
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-type Place = { ruleset?: string; cwd?: string };
-
-/** Runs the same program as `npm run lint:openapi`. */
-async function lint(globs: string[], place: Place = {}): Promise<Finding[]> {
-  return JSON.parse(await runSpectral(globs, "json", place)) as Finding[];
-}
-
-function runSpectral(
-  globs: string[],
-  format: string,
-  { ruleset = join(root, ".spectral.yaml"), cwd = root }: Place,
-): Promise<string> {
-  const program = join(root, "node_modules/.bin/spectral");
-  const options = ["lint", ...globs, "--ruleset", ruleset, "--format", format, "--quiet"];
-  return new Promise((resolve, reject) => {
-    execFile(program, options, { maxBuffer: 1 << 26, cwd }, (error, stdout, stderr) => {
-      if (error && error.code !== 1) reject(new Error(stderr || error.message));
-      else resolve(stdout);
-    });
-  });
-}
-
-/** The contract itself, in its many files, with faults in four of them. */
-async function breakContract(copy: string): Promise<void> {
-  await cp(join(root, "openapi"), copy, { recursive: true, filter: (path) => !path.includes("openapi/rules") });
-  const edit = async (file: string, change: (text: string) => string) => {
-    const text = await readFile(join(copy, file), "utf8");
-    const edited = change(text);
-    expect(edited, file).not.toBe(text);
-    await writeFile(join(copy, file), edited);
-  };
-  await edit("idm/getGroup.yaml", (text) => text.replace(/ {2}'404':\n.*\n/, ""));
-  await edit("idm/listSchools.yaml", (text) => text.replace(/ {2}- \$ref: .*Cursor\.yaml\n/, ""));
-  await edit("idm/getUser.yaml", (text) => text.replace("operationId: getUser", "operationId: getPupil"));
-  await edit("schemas/SchoolAddress.yaml", (text) => text.replace(/required: \[/, "required: [phone, "));
-}
-
-test.each([
-  ["idm-statuses", "openapi/idm/getGroup.yaml", "Status 404 is not documented."],
-  ["lists-can-be-paged", "openapi/idm/listSchools.yaml", "The parameter cursor is missing."],
-  ["operation-file-name", "openapi/idm/getUser.yaml", "getUser.yaml holds the operation getPupil."],
-  ["required-properties", "openapi/schemas/SchoolAddress.yaml", "phone is required and has no property."],
-])("%s says what is wrong, and where", (rule, file, message) => {
-  const [finding, another] = found.filter(({ code, source }) => code === rule && source === join(folder, file));
-  expect(another).toBeUndefined();
-  expect(finding?.message).toBe(message);
-  const firstLine = rule === "operation-file-name" ? 0 : 1;
-  expect(finding?.range.start.line).toBeGreaterThanOrEqual(firstLine);
-});
-
-test("every rule of ours has a page, and every page a rule", async () => {
-  expect(names.toSorted()).toEqual(ours.toSorted());
-  expect((await listRules()).map(({ name }) => name).toSorted()).toEqual(ours.toSorted());
-});
-
-test("every rule links to its page", () => {
-  const links = Object.entries(ruleset).map(
-    ([name, rule]) => typeof rule === "string" || [name, rule.documentationUrl],
-  );
-  expect(links.filter((link) => link !== true)).toEqual(
-    ours.map((name) => [name, `https://login.example.org/docs/rules/${name}`]),
-  );
-});
-
-test("of the upstream rules only the one that ours replaces is off", () => {
-  const off = Object.keys(general).filter((name) => general[name] === "off");
-  expect(off).toEqual(["operation-success-response"]);
-});
-
-test.each(bases)("the base document %s breaks no rule", (base) => {
-  expect(findingsIn(base)).toEqual([]);
-});
-
-describe.each(names)("%s", (name) => {
-  test("is broken by its example, and nothing else is", () => {
-    expect(findingsIn(`${name}.breaks`)).toEqual([name]);
-  });
-  test("is kept by its example", () => {
-    expect(findingsIn(`${name}.keeps`)).toEqual([]);
-  });
-});
 
 /** A contract of somebody else's, written in another style, that is nevertheless a good one. */
 const foreign = `
@@ -249,6 +125,11 @@ const describeRead = (responses: Json): Json => ({ paths: { "/books/{book_id}": 
 const book = { type: "object" };
 const add = (operation: Json): Json => ({ paths: { "/books": { post: operation } } });
 const bookInput = (properties: Json): Json => ({ components: { schemas: { BookInput: { properties } } } });
+const removal: Json = {
+  ...{ tags: ["Books"], operationId: "books_delete", summary: "Delete books", description: "Less." },
+  requestBody: { content: { "application/json": { schema: book, example: {} } } },
+  responses: { "204": { description: "Gone." }, default: failed },
+};
 /** What a reviewer's contract may get wrong, as changes of the good one, with the rule that finds it. */
 const mistakes: [mistake: string, change: Json, rule: string][] = [
   ["an operation without errors", describeRead({ default: null }), "operation-errors"],
@@ -285,81 +166,137 @@ const mistakes: [mistake: string, change: Json, rule: string][] = [
     bookInput({ cover: { type: "string", format: "binary", minLength: 1 } }),
     "binary-without-length",
   ],
+  ["a DELETE with a body", { paths: { "/books": { delete: removal } } }, "delete-without-body"],
   ["no success", add({ responses: { "201": null } }), "operation-succeeds"],
   ["an operation without tags", add({ tags: null }), "operation-tags"],
   ["an operation without an id", add({ operationId: null }), "operation-operationId"],
 ];
 
-describe("the package, installed from its tarball elsewhere", () => {
-  let place: string;
-  beforeAll(async () => {
-    place = await mkdtemp(join(tmpdir(), "reviewer-"));
-    const installed = join(place, "node_modules/@schultor/spectral-rules");
-    await mkdir(installed, { recursive: true });
-    const tarball = packRules("https://id.example.net/", place);
-    execFileSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
-  });
-  afterAll(() => rm(place, { recursive: true }));
+type Finding = { source: string; code: string | number; message: string; range: { start: { line: number } } };
 
-  async function prepare(name: string, extended: string, contract: string): Promise<[string[], Required<Place>]> {
-    const ruleset = join(place, `${name}.spectral.yaml`);
-    await writeFile(ruleset, stringify({ extends: [extended] }));
-    await writeFile(join(place, `${name}.yaml`), contract);
-    return [[join(place, `${name}.yaml`)], { ruleset, cwd: place }];
+let folder: string;
+let found: Finding[];
+/** A finding in a file that a document refers to is one of the document. */
+const documentOf = ({ source }: Finding) => basename(relative(folder, source).split(sep)[0]!, ".yaml");
+const codesIn = (document: string) =>
+  [...new Set(found.filter((finding) => documentOf(finding) === document).map(({ code }) => code))].sort();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rules-"));
+  await cp(join(fixtures, "files"), folder, { recursive: true });
+  await installPackage();
+  const write = async (name: string, document: Json) => {
+    const file = join(folder, `${name}.yaml`);
+    await writeFile(file, stringify(document, { aliasDuplicateObjects: false }));
+    return file;
+  };
+  const files: Record<"general" | "own", string[]> = { general: [], own: [] };
+  for (const base of bases)
+    files.own.push(await write(base, (await read(join(fixtures, "base", `${base}.yaml`))) as Json));
+  for (const name of names) {
+    const { base, breaks, keeps } = await examplesOf(name);
+    const document = (await read(join(fixtures, "base", `${base}.yaml`))) as Json;
+    const lists = files[name in general ? "general" : "own"];
+    lists.push(
+      await write(`${name}.breaks`, merged(document, breaks)),
+      await write(`${name}.keeps`, merged(document, keeps)),
+    );
   }
-  const review = async (name: string, extended: string, contract: string) =>
-    lint(...(await prepare(name, extended, contract)));
+  for (const [index, [, change]] of mistakes.entries())
+    files.general.push(await write(`mistake-${index}`, merged(parse(foreign) as Json, change)));
+  files.general.push(await write("good", parse(foreign) as Json));
+  found = (
+    await Promise.all([
+      lint(files.own, join(root, ".spectral.yaml"), root),
+      lint(files.general, "general.spectral.yaml"),
+    ])
+  ).flat();
+});
+afterAll(() => rm(folder, { recursive: true }));
 
-  test("the general rules find nothing in a good contract of another style but its way to write addresses", async () => {
-    const found = await review("good", "@schultor/spectral-rules", foreign);
-    expect(found.map(({ code }) => code)).toEqual(["path-kebab-case"]);
-  });
+/** The package, from its tarball, and two rulesets that extend it. */
+async function installPackage(): Promise<void> {
+  const installed = join(folder, "node_modules/@schultor/spectral-rules");
+  await mkdir(installed, { recursive: true });
+  execFileSync("tar", ["-xzf", packRules("https://id.example.net/", folder), "-C", installed, "--strip-components=1"]);
+  await writeFile(join(folder, "general.spectral.yaml"), 'extends: ["@schultor/spectral-rules"]');
+  await writeFile(join(folder, "schultor.spectral.yaml"), 'extends: ["@schultor/spectral-rules/schultor"]');
+}
 
-  test("the general rules find its faults, and link to their pages on the service that packed them", async () => {
-    const faulty = foreign
-      .replaceAll("book_id}", "bookId}")
-      .replace("name: book_id", "name: bookId")
-      .replace("summary: Read a book", "summary: Read a book.")
-      .replace(/ +example: \{ book_id.*\n/, "")
-      .replace("[{ book_id: 7", "[{ id: 7")
-      .replace("required: [book_id]", "required: [id]");
-    const [files, where] = await prepare("faulty", "@schultor/spectral-rules", faulty);
-    const found = (await runSpectral(files, "github-actions", where)).trim().split("\n");
-    const links = found.map((line) =>
-      /title=([\w-]+),.*Documentation: https:\/\/id\.example\.net\/docs\/rules\/(\S+)$/.exec(line),
+const lint = async (...place: [files: string[], ruleset: string, cwd?: string]): Promise<Finding[]> =>
+  JSON.parse(await runSpectral("json", ...place)) as Finding[];
+
+/** Runs the same program as `npm run lint:openapi`. */
+function runSpectral(format: string, files: string[], ruleset: string, cwd = folder): Promise<string> {
+  const options = ["lint", ...files, "--ruleset", ruleset, "--format", format, "--quiet"];
+  return new Promise((resolve, reject) => {
+    execFile(
+      join(root, "node_modules/.bin/spectral"),
+      options,
+      { maxBuffer: 1 << 26, cwd },
+      (error, stdout, stderr) => {
+        if (error && error.code !== 1) reject(new Error(stderr || error.message));
+        else resolve(stdout);
+      },
     );
-    const rules = ["body-example", "operation-summary", "required-properties"];
-    expect(links.map((link) => link?.slice(1)).toSorted()).toEqual(rules.map((rule) => [rule, rule]));
   });
+}
 
-  test("the general rules find each of these mistakes, and a DELETE with a body", async () => {
-    const operation = {
-      tags: ["Books"],
-      description: "Less.",
-      responses: { "204": { description: "Gone." }, default: failed },
-    };
-    const schema = { $ref: "#/components/schemas/BookInput" };
-    const requestBody = { content: { "application/json": { schema, example: {} } } };
-    const removal = { ...operation, operationId: "books_delete", summary: "Delete books", requestBody };
-    const all = [
-      ...mistakes,
-      ["a DELETE with a body", { paths: { "/books": { delete: removal } } }, "delete-without-body"],
-    ] as const;
-    const [, where] = await prepare("mistakes", "@schultor/spectral-rules", foreign);
-    const files = all.map((_, index) => join(place, `mistake-${index}.yaml`));
-    for (const [index, [, change]] of all.entries())
-      await writeFile(files[index]!, stringify(merged(parse(foreign) as Json, change)));
-    const found = await lint(files, where);
-    const missed = all.filter(
-      ([, , rule], index) => !found.some(({ code, source }) => code === rule && source === files[index]),
-    );
-    expect(missed).toEqual([]);
+test("a finding says what is wrong, and where", () => {
+  const said = ["idm-statuses", "lists-can-be-paged", "operation-file-name", "required-properties"].map((rule) => {
+    const { source, message, range } = found.find((one) => one.code === rule && documentOf(one) === `${rule}.breaks`)!;
+    return `${relative(folder, source)}:${range.start.line + 1} ${message}`;
   });
+  expect(said).toMatchInlineSnapshot(`
+    [
+      "idm-statuses.breaks.yaml:94 Status 404 is not documented.",
+      "lists-can-be-paged.breaks.yaml:24 The parameter cursor is missing.",
+      "operation-file-name.breaks/getPrincipal.yaml:2 getPrincipal.yaml holds the operation getHeadTeacher.",
+      "required-properties.breaks.yaml:200 detail is required and has no property.",
+    ]
+  `);
+});
 
-  test("the rules of Schultor are a set of their own, which a contract of ours follows", async () => {
-    const idm = await readFile(join(root, "generated/openapi/idm.yaml"), "utf8");
-    expect(await review("idm", "@schultor/spectral-rules/schultor", idm)).toEqual([]);
-    const found = await review("other", "@schultor/spectral-rules/schultor", foreign);
-    expect(found.map(({ code }) => code)).toContain("openapi-version");
-  });
+test("every rule of ours has a page, and links to it; of the upstream rules only the one that ours replaces is off", () => {
+  expect(names.toSorted()).toEqual(ours.toSorted());
+  expect(
+    listRules()
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(ours.toSorted());
+  const links = ours.map((name) => (ruleset[name] as Rule).documentationUrl);
+  expect(links).toEqual(ours.map((name) => `https://login.example.org/docs/rules/${name}`));
+  expect(Object.keys(general).filter((name) => general[name] === "off")).toEqual(["operation-success-response"]);
+});
+
+test("the base documents break no rule; the examples of each rule break it alone, or none", () => {
+  expect(bases.map((base) => [base, codesIn(base)])).toEqual(bases.map((base) => [base, []]));
+  const outcome = names.map((name) => [name, codesIn(`${name}.breaks`), codesIn(`${name}.keeps`)]);
+  expect(outcome).toEqual(names.map((name) => [name, [name], []]));
+});
+
+test("in a good contract of another style the general rules find only its way to write addresses, and every mistake", () => {
+  expect(codesIn("good")).toEqual(["path-kebab-case"]);
+  const missed = mistakes.filter(([, , rule], index) => !codesIn(`mistake-${index}`).includes(rule));
+  expect(missed).toEqual([]);
+});
+
+test("the package links to the pages on the service that packed it", async () => {
+  const faulty = foreign
+    .replace("summary: Read a book", "summary: Read a book.")
+    .replace("required: [book_id]", "required: [book_id, id]")
+    .replace(/ +example: \{ book_id.*\n/, "");
+  await writeFile(join(folder, "faulty.yaml"), faulty);
+  const text = await runSpectral("github-actions", ["faulty.yaml"], "general.spectral.yaml");
+  const link = /title=([\w-]+),.*Documentation: https:\/\/id\.example\.net\/docs\/rules\/(\S+)$/gm;
+  const rules = ["body-example", "operation-summary", "required-properties"];
+  expect([...text.matchAll(link)].map(([, ...names]) => names).toSorted()).toEqual(
+    expect.arrayContaining(rules.map((rule) => [rule, rule])),
+  );
+});
+
+test("the rules of Schultor are a set of their own, which a contract of ours follows", async () => {
+  const all = await lint([`${bases[0]!}.yaml`, "good.yaml"], "schultor.spectral.yaml");
+  expect(all.filter((finding) => documentOf(finding) === bases[0])).toEqual([]);
+  expect(all.map(({ code }) => code)).toContain("openapi-version");
 });

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -130,7 +130,8 @@ test("the receiver of its README confirms what is genuine and refuses the rest",
   atFileEnd(() => child.kill());
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (output += text.toString()));
-  await expect.poll(() => output).toBe("listening\n");
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  expect(output).toBe("listening\n");
   const body = '{"event":"person","action":"update","personId":"c0000000-0000-4000-8000-000000000002"}';
   const time = `${Math.floor(Date.now() / 1000)}`;
   const sign = (text: string) =>
@@ -210,4 +211,13 @@ test("reads and verifies where there is nothing but web standards", async () => 
   const context = createContext(web);
   runInContext(await bundle(), context);
   expect(await runInContext(program, context)).toBe("2 true missing_header undefined undefined");
+});
+
+test("a Node without node:sqlite is told which one has it", () => {
+  const file = join(root, "clients/typescript/src/sqlite.ts");
+  const program = `import { openSqlite } from ${JSON.stringify(file)}; await openSqlite(":memory:");`;
+  const run = (...options: string[]) =>
+    spawnSync(process.execPath, [...options, "--input-type=module", "--eval", program], { encoding: "utf8" });
+  expect(run()).toMatchObject({ status: 0 });
+  expect(run("--no-experimental-sqlite").stderr).toContain("This Node has no node:sqlite: it needs 22.13 or later.");
 });

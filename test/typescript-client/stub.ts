@@ -19,7 +19,8 @@ export const problem = (status: number, code: string, headers: Record<string, st
     { status, headers },
   );
 
-export type Stub = { client: Client; calls: Call[]; tokenCalls: Call[] };
+/** `firstCall` ends when the first request that is not for a token has arrived. */
+export type Stub = { client: Client; calls: Call[]; tokenCalls: Call[]; firstCall: Promise<void> };
 
 /** A client whose service is a function; tokens are `token-1`, `token-2` and so on. */
 export function makeStub(
@@ -32,15 +33,17 @@ export function makeStub(
   } & Partial<ClientOptions> = {},
 ): Stub {
   const [calls, tokenCalls]: Call[][] = [[], []];
+  const { promise: firstCall, resolve: arrived } = Promise.withResolvers<void>();
   const fetch = async (request: Request): Promise<Response> => {
     const call = { url: new URL(request.url), headers: request.headers, body: await request.text() };
     request.signal.throwIfAborted();
     const [list, answerer] = call.url.pathname === "/oauth2/token" ? [tokenCalls!, token] : [calls!, answer];
     list.push(call);
+    if (list === calls) arrived();
     return answerer(call, list.length);
   };
   const issuer = "https://login.example.org/";
   const scopes = ["schools", "users", "groups", "people"].map((kind) => `urn:schultor:idm:v1:${kind}:read`);
   const client = createClient({ issuer, clientId: "an app", clientSecret: "s:é", scopes, fetch, ...options });
-  return { client, calls: calls!, tokenCalls: tokenCalls! };
+  return { client, calls: calls!, tokenCalls: tokenCalls!, firstCall };
 }
