@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { driver, freshFolder, goEnv, made, needPackages, type Program } from "./languages.ts";
+import { driver, freshFolder, goEnv, goFlags, made, needPackages, type Program } from "./languages.ts";
 
 const run = promisify(execFile);
 
@@ -43,7 +43,7 @@ const goServer: Server = {
     const api = join(source, "webhook-server/api_events.go");
     await writeFile(api, (await readFile(api, "utf8")).replace('\t"github.com/gorilla/mux"\n', ""));
     const env = { ...process.env, ...goEnv(built, "/usr/share/gocode") };
-    await run("go", ["build", "-o", join(built, "receiver"), "schultor/receiver"], { env });
+    await run("go", ["build", ...goFlags, "-o", join(built, "receiver"), "schultor/receiver"], { env });
     return { program: join(built, "receiver"), args: [] };
   },
 };

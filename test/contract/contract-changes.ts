@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-member-access,
-   @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-argument --
+   @typescript-eslint/no-unsafe-call --
    planted changes reach into a document as a careless hand would */
+import { parse } from "yaml";
 import type { Kind } from "../../openapi/tools/breaks.ts";
 
 export const released = `
@@ -127,225 +128,154 @@ components:
 `;
 
 type Loose = any;
-export type Change = (document: Loose) => unknown;
-const person = (document: Loose) => document.components.schemas.Person;
-const input = (document: Loose) => document.components.schemas.NewPerson;
-const path = (document: Loose) => document.paths["/people/{id}"];
-const parameter = (document: Loose, index: number) => path(document).get.parameters[index];
 
-function renameId({ paths }: Loose): void {
-  const { "/people/{id}": item } = paths;
-  delete paths["/people/{id}"];
-  item.parameters[0].name = "personId";
-  paths["/people/{personId}"] = item;
-}
-
-const create = (document: Loose) => document.paths["/people"].post;
-const callback = (document: Loose) => create(document).callbacks.created["{$request.body#/url}"].post;
-const called = (document: Loose) => callback(document).requestBody.content["application/json"].schema;
-const flow = (document: Loose) => Object.values<Loose>(document.components.securitySchemes.app.flows)[0];
-const form = (document: Loose) => create(document).requestBody.content["multipart/form-data"];
-const location = (document: Loose) => create(document).responses["201"].headers.Location.schema;
-const sent = (document: Loose) => document.components.schemas.Sent.properties;
-const answered = (document: Loose) => document.components.schemas.Answered.properties;
-const seen = { required: true, schema: { type: "string" } };
-const receive = "POST /people calls POST {$request.body#/url}";
+/** What the changes below start from. */
+const roots: Record<string, (document: Loose) => Loose> = {
+  document: (d) => d,
+  paths: (d) => d.paths,
+  create: (d) => d.paths["/people"].post,
+  collection: (d) => d.paths["/people"],
+  item: (d) => d.paths["/people/{id}"],
+  callback: (d) => d.paths["/people"].post.callbacks.created["{$request.body#/url}"].post,
+  schemas: (d) => d.components.schemas,
+  schemes: (d) => d.components.securitySchemes,
+  person: (d) => d.components.schemas.Person,
+  input: (d) => d.components.schemas.NewPerson,
+  sent: (d) => d.components.schemas.Sent.properties,
+  answered: (d) => d.components.schemas.Answered.properties,
+};
 
 /**
- * Each wrong change and the one break that it is: what, where.
+ * Makes changes as the tables write them, with `; ` between them.
  *
- * The mirror of a change, from the new contract to the old one, breaks nobody, or is the kind that stands last.
+ * Shape: `root.a.b = YAML` sets, `root.a += YAML` adds to a list, `root.a -` removes; `@root.a` is what is there.
  */
-export const planted: [kind: Kind, where: string, change: Change, mirror?: Kind][] = [
-  ["path-removed", "/people/{id}", (d) => delete d.paths["/people/{id}"]],
-  ["path-parameter-renamed", "/people/{id} id", (d) => renameId(d), "path-parameter-renamed"],
-  ["operation-removed", "PUT /people/{id}", (d) => delete path(d).put],
-  ["operation-id-changed", "GET /people/{id}", (d) => (path(d).get.operationId = "findPerson"), "operation-id-changed"],
-  [
-    "security-changed",
-    "GET /people/{id}",
-    (d) => (path(d).get.security = [{ app: ["users:read"] }]),
-    "security-changed",
-  ],
-  ["security-changed", "GET /people/{id}", (d) => path(d).get.security[0].app.push("more:read")],
-  [
-    "security-scheme-changed",
-    "app",
-    (d) => (d.components.securitySchemes.app = { type: "http", scheme: "basic" }),
-    "security-scheme-changed",
-  ],
-  ["parameter-removed", "GET /people/{id} query since", (d) => path(d).get.parameters.pop()],
-  ["parameter-required", "GET /people/{id} query since", (d) => (parameter(d, 2).required = true)],
-  [
-    "parameter-required",
-    "GET /people/{id} header X-New",
-    (d) => path(d).get.parameters.push({ name: "X-New", in: "header", required: true, schema: { type: "string" } }),
-    "parameter-removed",
-  ],
-  [
-    "parameter-style-changed",
-    "GET /people/{id} query lang",
-    (d) => (parameter(d, 0).style = "deepObject"),
-    "parameter-style-changed",
-  ],
-  ["default-changed", "GET /people/{id} query lang", (d) => (parameter(d, 0).schema.default = "en"), "default-changed"],
-  ["enum-value-removed", "GET /people/{id} query lang", (d) => parameter(d, 0).schema.enum.shift()],
-  ["enum-value-removed", "GET /people/{id} query since", (d) => (parameter(d, 2).schema.enum = ["today"])],
-  ["nullability-changed", "GET /people/{id} query lang", (d) => delete parameter(d, 0).schema.nullable],
-  [
-    "type-changed",
-    "GET /people/{id} query since",
-    (d) => (parameter(d, 2).schema = { type: "integer" }),
-    "type-changed",
-  ],
-  ["format-changed", "GET /people/{id} query since", (d) => (parameter(d, 2).schema.format = "date")],
-  ["limit-changed", "GET /people/{id} query limit", (d) => (parameter(d, 1).schema.maximum = 50)],
-  ["limit-changed", "GET /people/{id} query since", (d) => (parameter(d, 2).schema.pattern = "^2")],
-  ["status-removed", "GET /people/{id} 404", (d) => delete path(d).get.responses["404"]],
-  [
-    "success-added",
-    "GET /people/{id} 202",
-    (d) => (path(d).get.responses["202"] = { description: "Later" }),
-    "status-removed",
-  ],
-  ["header-removed", "GET /people/{id} 200 ETag", (d) => delete path(d).get.responses["200"].headers],
-  [
-    "media-type-removed",
-    "GET /people/{id} 200 application/json",
-    (d) => (path(d).get.responses["200"].content = { "application/xml": {} }),
-    "media-type-removed",
-  ],
-  [
-    "media-type-removed",
-    "PUT /people/{id} body application/xml",
-    (d) => delete path(d).put.requestBody.content["application/xml"],
-  ],
-  ["body-required", "PUT /people/{id} body", (d) => (path(d).put.requestBody.required = true)],
-  ["property-removed", "GET /people/{id} 200.nick", (d) => delete person(d).properties.nick],
-  ["property-removed", "GET /people/{id} 200.name.first", (d) => delete d.components.schemas.Name.properties.first],
-  [
-    "property-removed",
-    "GET /people/{id} 200.marks.*",
-    (d) => (person(d).properties.marks.additionalProperties = false),
-  ],
-  ["property-removed", "PUT /people/{id} body.note", (d) => delete input(d).properties.note],
-  ["property-optional", "GET /people/{id} 200.role", (d) => person(d).required.pop()],
-  ["property-required", "PUT /people/{id} body.nick", (d) => input(d).required.push("nick")],
-  ["type-changed", "GET /people/{id} 200.age", (d) => (person(d).properties.age.type = "number")],
-  [
-    "type-changed",
-    "GET /people/{id} 200.friends[]",
-    (d) => (person(d).properties.friends.items = { type: "string" }),
-    "type-changed",
-  ],
-  ["type-changed", "GET /people/{id} 200.nick", (d) => delete person(d).properties.nick.type],
-  ["type-changed", "PUT /people/{id} body.age", (d) => (input(d).properties.age.type = "integer")],
-  ["format-changed", "GET /people/{id} 200.id", (d) => delete person(d).properties.id.format],
-  ["nullability-changed", "GET /people/{id} 200.role", (d) => (person(d).properties.role.nullable = true)],
-  ["nullability-changed", "PUT /people/{id} body.nick", (d) => delete input(d).properties.nick.nullable],
-  ["enum-value-added", "GET /people/{id} 200.role", (d) => person(d).properties.role.enum.push("OTHER")],
-  ["enum-value-added", "GET /people/{id} 200.role", (d) => delete person(d).properties.role.enum],
-  ["limit-changed", "GET /people/{id} 200.age", (d) => delete person(d).properties.age.maximum],
-  ["limit-changed", "PUT /people/{id} body.last", (d) => (input(d).properties.last.maxLength = 50)],
-  ["object-closed", "PUT /people/{id} body", (d) => (input(d).additionalProperties = false)],
-  ["alternative-changed", "GET /people/{id} 200.is", (d) => person(d).properties.is.oneOf.push({ type: "string" })],
-  ["property-removed", "Token.sub", (d) => (d.components.schemas.Token = { type: "object" })],
-  ["schema-removed", "Token", (d) => delete d.components.schemas.Token],
-  [
-    "unknown-change",
-    "GET /people/{id} 200.nick",
-    (d) => (person(d).properties.nick.not = { enum: ["x"] }),
-    "unknown-change",
-  ],
-  ["server-removed", "https://api.example.org", (d) => (d.servers[0].url = "https://b.example.org"), "server-removed"],
-  ["tag-changed", "POST /people", (d) => create(d).tags.unshift("All"), "tag-changed"],
-  ["scope-removed", "app clientCredentials people:write", (d) => delete flow(d).scopes["people:write"]],
-  ["security-scheme-changed", "app", (d) => (flow(d).tokenUrl = "/other"), "security-scheme-changed"],
-  [
-    "security-scheme-changed",
-    "app",
-    (d) => (d.components.securitySchemes.app.flows = { implicit: flow(d) }),
-    "security-scheme-changed",
-  ],
-  [
-    "security-scheme-changed",
-    "key",
-    (d) => (d.components.securitySchemes.key.name = "X-Other"),
-    "security-scheme-changed",
-  ],
-  ["security-changed", "POST /people", (d) => create(d).security.pop()],
-  ["sunset-earlier", "POST /people query ending", (d) => (create(d).parameters[1]["x-sunset"] = "2027-01-01")],
-  ["sunset-earlier", "POST /people query ending", (d) => delete create(d).parameters[1]["x-sunset"]],
-  ["parameter-removed", "POST /people query ending", (d) => create(d).parameters.splice(1, 1)],
-  ["parameter-moved", "POST /people header X-Trace", (d) => (create(d).parameters[3].in = "cookie"), "parameter-moved"],
-  [
-    "parameter-style-changed",
-    "POST /people query ids",
-    (d) => (create(d).parameters[2].explode = false),
-    "parameter-style-changed",
-  ],
-  ["parameter-style-changed", "POST /people query ids", (d) => delete create(d).parameters[2].allowReserved],
-  ["body-removed", "POST /people body", (d) => delete create(d).requestBody, "body-required"],
-  ["encoding-changed", "POST /people body multipart/form-data", (d) => delete form(d).encoding, "encoding-changed"],
-  ["header-optional", "POST /people 201 Location", (d) => delete create(d).responses["201"].headers.Location.required],
-  ["limit-changed", "POST /people 201 Location", (d) => (location(d).maxLength = 300)],
-  [
-    "success-added",
-    "POST /people 303",
-    (d) => (create(d).responses["303"] = { description: "There" }),
-    "status-removed",
-  ],
-  ["status-removed", "POST /people 4XX", (d) => delete create(d).responses["4XX"]],
-  ["property-removed", "POST /people body.name", (d) => (sent(d).name.readOnly = true)],
-  ["property-removed", "POST /people 201.name", (d) => (answered(d).name.writeOnly = true)],
-  ["object-closed", "POST /people body.extra", (d) => (sent(d).extra.additionalProperties = false)],
-  ["alternative-changed", "POST /people 201.pupil", (d) => (answered(d).pupil = answered(d).shape)],
-  [
-    "discriminator-changed",
-    "POST /people body.shape",
-    (d) => (sent(d).shape.discriminator.propertyName = "is"),
-    "discriminator-changed",
-  ],
-  [
-    "discriminator-changed",
-    "POST /people body.shape",
-    (d) => (sent(d).shape.discriminator.mapping.pupil = "#/x"),
-    "discriminator-changed",
-  ],
-  ["discriminator-changed", "POST /people 201.shape", (d) => (answered(d).shape.discriminator.mapping.head = "#/x")],
-  [
-    "discriminator-changed",
-    "POST /people 201.shape",
-    (d) => delete answered(d).shape.discriminator.mapping.pupil,
-    "discriminator-changed",
-  ],
-  // What the service calls: it sends the body, and the app answers.
-  ["path-removed", "POST /people calls {$request.body#/url}", (d) => delete create(d).callbacks],
-  ["security-changed", receive, (d) => (callback(d).security = [])],
-  ["parameter-removed", `${receive} header X-Signature`, (d) => delete callback(d).parameters],
-  ["parameter-optional", `${receive} header X-Signature`, (d) => delete callback(d).parameters[0].required],
-  ["body-optional", `${receive} body`, (d) => delete callback(d).requestBody.required],
-  ["media-type-added", `${receive} body text/xml`, (d) => (callback(d).requestBody.content["text/xml"] = {})],
-  ["property-optional", `${receive} body.id`, (d) => called(d).required.shift()],
-  ["enum-value-added", `${receive} body.kind`, (d) => called(d).properties.kind.enum.push("CHANGED")],
-  ["status-removed", `${receive} 410`, (d) => delete callback(d).responses["410"]],
-  ["header-required", `${receive} 204 X-Seen`, (d) => (callback(d).responses["204"].headers = { "X-Seen": seen })],
-];
-
-type Narrowing = [sent: Kind, answered: Kind, at: string, change: (property: Loose) => unknown];
-
-/** The property of the contract above that a limit fits. */
-function placeOf(keyword: string): string {
-  if (keyword.endsWith("Length")) return "name";
-  if (keyword.endsWith("Items")) return "labels";
-  return keyword.endsWith("Properties") ? "extra" : "size";
+export function change(document: object, changes: string): void {
+  for (const one of changes.split("; ")) {
+    const [, place, operator, text = ""] = /^(\S+) (=|\+=|-) ?(.*)$/.exec(one.trim())!;
+    const { holder, key } = find(document, place!);
+    const value = (): unknown => {
+      if (!text.startsWith("@")) return parse(text);
+      const from = find(document, text.slice(1));
+      return structuredClone(from.holder[from.key]) as unknown;
+    };
+    if (operator === "=") holder[key] = value();
+    else if (operator === "+=") holder[key].push(value());
+    else if (Array.isArray(holder)) holder.splice(Number(key), 1);
+    else Reflect.deleteProperty(holder as object, key);
+  }
 }
-const limited = (keyword: string, value: number): Narrowing => [
-  ...(["limit-changed", "limit-changed", placeOf(keyword)] as const),
-  (property) => (property[keyword] = value),
-];
-const higher = (keyword: string) => limited(keyword, 2);
-const lower = (keyword: string) => limited(keyword, 8);
+
+function find(document: object, place: string): { holder: Loose; key: string } {
+  const [root = "", ...path] = place.split(".");
+  const key = path.pop()!;
+  return { holder: path.reduce((node: Loose, name) => node[name], roots[root]!(document)), key };
+}
+
+/** The rows of a table that is written with ` | ` between its cells. */
+export const rowsOf = (table: string): string[][] =>
+  table
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" | ").map((cell) => cell.trim()));
+
+/**
+ * Each wrong change and the one break that it is: kind, where, change.
+ *
+ * The mirror of a change, from the new contract to the old one, breaks nobody, or is the kind after `<>`, the same one
+ * if none is named there.
+ */
+export const planted = rowsOf(`
+path-removed | /people/{id} | paths./people/{id} -
+path-parameter-renamed <> | /people/{id} id | item.parameters.0.name = personId; paths./people/{personId} = @paths./people/{id}; paths./people/{id} -
+operation-removed | PUT /people/{id} | item.put -
+operation-id-changed <> | GET /people/{id} | item.get.operationId = findPerson
+security-changed <> | GET /people/{id} | item.get.security = [{ app: [users:read] }]
+security-changed | GET /people/{id} | item.get.security.0.app += more:read
+security-changed | POST /people | create.security.1 -
+security-scheme-changed <> | app | schemes.app = { type: http, scheme: basic }
+security-scheme-changed <> | app | schemes.app.flows.clientCredentials.tokenUrl = /other
+security-scheme-changed <> | app | schemes.app.flows = { implicit: { tokenUrl: /token, scopes: { people:write: Change } } }
+security-scheme-changed <> | key | schemes.key.name = X-Other
+scope-removed | app clientCredentials people:write | schemes.app.flows.clientCredentials.scopes.people:write -
+server-removed <> | https://api.example.org | document.servers.0.url = https://b.example.org
+tag-changed <> | POST /people | create.tags = [All, People]
+parameter-removed | GET /people/{id} query since | item.get.parameters.2 -
+parameter-removed | POST /people query ending | create.parameters.1 -
+parameter-required | GET /people/{id} query since | item.get.parameters.2.required = true
+parameter-required <> parameter-removed | GET /people/{id} header X-New | item.get.parameters += { name: X-New, in: header, required: true, schema: { type: string } }
+parameter-moved <> | POST /people header X-Trace | create.parameters.3.in = cookie
+parameter-style-changed <> | GET /people/{id} query lang | item.get.parameters.0.style = deepObject
+parameter-style-changed <> | POST /people query ids | create.parameters.2.explode = false
+parameter-style-changed | POST /people query ids | create.parameters.2.allowReserved -
+sunset-earlier | POST /people query ending | create.parameters.1.x-sunset = "2027-01-01"
+sunset-earlier | POST /people query ending | create.parameters.1.x-sunset -
+default-changed <> | GET /people/{id} query lang | item.get.parameters.0.schema.default = en
+enum-value-removed | GET /people/{id} query lang | item.get.parameters.0.schema.enum.0 -
+enum-value-removed | GET /people/{id} query since | item.get.parameters.2.schema.enum = [today]
+nullability-changed | GET /people/{id} query lang | item.get.parameters.0.schema.nullable -
+type-changed <> | GET /people/{id} query since | item.get.parameters.2.schema = { type: integer }
+format-changed | GET /people/{id} query since | item.get.parameters.2.schema.format = date
+limit-changed | GET /people/{id} query limit | item.get.parameters.1.schema.maximum = 50
+limit-changed | GET /people/{id} query since | item.get.parameters.2.schema.pattern = ^2
+status-removed | GET /people/{id} 404 | item.get.responses.404 -
+status-removed | POST /people 4XX | create.responses.4XX -
+success-added <> status-removed | GET /people/{id} 202 | item.get.responses.202 = { description: Later }
+success-added <> status-removed | POST /people 303 | create.responses.303 = { description: There }
+header-removed | GET /people/{id} 200 ETag | item.get.responses.200.headers -
+header-optional | POST /people 201 Location | create.responses.201.headers.Location.required -
+limit-changed | POST /people 201 Location | create.responses.201.headers.Location.schema.maxLength = 300
+media-type-removed <> | GET /people/{id} 200 application/json | item.get.responses.200.content = { application/xml: {} }
+media-type-removed | PUT /people/{id} body application/xml | item.put.requestBody.content.application/xml -
+encoding-changed <> | POST /people body multipart/form-data | create.requestBody.content.multipart/form-data.encoding -
+body-required | PUT /people/{id} body | item.put.requestBody.required = true
+body-removed <> body-required | POST /people body | create.requestBody -
+property-removed | GET /people/{id} 200.nick | person.properties.nick -
+property-removed | GET /people/{id} 200.name.first | schemas.Name.properties.first -
+property-removed | GET /people/{id} 200.marks.* | person.properties.marks.additionalProperties = false
+property-removed | PUT /people/{id} body.note | input.properties.note -
+property-removed | POST /people body.name | sent.name.readOnly = true
+property-removed | POST /people 201.name | answered.name.writeOnly = true
+property-removed | Token.sub | schemas.Token = { type: object }
+schema-removed | Token | schemas.Token -
+property-optional | GET /people/{id} 200.role | person.required.1 -
+property-required | PUT /people/{id} body.nick | input.required += nick
+type-changed | GET /people/{id} 200.age | person.properties.age.type = number
+type-changed <> | GET /people/{id} 200.friends[] | person.properties.friends.items = { type: string }
+type-changed | GET /people/{id} 200.nick | person.properties.nick.type -
+type-changed | PUT /people/{id} body.age | input.properties.age.type = integer
+format-changed | GET /people/{id} 200.id | person.properties.id.format -
+nullability-changed | GET /people/{id} 200.role | person.properties.role.nullable = true
+nullability-changed | PUT /people/{id} body.nick | input.properties.nick.nullable -
+enum-value-added | GET /people/{id} 200.role | person.properties.role.enum += OTHER
+enum-value-added | GET /people/{id} 200.role | person.properties.role.enum -
+limit-changed | GET /people/{id} 200.age | person.properties.age.maximum -
+limit-changed | PUT /people/{id} body.last | input.properties.last.maxLength = 50
+object-closed | PUT /people/{id} body | input.additionalProperties = false
+object-closed | POST /people body.extra | sent.extra.additionalProperties = false
+alternative-changed | GET /people/{id} 200.is | person.properties.is.oneOf += { type: string }
+alternative-changed | POST /people 201.pupil | answered.pupil = @answered.shape
+discriminator-changed <> | POST /people body.shape | sent.shape.discriminator.propertyName = is
+discriminator-changed <> | POST /people body.shape | sent.shape.discriminator.mapping.pupil = "#/x"
+discriminator-changed | POST /people 201.shape | answered.shape.discriminator.mapping.head = "#/x"
+discriminator-changed <> | POST /people 201.shape | answered.shape.discriminator.mapping.pupil -
+unknown-change <> | GET /people/{id} 200.nick | person.properties.nick.not = { enum: [x] }
+path-removed | POST /people calls {$request.body#/url} | create.callbacks -
+security-changed | RECEIVE | callback.security = []
+parameter-removed | RECEIVE header X-Signature | callback.parameters -
+parameter-optional | RECEIVE header X-Signature | callback.parameters.0.required -
+body-optional | RECEIVE body | callback.requestBody.required -
+media-type-added | RECEIVE body text/xml | callback.requestBody.content.text/xml = {}
+property-optional | RECEIVE body.id | callback.requestBody.content.application/json.schema.required.0 -
+enum-value-added | RECEIVE body.kind | callback.requestBody.content.application/json.schema.properties.kind.enum += CHANGED
+status-removed | RECEIVE 410 | callback.responses.410 -
+header-required | RECEIVE 204 X-Seen | callback.responses.204.headers = { X-Seen: { required: true, schema: { type: string } } }
+`).map(([kinds = "", where = "", changes = ""]) => {
+  const [kind, mirror] = kinds.split(/ ?<> ?/) as [Kind, (Kind | "")?];
+  // What the service calls: it sends the body, and the app answers.
+  const place = where.replace("RECEIVE", "POST /people calls POST {$request.body#/url}");
+  return { kind, mirror: mirror === "" ? kind : mirror, where: place, changes };
+});
 
 /**
  * Changes by which a schema allows less: breaks in what apps send, none in what they read, and the other way round
@@ -353,88 +283,77 @@ const lower = (keyword: string) => limited(keyword, 8);
  *
  * Shape: the kind in what apps send, the kind in what they read when it is taken back, the property, the change to it.
  */
-export const narrowing: Narrowing[] = [
-  ...["minimum", "minLength", "minItems", "minProperties", "exclusiveMinimum"].map(higher),
-  ...["maximum", "maxLength", "maxItems", "maxProperties", "exclusiveMaximum"].map(lower),
-  ["limit-changed", "limit-changed", "size", (property) => (property.exclusiveMinimum = true)],
-  ["limit-changed", "limit-changed", "size", (property) => delete property.minimum && (property.exclusiveMinimum = 1)],
-  ["limit-changed", "limit-changed", "size", (property) => (property.multipleOf = 4)],
-  ["limit-changed", "limit-changed", "name", (property) => (property.pattern = "^A")],
-  ["limit-changed", "limit-changed", "labels", (property) => (property.uniqueItems = true)],
-  ["limit-changed", "limit-changed", "labels[]", (property) => (property.items.maxLength = 9)],
-  ["limit-changed", "limit-changed", "name", (property) => (property.allOf = [{ maxLength: 9 }])],
-  ["enum-value-removed", "enum-value-added", "kind", (property) => property.enum.pop()],
-  ["enum-value-removed", "enum-value-added", "name", (property) => (property.enum = ["Ada"])],
-  ["enum-value-removed", "enum-value-added", "name", (property) => (property.const = "Ada")],
-  ["nullability-changed", "nullability-changed", "kind", (property) => delete property.nullable],
-  ["type-changed", "type-changed", "size", (property) => (property.type = "integer")],
-  ["type-changed", "type-changed", "any", (property) => (property.type = "object")],
-  ["type-changed", "type-changed", "extra.*", (property) => (property.additionalProperties = { type: "string" })],
-  ["format-changed", "format-changed", "name", (property) => (property.format = "email")],
-  [
-    "alternative-changed",
-    "alternative-changed",
-    "any",
-    (property) => (property.oneOf = [{ minLength: 1 }, { maxLength: 3 }]),
-  ],
-  ["property-required", "property-optional", "extra.id", (property) => (property.required = ["id"])],
-];
+export const narrowing = rowsOf(`
+limit-changed | limit-changed | size | size.minimum = 2
+limit-changed | limit-changed | size | size.exclusiveMinimum = 2
+limit-changed | limit-changed | size | size.maximum = 8
+limit-changed | limit-changed | size | size.exclusiveMaximum = 8
+limit-changed | limit-changed | size | size.exclusiveMinimum = true
+limit-changed | limit-changed | size | size.minimum -; size.exclusiveMinimum = 1
+limit-changed | limit-changed | size | size.multipleOf = 4
+limit-changed | limit-changed | name | name.minLength = 2
+limit-changed | limit-changed | name | name.maxLength = 8
+limit-changed | limit-changed | name | name.pattern = ^A
+limit-changed | limit-changed | name | name.allOf = [{ maxLength: 9 }]
+limit-changed | limit-changed | labels | labels.minItems = 2
+limit-changed | limit-changed | labels | labels.maxItems = 8
+limit-changed | limit-changed | labels | labels.uniqueItems = true
+limit-changed | limit-changed | labels[] | labels.items.maxLength = 9
+limit-changed | limit-changed | extra | extra.minProperties = 2
+limit-changed | limit-changed | extra | extra.maxProperties = 8
+enum-value-removed | enum-value-added | kind | kind.enum.1 -
+enum-value-removed | enum-value-added | name | name.enum = [Ada]
+enum-value-removed | enum-value-added | name | name.const = Ada
+nullability-changed | nullability-changed | kind | kind.nullable -
+type-changed | type-changed | size | size.type = integer
+type-changed | type-changed | any | any.type = object
+type-changed | type-changed | extra.* | extra.additionalProperties = { type: string }
+format-changed | format-changed | name | name.format = email
+alternative-changed | alternative-changed | any | any.oneOf = [{ minLength: 1 }, { maxLength: 3 }]
+property-required | property-optional | extra.id | extra.required = [id]
+`).map(([inSent, inAnswered, at = "", changes = ""]) => ({
+  inSent: inSent as Kind,
+  inAnswered: inAnswered as Kind,
+  at,
+  changesOf: (root: "sent" | "answered") => changes.replaceAll(/(?<=^|; )/g, `${root}.`),
+}));
 
 /** Changes that no app notices. */
-export const harmless: [claim: string, change: Change][] = [
-  ["nothing changes", () => null],
-  ["a path is added", (d) => (d.paths["/schools"] = { get: { operationId: "listSchools", responses: {} } })],
-  [
-    "an optional parameter is added",
-    (d) => path(d).get.parameters.push({ name: "q", in: "query", schema: { type: "string" } }),
-  ],
-  ["a parameter moves from the operation to its path", (d) => path(d).parameters.push(path(d).get.parameters.pop())],
-  ["a field is added to what apps read", (d) => (person(d).properties.email = { type: "string" })],
-  ["an optional field is added to what apps send", (d) => (input(d).properties.email = { type: "string" })],
-  ["a field that apps send may be left out", (d) => (input(d).required = [])],
-  ["a field that apps read is always there now", (d) => person(d).required.push("nick")],
-  ["what apps read is never null now", (d) => delete person(d).properties.nick.nullable],
-  ["what apps send may be null now", (d) => (input(d).properties.last.nullable = true)],
-  ["what apps read gets narrower", (d) => (person(d).properties.age.maximum = 120)],
-  ["what apps read gets a format", (d) => (person(d).properties.nick.format = "email")],
-  ["what apps send gets wider", (d) => (input(d).properties.last.maxLength = 200)],
-  ["one more enum value may be sent", (d) => input(d).properties.role.enum.push("OTHER")],
-  ["an error status is added", (d) => (path(d).get.responses["429"] = { description: "Slow down" })],
-  ["a scope is no longer asked for", (d) => (path(d).get.security[0].app = [])],
-  ["another way in is added", (d) => path(d).get.security.push({ other: [] })],
-  ["an operation is gone after its sunset", (d) => delete d.paths["/people"].delete],
-  ["a parameter is gone after its sunset", (d) => create(d).parameters.shift()],
-  ["a property is gone after its sunset", (d) => delete sent(d).past],
-  ["something is deprecated", (d) => (create(d).deprecated = true)],
-  ["something is no longer deprecated", (d) => delete create(d).parameters[1].deprecated],
-  ["a sunset comes later", (d) => (create(d).parameters[1]["x-sunset"] = "2028-08-01")],
-  [
-    "a default of OpenAPI is written down",
-    (d) => Object.assign(create(d).parameters[2], { style: "form", explode: true }),
-  ],
-  ["a header is written in other letters", (d) => (create(d).parameters[3].name = "x-trace")],
-  ["a required property is added that only the service sets", (d) => d.components.schemas.Sent.required.push("id")],
-  ["an enum value is no longer answered", (d) => answered(d).kind.enum.pop()],
-  ["one status is named of a range that is documented", (d) => (create(d).responses["404"] = { description: "No" })],
-  ["one more alternative may be sent", (d) => (sent(d).pupil = sent(d).shape)],
-  ["an alternative is described in other words", (d) => (person(d).properties.is.description = "Whoever")],
-  ["a flow and a scope are added", (d) => Object.assign(flow(d).scopes, { "people:read": "Read" })],
-  ["a tag is added behind the first", (d) => create(d).tags.push("More")],
-  ["a server is added", (d) => d.servers.push({ url: "https://b.example.org" })],
-  ["one answer gets a media type more", (d) => (create(d).responses["201"].content["text/xml"] = {})],
-  [
-    "null is written as in OpenAPI 3.1",
-    (d) => {
-      delete sent(d).kind.nullable;
-      sent(d).kind.type = ["string", "null"];
-    },
-  ],
-  [
-    "a schema is named another way",
-    (d) => {
-      d.components.schemas.Human = person(d);
-      path(d).get.responses["200"].content["application/json"].schema.$ref = "#/components/schemas/Human";
-    },
-  ],
-  ["words change", (d) => (person(d).description = "Somebody")],
-];
+export const harmless = rowsOf(`
+a path is added | paths./schools = { get: { operationId: listSchools, responses: {} } }
+an optional parameter is added | item.get.parameters += { name: q, in: query, schema: { type: string } }
+a parameter moves from the operation to its path | item.parameters += @item.get.parameters.2; item.get.parameters.2 -
+a field is added to what apps read | person.properties.email = { type: string }
+an optional field is added to what apps send | input.properties.email = { type: string }
+a field that apps send may be left out | input.required = []
+a field that apps read is always there now | person.required += nick
+what apps read is never null now | person.properties.nick.nullable -
+what apps send may be null now | input.properties.last.nullable = true
+what apps read gets narrower | person.properties.age.maximum = 120
+what apps read gets a format | person.properties.nick.format = email
+what apps send gets wider | input.properties.last.maxLength = 200
+one more enum value may be sent | input.properties.role.enum += OTHER
+an error status is added | item.get.responses.429 = { description: Slow down }
+a scope is no longer asked for | item.get.security.0.app = []
+another way in is added | item.get.security += { other: [] }
+an operation is gone after its sunset | collection.delete -
+a parameter is gone after its sunset | create.parameters.0 -
+a property is gone after its sunset | sent.past -
+something is deprecated | create.deprecated = true
+something is no longer deprecated | create.parameters.1.deprecated -
+a sunset comes later | create.parameters.1.x-sunset = "2028-08-01"
+a default of OpenAPI is written down | create.parameters.2.style = form; create.parameters.2.explode = true
+a header is written in other letters | create.parameters.3.name = x-trace
+a required property is added that only the service sets | schemas.Sent.required += id
+an enum value is no longer answered | answered.kind.enum.1 -
+one status is named of a range that is documented | create.responses.404 = { description: No }
+one more alternative may be sent | sent.pupil = @sent.shape
+an alternative is described in other words | person.properties.is.description = Whoever
+a flow and a scope are added | schemes.app.flows.clientCredentials.scopes.people:read = Read
+a tag is added behind the first | create.tags += More
+a server is added | document.servers += { url: "https://b.example.org" }
+one answer gets a media type more | create.responses.201.content.text/xml = {}
+null is written as in OpenAPI 3.1 | sent.kind.nullable -; sent.kind.type = [string, "null"]
+a schema is named another way | schemas.Human = @schemas.Person; item.get.responses.200.content.application/json.schema.$ref = "#/components/schemas/Human"
+words change | person.description = Somebody
+`);

@@ -1,5 +1,6 @@
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { bundles, findBundle, listExamples, listOperations, resolve } from "./bundles.ts";
+import { bundles, findBundle, listExamples, listOperations, resolve, type Parameter } from "./bundles.ts";
 import { makeCheck } from "./schema-check.ts";
 
 describe.each(bundles)("$name", (bundle) => {
@@ -45,6 +46,20 @@ describe.each(bundles)("$name", (bundle) => {
     }[bundle.name] ?? ["application/json"];
     expect([...forms].sort()).toEqual([...own].sort());
   });
+});
+
+test("the code names every parameter and every property of a request's body", () => {
+  const sources = globSync("src/**/*.ts").map((file) => readFileSync(file, "utf8"));
+  const words = new Set(sources.flatMap((text) => text.match(/"[\w.-]+"|[\w-]+/g)));
+  for (const bundle of ["admin", "idm", "schulconnex"].map(findBundle)) {
+    const names = listOperations(bundle).flatMap(({ operation: { parameters = [], requestBody } }) => [
+      ...parameters.map((one) => resolve<Parameter>(bundle, one).name),
+      ...Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
+        Object.keys(resolve<{ properties?: object }>(bundle, schema).properties ?? {}),
+      ),
+    ]);
+    expect(names.filter((name) => !words.has(name) && !words.has(`"${name}"`))).toEqual([]);
+  }
 });
 
 test("a wrong example is found", () => {

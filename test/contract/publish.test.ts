@@ -6,7 +6,6 @@ import { parse } from "yaml";
 import { documentNames, listVersions, releasesFolder } from "../../openapi/tools/document.ts";
 import { makePageAssets } from "../../src/platform/pages/index.ts";
 import { fillPlatform, listRules, makePublishRouter } from "../../src/publish/index.ts";
-import { makeIdmClient, makeSchulconnexClient, makeSignOnClient } from "../support/typed-clients.ts";
 import { partnerBundles } from "./bundles.ts";
 import { serve } from "../support/serve.ts";
 
@@ -31,36 +30,29 @@ beforeAll(async () => {
   url = await serve(app);
 });
 
+async function read(path: string) {
+  const response = await fetch(url + path);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
 describe.each(partnerBundles)("$name as it is served", ({ name, text, document }) => {
-  test("carries the operator's name and addresses, and no placeholder", async () => {
-    const served = await (await fetch(`${url}/openapi/${name}.yaml`)).text();
+  test("carries the operator's name and addresses, the same in YAML and JSON, with every path of the contract", async () => {
+    const yaml = await fetch(`${url}/openapi/${name}.yaml`);
+    const json = await fetch(`${url}/openapi/${name}.json`);
+    expect(yaml.headers.get("content-type")).toMatch(/^application\/yaml/);
+    expect(json.headers.get("content-type")).toMatch(/^application\/json/);
+    const served = await yaml.text();
     expect(text).toContain("<platform>");
     expect(served).not.toMatch(/<platform>|localhost/);
-    const { servers } = parse(served) as { servers: { url: string }[] };
+    const { servers, paths } = parse(served) as { servers: { url: string }[]; paths: object };
     const urls: Record<string, string> = { "sign-on": place.issuerUrl, webhooks: "https://app.example.org" };
     expect(servers[0]!.url).toBe(urls[name] ?? place.baseUrl);
     expect(served).toContain("https://login.example.org/oauth2/token");
     expect(served).toContain("urn:nordlicht:idm:v1:people:read");
-  });
-
-  test("says the same in YAML and JSON, with every path of the contract", async () => {
-    const [yaml, json] = await Promise.all([
-      fetch(`${url}/openapi/${name}.yaml`),
-      fetch(`${url}/openapi/${name}.json`),
-    ]);
-    expect([yaml.headers.get("content-type"), json.headers.get("content-type")]).toEqual([
-      expect.stringMatching(/^application\/yaml/),
-      expect.stringMatching(/^application\/json/),
-    ]);
-    const served = (await json.json()) as { paths: object };
-    expect(served).toEqual(parse(await yaml.text()));
-    expect(Object.keys(served.paths)).toEqual(Object.keys(document.paths));
-  });
-
-  test("is readable from every origin and answers 304 while unchanged", async () => {
-    const first = await fetch(`${url}/openapi/${name}.yaml`);
-    const etag = first.headers.get("etag")!;
-    expect(first.headers.get("access-control-allow-origin")).toBe("*");
+    expect(await json.json()).toEqual(parse(served));
+    expect(Object.keys(paths)).toEqual(Object.keys(document.paths));
+    const etag = yaml.headers.get("etag")!;
+    expect(yaml.headers.get("access-control-allow-origin")).toBe("*");
     expect(etag).toMatch(/^"[^"]+"$/);
     const again = await fetch(`${url}/openapi/${name}.yaml`, { headers: { "If-None-Match": `"other", ${etag}` } });
     expect([again.status, await again.text(), again.headers.get("etag")]).toEqual([304, "", etag]);
@@ -76,12 +68,9 @@ describe.each(partnerBundles)("$name as it is served", ({ name, text, document }
     const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
     expect(loaded.filter((address) => !/^(\/|data:)/.test(address))).toEqual([]);
     for (const asset of loaded.filter((address) => address.startsWith("/assets/"))) {
-      const answer = await fetch(url + asset);
-      expect([answer.status, answer.headers.get("cache-control")]).toEqual([
-        200,
-        "public, max-age=31536000, immutable",
-      ]);
-      expect(await answer.text()).not.toContain("cdn.redoc.ly");
+      const { status, headers, text } = await read(asset);
+      expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"]);
+      expect(text).not.toContain("cdn.redoc.ly");
     }
   });
 });
@@ -143,7 +132,7 @@ describe("the released versions", () => {
 });
 
 test("the changelog is a page and a feed, with every release", async () => {
-  const page = await (await fetch(`${url}/docs/changelog`)).text();
+  const { text: page } = await read("/docs/changelog");
   const feed = await fetch(`${url}/docs/changelog.atom`);
   expect(feed.headers.get("content-type")).toMatch(/^application\/atom\+xml/);
   const text = await feed.text();
@@ -250,43 +239,4 @@ test("the guide on leaving the flow without PKCE has the dates of this operator"
 
 test("a platform name with dollar signs is taken as it is", () => {
   expect(fillPlatform("urn:<platform>:idm <platform>", "$&")).toBe("urn:$&:idm $&");
-});
-
-describe("the typed clients", () => {
-  const asked: Request[] = [];
-  const fetch = (request: Request) => {
-    asked.push(request);
-    return Promise.resolve(Response.json([]));
-  };
-  const sent = () => asked.at(-1)!;
-
-  test("send the token and fill in the path", async () => {
-    const idm = makeIdmClient({ baseUrl: place.baseUrl, accessToken: "t0", fetch });
-    const { data } = await idm.GET("/idm/ep/v1/schools/{id}/people", {
-      params: { path: { id: "a0000000-0000-4000-8000-000000000001" }, query: { "show-deleted": true } },
-    });
-    expect(data).toEqual([]);
-    expect(sent().url).toBe(
-      "https://api.example.org/schools/idm/ep/v1/schools/a0000000-0000-4000-8000-000000000001/people?show-deleted=true",
-    );
-    expect(sent().headers.get("authorization")).toBe("Bearer t0");
-  });
-
-  test("join a list in a filter with commas", async () => {
-    const schulconnex = makeSchulconnexClient({ baseUrl: place.baseUrl, fetch });
-    await schulconnex.GET("/idm/schulconnex/v1/personen-info", {
-      params: { query: { vollstaendig: ["personen", "gruppen"] } },
-    });
-    expect(new URL(sent().url).searchParams.getAll("vollstaendig")).toEqual(["personen,gruppen"]);
-  });
-
-  test("send requests for tokens as forms", async () => {
-    const signOn = makeSignOnClient({ issuerUrl: place.issuerUrl, fetch });
-    await signOn.POST("/oauth2/token", {
-      body: { grant_type: "client_credentials", scope: "a b" },
-      headers: { Authorization: "Basic eDp5" },
-    });
-    expect(sent().headers.get("content-type")).toBe("application/x-www-form-urlencoded");
-    expect(await sent().text()).toBe("grant_type=client_credentials&scope=a+b");
-  });
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { packRules } from "../../openapi/tools/pack-rules.ts";
 import { listRules } from "../../src/publish/index.ts";
+import { change, rowsOf } from "./contract-changes.ts";
 
 const root = join(import.meta.dirname, "../..");
 const rules = join(root, "openapi/rules");
@@ -120,57 +121,38 @@ components:
     Failure: { type: object, properties: { reason: { type: string } } }
 `;
 
-const failed = { content: { "application/json": { schema: { type: "object" }, example: {} } } };
-const describeRead = (responses: Json): Json => ({ paths: { "/books/{book_id}": { get: { responses } } } });
-const book = { type: "object" };
-const add = (operation: Json): Json => ({ paths: { "/books": { post: operation } } });
-const bookInput = (properties: Json): Json => ({ components: { schemas: { BookInput: { properties } } } });
-const removal: Json = {
-  ...{ tags: ["Books"], operationId: "books_delete", summary: "Delete books", description: "Less." },
-  requestBody: { content: { "application/json": { schema: book, example: {} } } },
-  responses: { "204": { description: "Gone." }, default: failed },
-};
 /** What a reviewer's contract may get wrong, as changes of the good one, with the rule that finds it. */
-const mistakes: [mistake: string, change: Json, rule: string][] = [
-  ["an operation without errors", describeRead({ default: null }), "operation-errors"],
-  ["an error without a body", describeRead({ "404": { description: "Unknown." } }), "error-has-body"],
-  ["no 401", describeRead({ default: null, "403": failed }), "refusal-documented"],
-  ["no 403", describeRead({ default: null, "401": failed }), "refusal-documented"],
-  ["a string of any length", bookInput({ first_author: { maxLength: null } }), "request-has-limits"],
-  ["an array of any length", bookInput({ key_words: { maxItems: null } }), "request-has-limits"],
-  ["a property in another casing", bookInput({ lastAuthor: { type: "boolean" } }), "one-casing"],
-  ["an id in another casing", bookInput({ shelfID: { type: "integer" } }), "one-casing"],
-  ["an operation id in another casing", add({ operationId: "addBook" }), "one-casing"],
-  ["a list without pages", { paths: { "/books": { get: { parameters: [] } } } }, "list-has-limit"],
-  ["a summary with a full stop", add({ summary: "Add a book." }), "operation-summary"],
-  [
-    "a body without an example",
-    add({ requestBody: { content: { "application/json": { example: null } } } }),
-    "body-example",
-  ],
-  [
-    "a required property that is unknown",
-    { components: { schemas: { Book: { required: ["id"] } } } },
-    "required-properties",
-  ],
-  ["a constructor's name", { components: { schemas: { NewBook: book } } }, "generated-names"],
-  ["the name of parameters", { components: { schemas: { BooksListRequest: book } } }, "generated-names"],
-  [
-    "values that differ in punctuation",
-    bookInput({ order: { type: "string", enum: ["name", "-name"] } }),
-    "distinct-values",
-  ],
-  ["a set of values", bookInput({ key_words: { uniqueItems: true, items: { enum: ["a", "b"] } } }), "list-of-values"],
-  [
-    "bytes of some characters",
-    bookInput({ cover: { type: "string", format: "binary", minLength: 1 } }),
-    "binary-without-length",
-  ],
-  ["a DELETE with a body", { paths: { "/books": { delete: removal } } }, "delete-without-body"],
-  ["no success", add({ responses: { "201": null } }), "operation-succeeds"],
-  ["an operation without tags", add({ tags: null }), "operation-tags"],
-  ["an operation without an id", add({ operationId: null }), "operation-operationId"],
-];
+const mistakes = rowsOf(`
+an operation without errors | paths./books/{book_id}.get.responses.default - | operation-errors
+an error without a body | paths./books/{book_id}.get.responses.404 = { description: Unknown. } | error-has-body
+no 401 | paths./books/{book_id}.get.responses = { "200": OK, "403": FAILED } | refusal-documented
+no 403 | paths./books/{book_id}.get.responses = { "200": OK, "401": FAILED } | refusal-documented
+a string of any length | schemas.BookInput.properties.first_author.maxLength - | request-has-limits
+an array of any length | schemas.BookInput.properties.key_words.maxItems - | request-has-limits
+a property in another casing | schemas.BookInput.properties.lastAuthor = { type: boolean } | one-casing
+an id in another casing | schemas.BookInput.properties.shelfID = { type: integer } | one-casing
+an operation id in another casing | paths./books.post.operationId = addBook | one-casing
+a list without pages | paths./books.get.parameters = [] | list-has-limit
+a summary with a full stop | paths./books.post.summary = Add a book. | operation-summary
+a body without an example | paths./books.post.requestBody.content.application/json.example - | body-example
+a required property that is unknown | schemas.Book.required = [id] | required-properties
+a constructor's name | schemas.NewBook = { type: object } | generated-names
+the name of parameters | schemas.BooksListRequest = { type: object } | generated-names
+values that differ in punctuation | schemas.BookInput.properties.order = { type: string, enum: [name, -name] } | distinct-values
+a set of values | schemas.BookInput.properties.key_words.uniqueItems = true | list-of-values
+bytes of some characters | schemas.BookInput.properties.cover = { type: string, format: binary, minLength: 1 } | binary-without-length
+a DELETE with a body | paths./books.delete = @paths./books.post | delete-without-body
+no success | paths./books.post.responses.201 - | operation-succeeds
+an operation without tags | paths./books.post.tags - | operation-tags
+an operation without an id | paths./books.post.operationId - | operation-operationId
+`).map(([mistake, changes = "", rule = ""]) => {
+  const document = parse(foreign) as object;
+  change(
+    document,
+    changes.replace("OK", "{ description: Good. }").replace("FAILED", '{ $ref: "#/components/responses/Failed" }'),
+  );
+  return { mistake, document, rule };
+});
 
 type Finding = { source: string; code: string | number; message: string; range: { start: { line: number } } };
 
@@ -202,8 +184,8 @@ beforeAll(async () => {
       await write(`${name}.keeps`, merged(document, keeps)),
     );
   }
-  for (const [index, [, change]] of mistakes.entries())
-    files.general.push(await write(`mistake-${index}`, merged(parse(foreign) as Json, change)));
+  for (const [index, { document }] of mistakes.entries())
+    files.general.push(await write(`mistake-${index}`, document as Json));
   files.general.push(await write("good", parse(foreign) as Json));
   found = (
     await Promise.all([
@@ -257,13 +239,9 @@ test("a finding says what is wrong, and where", () => {
   `);
 });
 
-test("every rule of ours has a page, and links to it; of the upstream rules only the one that ours replaces is off", () => {
+test("every rule of ours has a page, and links to it; of the upstream rules only the one that ours replaces is off", async () => {
   expect(names.toSorted()).toEqual(ours.toSorted());
-  expect(
-    listRules()
-      .map(({ name }) => name)
-      .toSorted(),
-  ).toEqual(ours.toSorted());
+  expect((await listRules()).map(({ name }) => name).toSorted()).toEqual(ours.toSorted());
   const links = ours.map((name) => (ruleset[name] as Rule).documentationUrl);
   expect(links).toEqual(ours.map((name) => `https://login.example.org/docs/rules/${name}`));
   expect(Object.keys(general).filter((name) => general[name] === "off")).toEqual(["operation-success-response"]);
@@ -277,8 +255,8 @@ test("the base documents break no rule; the examples of each rule break it alone
 
 test("in a good contract of another style the general rules find only its way to write addresses, and every mistake", () => {
   expect(codesIn("good")).toEqual(["path-kebab-case"]);
-  const missed = mistakes.filter(([, , rule], index) => !codesIn(`mistake-${index}`).includes(rule));
-  expect(missed).toEqual([]);
+  const missed = mistakes.filter(({ rule }, index) => !codesIn(`mistake-${index}`).includes(rule));
+  expect(missed.map(({ mistake }) => mistake)).toEqual([]);
 });
 
 test("the package links to the pages on the service that packed it", async () => {

@@ -1,4 +1,4 @@
-import { Ajv } from "ajv";
+import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { Bundle } from "./bundles.ts";
 
@@ -9,8 +9,11 @@ export function makeCheck(bundle: Bundle) {
   const ajv = new Ajv({ strict: false, allErrors: true, formats: { int32: true, int64: true } });
   addFormats.default(ajv);
   ajv.addSchema({ $id: "bundle", ...close({ components: bundle.document.components }) });
+  const compiled = new Map<string, ValidateFunction>();
   return (schema: object, value: unknown): string => {
-    const validate = ajv.compile(close(rebase(schema)));
+    const text = JSON.stringify(schema);
+    const validate = compiled.get(text) ?? ajv.compile(close(rebase(text)));
+    compiled.set(text, validate);
     return validate(value)
       ? ""
       : (validate.errors ?? [])
@@ -19,8 +22,7 @@ export function makeCheck(bundle: Bundle) {
   };
 }
 
-const rebase = (schema: object) =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"bundle#/components')) as object;
+const rebase = (schema: string) => JSON.parse(schema.replaceAll('"#/components', '"bundle#/components')) as object;
 
 /** The schema without properties that it does not name: one that comes all the same is one that nobody documented. */
 export function close<T>(node: T): T {

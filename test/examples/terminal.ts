@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { unpackTar } from "modern-tar";
 import { expect } from "vitest";
 import { atFileEnd } from "../support/file-end.ts";
@@ -75,6 +76,8 @@ export function openTerminal(service: TestService, home: string, login: Login): 
     printed = "";
     shell.stdin.write(`{ ${code.replaceAll("http://localhost:3000", service.url)}\n} </dev/null\necho "${end} $?"\n`);
     while (!isOver.test(printed)) {
+      // The programs of the block need the processors more than the jobs do.
+      await sleep(200);
       await notifyApps(service);
       await useBrowser();
       if (shell.exitCode !== null) throw new Error(`the terminal ended: ${complaints}`);

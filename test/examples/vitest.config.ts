@@ -12,5 +12,7 @@ export default defineConfig({
     globalSetup: ["test/examples/install.ts", "test/support/test-server.ts"],
     // One file at a time, because the apps of the tutorials listen on the ports that the pages name.
     maxWorkers: 1,
+    // What is asked again and again takes the processors from the apps.
+    expect: { poll: { timeout: 120_000, interval: 250 } },
   },
 });
