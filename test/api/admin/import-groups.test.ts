@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { foldGroupName } from "../../../src/imports/look-alikes.ts";
-import { makeStaff, refusalOf, withoutRequest, type AdminClient } from "../../support/admin.ts";
+import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { expectDescribed } from "../../support/described.ts";
 import { rosterType } from "../../support/import-office.ts";
 import { makeMakers } from "../../support/make.ts";
@@ -16,8 +16,6 @@ const nowhere = "00000000-0000-4000-8000-00000000dead";
 let school: SchoolId;
 let office: AdminClient;
 let support: AdminClient;
-
-const foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school()] })).call;
 
 beforeEach(async () => {
   school = await make.school();
@@ -185,7 +183,6 @@ test("classes go on as others by what is said of an import, so that its file nee
   }
   const moves = [move("5a", "6a"), move("6a", "7a")];
   expect(refusalOf(await set(moves, support))).toEqual([403, "role_forbids"]);
-  expect(refusalOf(await set(moves, foreign))).toEqual([404, "import_not_found"]);
   expect((await set([move("6a", "7a")])).status).toBe(204);
   expect((await set(moves)).status).toBe(204);
   expect(await read(id)).toMatchObject({
@@ -222,21 +219,4 @@ test("the look ahead says who becomes visible to which app, and changes nothing"
   const held = await handIn(csv("2;teacher;Bo;B;5a;"));
   expect(held.state).toBe("HELD");
   expect((await office("GET", `/imports/${held.id}/view-changes`)).body).toMatchObject([{ people: { leave: 1 } }]);
-});
-
-test("an import of another school is as none", async () => {
-  const { id } = await handIn(csv("1;student;A;A;5a;"));
-  const calls: [Parameters<AdminClient>[0], string, object?][] = [
-    ["GET", "look-alikes"],
-    ["GET", "group-moves"],
-    ["GET", "view-changes"],
-    ["POST", "joined-groups", { groupId: nowhere, sourceSystemIdentifier: "class:5a" }],
-  ];
-  for (const [method, at, body] of calls) {
-    const given = body === undefined ? {} : { body };
-    const theirs = await foreign(method, `/imports/${id}/${at}`, given);
-    const none = await foreign(method, `/imports/${nowhere}/${at}`, given);
-    expect(refusalOf(theirs)).toEqual([404, "import_not_found"]);
-    expect(withoutRequest(theirs)).toEqual(withoutRequest(none));
-  }
 });

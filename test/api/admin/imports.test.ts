@@ -287,14 +287,32 @@ test("imports are listed by school and state, in pages, within the reach of the 
     expect(refusalOf(await foreign("GET", `/imports?school=${where}`))).toEqual([404, "school_not_found"]);
 });
 
-test("an import of another school is as none, and rights are those of the office", async () => {
+/** Every operation on one import. */
+const operations: [method: Parameters<AdminClient>[0], path: string, body?: object][] = [
+  ["GET", ""],
+  ...[
+    ...["faults", "leavers", "changes", "columns", "faulty-rows", "warnings", "look-alikes", "group-moves"],
+    ...["view-changes", "undo", "undo/entries"],
+  ].map((path) => ["GET", `/${path}`] as ["GET", string]),
+  ...["application", "undo"].map((path) => ["POST", `/${path}`, {}] as ["POST", string, object]),
+  ...["cancellation", "left-out-rows"].map((path) => ["POST", `/${path}`] as ["POST", string]),
+  ["POST", "/joined-groups", { groupId: nowhere, sourceSystemIdentifier: "class:5a" }],
+  ["POST", "/group-moves", { schoolYear: "2026/27", moves: [{ from: "class:5a", to: "class:6a" }] }],
+  ["PUT", "/columns", { uses: ["ID"], role: "STUDENT", className: null, idFromName: false, mode: "DELTA" }],
+];
+
+test("an import of another school is as none to every operation, and rights are those of the office", async () => {
   const { id } = shown(await handIn(office, csv("1;guest;Ada;Ä;5a")));
-  for (const path of [(one: string) => `/imports/${one}`, (one: string) => `/imports/${one}/faults`]) {
-    const [theirs, none] = [await foreign("GET", path(id)), await foreign("GET", path(nowhere))];
-    expect(refusalOf(theirs)).toEqual([404, "import_not_found"]);
-    expect(withoutRequest(theirs)).toEqual(withoutRequest(none));
-    expect((await support("GET", path(id))).status).toBe(200);
-    expect(refusalOf(await teacher("GET", path(id)))).toEqual([403, "role_forbids"]);
+  for (const [method, path, body] of operations) {
+    const [theirs, none] = await Promise.all(
+      [id, nowhere].map((one) => foreign(method, `/imports/${one}${path}`, body === undefined ? {} : { body })),
+    );
+    expect([path, ...refusalOf(theirs!)]).toEqual([path, 404, "import_not_found"]);
+    expect(withoutRequest(theirs!)).toEqual(withoutRequest(none!));
+  }
+  for (const path of [`/imports/${id}`, `/imports/${id}/faults`]) {
+    expect((await support("GET", path)).status).toBe(200);
+    expect(refusalOf(await teacher("GET", path))).toEqual([403, "role_forbids"]);
   }
   for (const call of [support, teacher])
     expect(refusalOf(await handIn(call, csv("1;student;Ada;Ä;5a")))).toEqual([403, "role_forbids"]);
