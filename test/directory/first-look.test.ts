@@ -1,3 +1,4 @@
+// @module-tag slow
 import { beforeAll, expect, test } from "vitest";
 import demo from "../../demo/demo.json" with { type: "json" };
 import { loadFirstLook } from "../../demo/first-look.ts";
