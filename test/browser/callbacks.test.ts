@@ -84,17 +84,38 @@ test("a new password does", async () => {
   await expectArrived(page);
 });
 
-test("a card does", async () => {
+async function makeCard(secondStep: "NONE" | "PIN" | "PICTURE"): Promise<Cards["cards"][number]> {
   const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-  const rules = { enabled: true, grades: null, hours: null, networks: [], printSecondStep: false, secondStep: "NONE" };
+  const rules = { enabled: true, grades: null, hours: null, networks: [], printSecondStep: false, secondStep };
   await admin.call("PUT", `/schools/${school}/card-settings`, { body: rules });
   const personId = await make.person({ school });
   await giveLogin(service.db, personId);
   const body = { personIds: [personId], newPasswords: false, withQr: true };
-  const made = (await admin.call("POST", `/schools/${school}/login-cards`, { body })).body as Cards;
+  return ((await admin.call("POST", `/schools/${school}/login-cards`, { body })).body as Cards).cards[0]!;
+}
+
+test("a card does", async () => {
+  const { url } = await makeCard("NONE");
   const page = await open();
-  await page.goto(made.cards[0]!.url!);
+  await page.goto(url!);
   await page.locator("main form button.primary").click();
+  await agree(page);
+  await expectArrived(page);
+});
+
+test.each(["PIN", "PICTURE"] as const)("a card that asks for a %s does, also after a wrong answer", async (step) => {
+  const { url, picture, pin } = await makeCard(step);
+  const answer = async (right: boolean) => {
+    if (step === "PICTURE")
+      return page.locator(`button[value=${right ? picture! : picture === "sun" ? "moon" : "sun"}]`).click();
+    await page.locator("#answer").fill(right ? pin! : pin === "0000" ? "1111" : "0000");
+    await page.locator("main form button.primary").click();
+  };
+  const page = await open();
+  await page.goto(url!);
+  await answer(false);
+  await page.locator("#problem").waitFor();
+  await answer(true);
   await agree(page);
   await expectArrived(page);
 });

@@ -1,9 +1,9 @@
 import express from "express";
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { makePageAssets } from "../../src/platform/pages/index.ts";
 import { makePublishRouter } from "../../src/publish/index.ts";
-import { expectAccessible, expectReadable, useBrowser, type Look } from "./support/browser.ts";
+import { expectAccessibleEverywhere, expectReadable, useBrowser } from "./support/browser.ts";
 import { serve } from "../support/serve.ts";
 
 const { newPage } = useBrowser();
@@ -25,8 +25,6 @@ beforeAll(async () => {
   );
 });
 
-const looks: Look[] = [{ size: "phone" }, { size: "desk", colorScheme: "dark" }, { size: "whiteboard" }];
-
 function listForeignRequests(page: Page): string[] {
   const foreign: string[] = [];
   page.on("request", (request) => {
@@ -35,17 +33,13 @@ function listForeignRequests(page: Page): string[] {
   return foreign;
 }
 
-describe.each(looks)("on a $size", (look) => {
-  test.each(["", "/search?q=token", "/search?q=zeppelin", "/status", "/rules", "/rules/idm-statuses"])(
-    "/docs%s is accessible and fits",
-    async (path) => {
-      const page = await newPage(look);
-      await page.goto(`${url}/docs${path}`);
-      await expectAccessible(page);
-    },
-  );
-
-  test.each([
+test("the pages are accessible, or readable where they are prose, on every screen and in the dark", async () => {
+  const page = await newPage({ size: "phone" });
+  for (const path of ["", "/search?q=token", "/search?q=zeppelin", "/status", "/rules", "/rules/idm-statuses"]) {
+    await page.goto(`${url}/docs${path}`);
+    await expectAccessibleEverywhere(page, path);
+  }
+  const prose = [
     "client-credentials",
     "not-found",
     "errors",
@@ -54,32 +48,30 @@ describe.each(looks)("on a $size", (look) => {
     "privacy",
     "../openapi",
     "../guide",
-    "../guide/data-protection",
-    "../guide/own-login",
-  ])("/docs/%s is readable", async (name) => {
-    const page = await newPage(look);
+  ];
+  for (const name of [...prose, "../guide/data-protection", "../guide/own-login"]) {
     await page.goto(`${url}/docs/${name}`);
-    await expectReadable(page);
-  });
-
-  test.each([
-    ["idm", "List the people of a school"],
-    ["schulconnex", "Get the record of the signed-in person"],
-    ["schulconnex-1.7", "Get the record of the signed-in person"],
-    ["sign-on", "Sign a person in"],
-    ["webhooks", "Receive a person event"],
-  ])("the reference of %s is drawn, accessible, and asks nobody else", async (name, operation) => {
-    const page = await newPage(look);
-    const foreign = listForeignRequests(page);
-    await page.goto(`${url}/docs/${name}`);
-    await page.getByRole("heading", { name: operation }).first().waitFor();
-    await expectReadable(page);
-    expect(foreign).toEqual([]);
-  });
+    await expectAccessibleEverywhere(page, name, expectReadable);
+  }
 });
 
-test.each([true, false])("a language is chosen, with JavaScript: %s", async (javaScript) => {
-  const page = await newPage({ javaScript });
+test.each([
+  ["idm", "List the people of a school", "phone"],
+  ["schulconnex", "Get the record of the signed-in person", "desk"],
+  ["schulconnex-1.7", "Get the record of the signed-in person", "whiteboard"],
+  ["sign-on", "Sign a person in", "phone"],
+  ["webhooks", "Receive a person event", "desk"],
+] as const)("the reference of %s is drawn, accessible, and asks nobody else", async (name, operation, size) => {
+  const page = await newPage({ size });
+  const foreign = listForeignRequests(page);
+  await page.goto(`${url}/docs/${name}`);
+  await page.getByRole("heading", { name: operation }).first().waitFor();
+  await expectReadable(page);
+  expect(foreign).toEqual([]);
+});
+
+test("a language is chosen without JavaScript", async () => {
+  const page = await newPage({ javaScript: false });
   await page.goto(`${url}/docs/client-credentials`);
   const tabs = page.getByRole("group", { name: "The same in several languages" }).first();
   await expect.poll(() => tabs.getByText("import base64").isVisible()).toBe(false);

@@ -114,7 +114,7 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   await page.locator("#file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
   await page.locator("main form button.primary").click();
   await page.getByRole("heading", { name: words.apply }).waitFor();
-  await page.waitForLoadState("networkidle");
+  await page.locator("#changes table").waitFor();
   await look(page, "import-difference");
   await page.locator("form[action$='/apply'] button[type=submit]").click();
   await expect.poll(() => service.db.prisma.affiliation.count({ where: { schoolId: school } })).toBe(26);

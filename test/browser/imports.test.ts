@@ -4,10 +4,10 @@ import type { GroupId, SchoolId } from "../../src/directory/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
-import { expectAccessible, sizes, useBrowser, type Look } from "./support/browser.ts";
-import { expectHeading, logIn, press } from "./support/steps.ts";
+import { expectAccessibleEverywhere, useBrowser, type Look } from "./support/browser.ts";
+import { expectHeading, press } from "./support/steps.ts";
 
-const { newPage } = useBrowser();
+const { newPageAs } = useBrowser();
 let service: TestService;
 let make: ReturnType<typeof makeMakers>;
 
@@ -25,34 +25,14 @@ const fileOf = (rows: string[], name = "Schüler 5a.csv") => ({
 const pupils = (many: number, group: string, first = 1) =>
   Array.from({ length: many }, (_, n) => `${first + n};student;Jörg;Müßig-${first + n};${group}`);
 
-const screenshots = process.env["SCREENSHOTS"];
-const looks: Look[] = [{}, { colorScheme: "dark" }, { size: "phone" }, { size: "whiteboard" }];
-
-/** Expects that what is shown can be read and used on every kind of screen. */
-async function expectGoodLooks(page: Page, name: string): Promise<void> {
-  for (const { colorScheme = "light", size = "desk" } of looks) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize(sizes[size]);
-    const at = `${name}-${size}-${colorScheme}`;
-    if (screenshots !== undefined) await page.screenshot({ path: `${screenshots}/${at}.png`, fullPage: true });
-    await expectAccessible(page, at);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(sizes.desk);
-}
-
 type Office = { page: Page; school: SchoolId; base: string };
 
 /** Somebody of the office of a new school, at the page of its imports. */
 async function openOffice(look: Look = {}): Promise<Office> {
   const school = await make.school({ name: "Goethe-Gymnasium" });
   const login = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
-  const page = await newPage(look);
   const base = `${service.url}/admin/schools/${school}/imports`;
-  await page.goto(base);
-  await logIn(page, login);
-  await page.waitForURL(base);
-  return { page, school, base };
+  return { page: await newPageAs(login, base, look), school, base };
 }
 
 async function handIn({ page, base }: Office, file: ReturnType<typeof fileOf>): Promise<void> {
@@ -80,7 +60,7 @@ test("a class of 25 comes from a CSV file", async () => {
   const { clientId } = await make.app({ name: "Lernapp" });
   await make.grant({ app: clientId, school });
   await make.group({ school, name: "Klasse 5A", type: "KLASSE" });
-  await expectGoodLooks(page, "imports-empty");
+  await expectAccessibleEverywhere(page, "imports-empty");
   await handIn(office, fileOf(pupils(25, "5a")));
   await expectHeading(page, "Import");
   await page.locator("#look-alikes button").waitFor();
@@ -90,7 +70,7 @@ test("a class of 25 comes from a CSV file", async () => {
   await page.getByRole("link", { name: "Ausprobieren" }).click();
   await page.locator("#apps .card").waitFor();
   await expect.poll(() => textIn(page, "#apps")).toContain("25 Lernende werden sichtbar.");
-  await expectGoodLooks(page, "import-ready");
+  await expectAccessibleEverywhere(page, "import-ready");
   await press(page, "Zusammenführen: 5a und Klasse 5A");
   await page.getByText("Die Klassen sind zusammengeführt.").waitFor();
   await page.locator("#changes table").waitFor();
@@ -98,11 +78,11 @@ test("a class of 25 comes from a CSV file", async () => {
   expect(await peopleOf(school)).toBe(0);
   await apply(page);
   expect(await peopleOf(school)).toBe(25);
-  await expectGoodLooks(page, "import-applied");
+  await expectAccessibleEverywhere(page, "import-applied");
   await page.getByRole("link", { name: "Zugänge anlegen und Anmeldekarten drucken" }).click();
   await expect.poll(() => textIn(page, "#results")).toContain("5a");
   await page.goto(office.base);
-  await expectGoodLooks(page, "imports-list");
+  await expectAccessibleEverywhere(page, "imports-list");
 });
 
 test("each fault of a file stands beside its line", async () => {
@@ -111,14 +91,14 @@ test("each fault of a file stands beside its line", async () => {
   const { page } = office;
   await page.locator("#faults .card").first().waitFor();
   await expect.poll(() => textIn(page, "#faults")).toMatch(/Zeile 4, Feld „role“.*3;pinguin;Zoë;Ö;5a.*Was zu tun ist/);
-  await expectGoodLooks(page, "import-broken");
+  await expectAccessibleEverywhere(page, "import-broken");
   await press(page, "Ohne diese 4 Zeilen weiter");
   await page.locator("#left-out table").waitFor();
   await expect.poll(() => textIn(page, "#left-out")).toContain("3; pinguin; Zoë; Ö; 5a");
-  await expectGoodLooks(page, "import-left-out");
+  await expectAccessibleEverywhere(page, "import-left-out");
   await page.goto(office.base);
   await page.getByText("Weitere Angaben").click();
-  await expectGoodLooks(page, "imports-options");
+  await expectAccessibleEverywhere(page, "imports-options");
 });
 
 test("a file that takes much away is held until the number is typed", async () => {
@@ -135,7 +115,7 @@ test("a file that takes much away is held until the number is typed", async () =
   await page.locator("#leavers table").waitFor();
   await page.locator("#changes table").waitFor();
   await expect.poll(() => page.locator("#leavers tbody tr").count()).toBe(22);
-  await expectGoodLooks(page, "import-held");
+  await expectAccessibleEverywhere(page, "import-held");
   await page.getByLabel("Wie viele Personen gehen?").fill("21");
   await press(page, "Import übernehmen");
   await expect.poll(() => page.getByRole("alert").innerText()).toContain("Die Zahl stimmt nicht");
@@ -146,7 +126,7 @@ test("a file that takes much away is held until the number is typed", async () =
   await expect
     .poll(() => textIn(page, "#moves"))
     .toContain("5a → 6a (18 Personen) Die Freigabe für Lernapp gilt jetzt");
-  await expectGoodLooks(page, "import-moved-up");
+  await expectAccessibleEverywhere(page, "import-moved-up");
 });
 
 test("the page of a file that is being read shows by itself how far it is, and ends asking", async () => {
@@ -162,16 +142,13 @@ test("the page of a file that is being read shows by itself how far it is, and e
     });
   await setProgress(20);
   await page.reload();
-  await expectGoodLooks(page, "import-reading");
+  await expectAccessibleEverywhere(page, "import-reading");
   await setProgress(70);
   await page.getByText("70 %").waitFor();
   const done = { state: "READY", progressPhase: null, progressPercent: null, progressAt: null } as const;
   await prisma.import.update({ where: { id }, data: done });
   await page.locator("#changes table").waitFor();
-  let asked = 0;
-  page.on("request", () => (asked += 1));
-  await page.waitForTimeout(5000);
-  expect(asked).toBe(0);
+  await expect.poll(() => page.locator("[hx-trigger^=every]").count()).toBe(0);
   await apply(page);
 });
 

@@ -2,19 +2,19 @@ import { join } from "node:path";
 import jsQR from "jsqr";
 import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
-import { beforeEach, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { GroupId, SchoolId } from "../../src/directory/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { makeRunningClock, startService } from "../support/service.ts";
 import { signInThere } from "../support/upstream-browser.ts";
 import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
-import { expectAccessible, expectReadable, useBrowser } from "./support/browser.ts";
+import { expectAccessibleEverywhere, useBrowser } from "./support/browser.ts";
 
 // The way that docs/own-login.en.md describes, from the set-up link to the first pupil. PICTURES names a folder for its
 // pictures; with PICTURES_LOCALE=de they are those of docs/own-login.de.md.
 const locale = process.env["PICTURES_LOCALE"] === "de" ? "de" : "en";
-const { newPage } = useBrowser();
+const { newPage, newPageAs } = useBrowser();
 const service = await startService({
   clock: makeRunningClock(),
   env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
@@ -26,14 +26,14 @@ const mostHeight = 900;
 
 async function look(page: Page, name: string, isPicture = true): Promise<void> {
   const folder = process.env["PICTURES"];
-  await page.waitForLoadState("networkidle");
+  await page.waitForLoadState();
   if (folder !== undefined && isPicture) {
     const file = locale === "en" ? `${name}.png` : `${name}.${locale}.png`;
     const height = await page.evaluate<number>("document.documentElement.scrollHeight");
     const clip = { x: 0, y: 0, width: page.viewportSize()!.width, height: Math.min(height, mostHeight) };
     await page.screenshot({ path: join(folder, file), fullPage: true, clip });
   }
-  await expectAccessible(page, name);
+  await expectAccessibleEverywhere(page, name);
 }
 
 let school: SchoolId;
@@ -41,7 +41,7 @@ let group: GroupId;
 let admin: PortalUser;
 let own: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   school = await make.school({ name: "Goethe-Gymnasium Musterstadt" });
   group = await make.group({ school, name: "5a" });
   await make.group({ school, name: "5b" });
@@ -58,14 +58,6 @@ beforeEach(async () => {
   admin = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   own = `${service.url}/admin/schools/${school}/own-login`;
 });
-
-const signIn = async (page: Page): Promise<void> => {
-  await page.goto(`${service.url}/sign-in`);
-  await page.locator("#username").fill(admin.username);
-  await page.locator("#password").fill(admin.password);
-  await page.locator("main form button.primary").first().click();
-  await page.waitForURL(`${service.url}/`);
-};
 
 /** Adds a connection of IServ and returns its page and the address of a set-up link. */
 async function addConnection(page: Page, name: string): Promise<{ connection: string; link: string }> {
@@ -103,9 +95,7 @@ test("from the set-up link to the first pupil, and to the one who is refused", a
     },
     "ada",
   );
-  const office = await newPage({ locale });
-  await signIn(office);
-  await office.goto(own);
+  const office = await newPageAs(admin, own, { locale });
   await look(office, "own-login-empty", false);
   const { connection, link } = await addConnection(office, "IServ");
   await look(office, "own-login-link", false);
@@ -176,48 +166,3 @@ test("from the set-up link to the first pupil, and to the one who is refused", a
   await stranger.locator("button[name=connection]").click();
   await stranger.waitForURL(`${service.url}/`);
 });
-
-test("the pages are usable on a phone, in the dark and without JavaScript", async () => {
-  signInThere(provider, { uuid: "7b1c2f0e-3d52-4c7e-8f6a", import_id: "4711", name: "Ada Beispiel" }, "ada");
-  const office = await newPage({ locale, size: "phone", colorScheme: "dark" });
-  await signIn(office);
-  const { connection, link } = await addConnection(office, "IServ 2");
-  const contact = await newPage({ locale, size: "phone", javaScript: false });
-  await contact.goto(link);
-  await contact.locator("main form button.primary").click();
-  await contact.waitForURL("**/start");
-  const address = contact.url().replace(/\/start$/, "");
-  await contact.goto(`${address}/provider`);
-  await enterValuesPlainly(contact);
-  await contact.waitForURL("**/check");
-  await contact.goto(`${address}/sign-in`);
-  await contact.waitForURL("**/result");
-  for (const step of ["start", "provider", "values", "check", "result", "switch-on"]) {
-    const seen = await newPage({ locale, size: "phone", colorScheme: step === "result" ? "dark" : "light" });
-    await seen.context().addCookies(await contact.context().cookies());
-    await seen.goto(`${address}/${step}`);
-    await shoot(seen, `phone-${step}`);
-    await expectAccessible(seen, `${step} on a phone`);
-  }
-  for (const page of [own, connection, `${connection}/links`, `${connection}/refusals`, `${own}/poster`]) {
-    await office.goto(page);
-    await shoot(office, `phone-${page.split("/").at(-1)!.slice(0, 12)}`);
-    await expectReadable(office, page);
-  }
-});
-
-/** Without scripts, axe cannot look. */
-async function enterValuesPlainly(page: Page): Promise<void> {
-  const redirectUri = await page.locator("#copy-redirectUri").inputValue();
-  provider.redirectUris.push(redirectUri);
-  await page.locator("main .actions a.primary").click();
-  await page.locator("#issuer").fill(provider.issuer);
-  await page.locator("#clientId").fill(clientId);
-  await page.locator("#secret").fill(clientSecret);
-  await page.locator("form[action$='/values'] button[type=submit]").click();
-}
-
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env["SCREENS"];
-  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
-}

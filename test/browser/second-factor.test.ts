@@ -2,7 +2,6 @@ import { generateKeyPairSync } from "node:crypto";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import world from "../../demo/demo.json" with { type: "json" };
-import { totpCode } from "../support/second-factor.ts";
 import { expectAccessible, useBrowser } from "./support/browser.ts";
 import { startDemoService, type DemoService } from "./support/demo-service.ts";
 import { expectHeading, logIn, press } from "./support/steps.ts";
@@ -104,21 +103,4 @@ test("an answer of a passkey is good once", async () => {
     maxRedirects: 0,
   });
   expect(again.status()).toBe(422);
-});
-
-test("an authenticator app is set up without JavaScript, from the picture or the key below it", async () => {
-  const page = await newPage({ javaScript: false, size: "phone" });
-  const [, admin] = world.staff;
-  await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
-  await logIn(page, admin!);
-  await page.getByRole("link", { name: "Authenticator-App einrichten" }).click();
-  await page.locator(".qr-code svg").waitFor();
-  const secret = (await page.locator("main code").textContent())!;
-  await page.getByLabel("Code aus der App").fill("000000");
-  await press(page, "Einrichten");
-  await page.getByText("Der Code stimmt nicht.").waitFor();
-  await expect.poll(() => page.locator("main code").textContent()).toBe(secret);
-  await page.getByLabel("Code aus der App").fill(totpCode(secret, service.clock()));
-  await press(page, "Einrichten");
-  await expectHeading(page, "Ihre Wiederherstellungscodes");
 });

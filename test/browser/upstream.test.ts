@@ -35,43 +35,40 @@ async function makePupil(): Promise<void> {
   signInThere(provider, { import_id: sourceSystemIdentifier });
 }
 
-test.each([{ javaScript: true }, { javaScript: false }])(
-  "a pupil finds the school, signs in with its login, arrives in the app, and signs out of both ($javaScript)",
-  async ({ javaScript }) => {
-    await makePupil();
-    const page = await newPage({ size: "phone", javaScript });
-    // The provider's own page of signing out wants a font.
-    await page.route(/fonts\.googleapis/, (route) => route.fulfill({ contentType: "text/css", body: "" }));
-    await page.goto(askFor(service, app).address);
-    await page.getByRole("link", { name: /eigenes Login/ }).click();
-    await expectHeading(page, "Such deine Schule");
-    if (javaScript) await expectAccessible(page, "search");
-    await page.getByLabel("Name und Ort deiner Schule").fill("goethe");
-    await press(page, "Suchen");
-    if (javaScript) await expectAccessible(page, "found");
-    await press(page, "Goethe-Gymnasium, Town");
-    const button = /^Mit IServ von Goethe-Gymnasium anmelden$/;
-    await page.getByRole("button", { name: button }).waitFor();
-    await expect.poll(() => page.locator("#password").count()).toBe(0);
-    if (javaScript) await expectAccessible(page, "sign-in page");
-    await press(page, button);
-    await press(page, "Ja, erlauben");
-    expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+test("a pupil finds the school, signs in with its login, arrives in the app, and signs out of both", async () => {
+  await makePupil();
+  const page = await newPage({ size: "phone" });
+  // The provider's own page of signing out wants a font.
+  await page.route(/fonts\.googleapis/, (route) => route.fulfill({ contentType: "text/css", body: "" }));
+  await page.goto(askFor(service, app).address);
+  await page.getByRole("link", { name: /eigenes Login/ }).click();
+  await expectHeading(page, "Such deine Schule");
+  await expectAccessible(page, "search");
+  await page.getByLabel("Name und Ort deiner Schule").fill("goethe");
+  await press(page, "Suchen");
+  await expectAccessible(page, "found");
+  await press(page, "Goethe-Gymnasium, Town");
+  const button = /^Mit IServ von Goethe-Gymnasium anmelden$/;
+  await page.getByRole("button", { name: button }).waitFor();
+  await expect.poll(() => page.locator("#password").count()).toBe(0);
+  await expectAccessible(page, "sign-in page");
+  await press(page, button);
+  await press(page, "Ja, erlauben");
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
 
-    // With a session at the login, the browser passes it, this service and the app without a page.
-    await page.context().clearCookies({ name: "_session" });
-    await page.goto(askFor(service, app).address);
-    await press(page, button);
-    expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+  // With a session at the login, the browser passes it, this service and the app without a page.
+  await page.context().clearCookies({ name: "_session" });
+  await page.goto(askFor(service, app).address);
+  await press(page, button);
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
 
-    const leave = new URLSearchParams({ client_id: app.clientId, post_logout_redirect_uri: bye });
-    await page.goto(`${service.url}/oauth2/sessions/logout?${leave.toString()}`);
-    await press(page, "Ja, abmelden");
-    await page.waitForURL(`${provider.issuer}/session/end**`);
-    await page.locator("button[value=yes]").click();
-    await page.waitForURL(bye);
-  },
-);
+  const leave = new URLSearchParams({ client_id: app.clientId, post_logout_redirect_uri: bye });
+  await page.goto(`${service.url}/oauth2/sessions/logout?${leave.toString()}`);
+  await press(page, "Ja, abmelden");
+  await page.waitForURL(`${provider.issuer}/session/end**`);
+  await page.locator("button[value=yes]").click();
+  await page.waitForURL(bye);
+});
 
 test("the page of a failure is accessible and leads back; staff find the password form", async () => {
   const page = await newPage({ locale: "de", size: "phone" });

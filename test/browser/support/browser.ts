@@ -1,7 +1,11 @@
 import { existsSync } from "node:fs";
-import axe, { type AxeResults } from "axe-core";
+import { join } from "node:path";
+import axe, { type AxeResults, type RunOptions } from "axe-core";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterEach, expect } from "vitest";
+import { makeBrowser } from "../../support/browser.ts";
+import { signIn } from "../../support/portal.ts";
+import type { Login } from "../../support/token.ts";
 
 export const sizes = {
   phone: { width: 360, height: 740 },
@@ -35,21 +39,21 @@ export const chromiumOptions = {
   timeout: 120_000,
 };
 
+let shared: Promise<Browser> | undefined;
+
+/** The Chromium of all test files that this process runs; Playwright ends it with the process. */
+export const openChromium = (): Promise<Browser> => (shared ??= chromium.launch(chromiumOptions));
+
 /**
- * A Chromium for the test file; `newPage` opens a browser profile of its own.
+ * `newPage` opens a browser profile of its own, and `newPageAs` one that has the session of somebody who signed in.
  *
  * Errors: a message in the console that is no failed status, such as a breach of the Content-Security-Policy, fails
  *         the test.
  */
-export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
-  let browser: Browser;
+export function useBrowser() {
   let contexts: BrowserContext[] = [];
   let complaints: string[] = [];
 
-  beforeAll(async () => {
-    browser = await chromium.launch(chromiumOptions);
-  });
-  afterAll(() => browser.close());
   afterEach(async () => {
     await Promise.all(contexts.map((context) => context.close()));
     const heard = complaints;
@@ -58,39 +62,53 @@ export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
     expect(heard).toEqual([]);
   });
 
-  return {
-    async newPage(look = {}) {
-      const context = await browser.newContext({
-        locale: look.locale ?? "de",
-        colorScheme: look.colorScheme ?? "light",
-        viewport: sizes[look.size ?? "desk"],
-        javaScriptEnabled: look.javaScript ?? true,
-      });
-      contexts.push(context);
-      context.setDefaultTimeout(120_000);
-      context.on("console", (message) => {
-        const isStatus = /the server responded with a status of [45]\d\d/.test(message.text());
-        if (["error", "warning"].includes(message.type()) && !isStatus) complaints.push(message.text());
-      });
-      return context.newPage();
-    },
-  };
+  async function newPage(look: Look = {}): Promise<Page> {
+    const context = await (
+      await openChromium()
+    ).newContext({
+      locale: look.locale ?? "de",
+      colorScheme: look.colorScheme ?? "light",
+      viewport: sizes[look.size ?? "desk"],
+      javaScriptEnabled: look.javaScript ?? true,
+    });
+    contexts.push(context);
+    context.setDefaultTimeout(120_000);
+    context.on("console", (message) => {
+      const isStatus = /the server responded with a status of [45]\d\d/.test(message.text());
+      if (["error", "warning"].includes(message.type()) && !isStatus) complaints.push(message.text());
+    });
+    return context.newPage();
+  }
+
+  async function newPageAs(login: Login, url: string, look: Look = {}): Promise<Page> {
+    const page = await newPage(look);
+    const { origin } = new URL(url);
+    // A session is bound to the kind of browser that signed in.
+    const browser = makeBrowser(origin, { "user-agent": "HeadlessChrome/1 (X11; Linux)" });
+    await signIn(browser, login);
+    await page.context().addCookies(browser.cookies().map((cookie) => ({ ...cookie, url: origin })));
+    await page.goto(url);
+    return page;
+  }
+
+  return { newPage, newPageAs };
 }
 
-/** Expects that axe finds nothing and that nothing is wider than the window. */
-export async function expectReadable(page: Page, name = page.url()): Promise<void> {
-  await page.waitForLoadState();
-  expect(page.frames(), "axe looks at the main frame only").toHaveLength(1);
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>(runAxe);
-  expect(
-    violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`),
-    name,
-  ).toEqual([]);
-  expect(
-    await page.evaluate("document.documentElement.scrollWidth - innerWidth"),
-    `${name} is too wide`,
-  ).toBeLessThanOrEqual(0);
+const { SCREENSHOTS: shots } = process.env;
+let shotCount = 0;
+
+/** Keeps a picture of the page where SCREENSHOTS names a folder. */
+async function shoot(page: Page, name: string): Promise<void> {
+  if (shots === undefined) return;
+  const file = `${String((shotCount += 1)).padStart(3, "0")}-${name.replace(/[^\w-]+/g, "-").slice(-60)}.png`;
+  await page.screenshot({ path: join(shots, file), fullPage: true });
+}
+
+/** Expects that nothing is wider than the window. */
+export async function expectToFit(page: Page, name: string): Promise<void> {
+  const width = page.viewportSize()!.width;
+  const tooWide = "document.documentElement.scrollWidth - innerWidth";
+  expect(await page.evaluate(tooWide), `${name} is too wide for ${width}`).toBeLessThanOrEqual(0);
   expect(await page.evaluate(brokenOnPhone), `${name} on a phone`).toEqual([]);
 }
 
@@ -100,8 +118,46 @@ const brokenOnPhone = `innerWidth > 640 || !document.querySelector(".navigation 
   ...[...document.querySelectorAll("table.stacked")].filter((table) => table.scrollWidth > table.parentElement.clientWidth).map((table) => table.outerHTML),
 ]`;
 
-/** Results other than violations in brief, because they are not looked at. */
-const runAxe = `axe.run({ resultTypes: ["violations"], rules: { "target-size": { enabled: true } } })`;
+const looked = new Set<string>();
+
+/** Remembers parts of pages. Returns whether one of them is new. */
+function isNew(parts: readonly string[]): boolean {
+  const before = looked.size;
+  for (const part of parts) looked.add(part);
+  return looked.size > before;
+}
+
+/** The elements of a page without texts, addresses and ids: pages that have the same are the same to axe. */
+const skeleton = `document.documentElement.outerHTML
+  .replace(/ (?!class|type|role|aria-|lang|alt|title|hidden|disabled)[\\w-]+="[^"]*"/g, "")
+  .replace(/ (aria-[a-z]+|alt|title)="[^"]+"/g, " $1")
+  .replace(/>[^<]+</g, ">.<")`;
+
+/** What the colors of a page depend on: each element with its class and that of its parent. */
+const painted = `[...document.querySelectorAll("body *")]
+  .map((one) => "dark " + [one.parentElement, one].map(({ localName, className, type }) => [localName, className, type]).join(" > "))`;
+
+/** Expects that axe finds nothing. */
+async function expectNoViolation(page: Page, name: string, options: RunOptions): Promise<void> {
+  expect(page.frames(), "axe looks at the main frame only").toHaveLength(1);
+  if (await page.evaluate("!window.axe")) await page.evaluate(axe.source);
+  // Results other than violations in brief, because they are not looked at.
+  const run: RunOptions = { resultTypes: ["violations"], preload: false, ...options };
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(run)})`);
+  expect(
+    violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`),
+    name,
+  ).toEqual([]);
+}
+
+/** Expects that axe finds nothing and that nothing is wider than the window. */
+export async function expectReadable(page: Page, name = page.url()): Promise<void> {
+  await page.waitForLoadState();
+  await shoot(page, name);
+  if (isNew([JSON.stringify(page.viewportSize()) + (await page.evaluate<string>(skeleton))]))
+    await expectNoViolation(page, name, { rules: { "target-size": { enabled: true } } });
+  await expectToFit(page, name);
+}
 
 /** Expects besides that every control is big enough to tap. */
 export async function expectAccessible(page: Page, name = page.url()): Promise<void> {
@@ -112,3 +168,21 @@ export async function expectAccessible(page: Page, name = page.url()): Promise<v
 const lowControls = `[...document.querySelectorAll("main a, main button, main input:not([type=hidden])")]
   .filter((control) => !control.closest("p, li") && (control.closest("label") ?? control).getBoundingClientRect().height < 44)
   .map((control) => control.outerHTML)`;
+
+/** Expects the same of a page on every screen and in both color schemes; what depends on neither is looked at once. */
+export async function expectAccessibleEverywhere(page: Page, name = page.url(), expectIt = expectAccessible) {
+  const own = page.viewportSize()!;
+  await page.setViewportSize(sizes.phone);
+  await expectIt(page, name);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await shoot(page, `${name}-dark`);
+  if (isNew(await page.evaluate<string[]>(painted)))
+    await expectNoViolation(page, `${name} in the dark`, { runOnly: ["color-contrast"] });
+  await page.emulateMedia({ colorScheme: "light" });
+  for (const size of [sizes.whiteboard, sizes.desk]) {
+    await page.setViewportSize(size);
+    await shoot(page, `${name}-${size.width}`);
+    await expectToFit(page, name);
+  }
+  await page.setViewportSize(own);
+}

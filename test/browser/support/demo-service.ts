@@ -2,8 +2,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import demo from "../../../demo/demo.json" with { type: "json" };
 import { loadDemoWorld } from "../../../demo/load.ts";
-import { hashPassword, setPasswordHash } from "../../../src/accounts/index.ts";
+import { setPasswordHash } from "../../../src/accounts/index.ts";
 import { testDatabase } from "../../support/database.ts";
+import { hashQuickly } from "../../support/quick-hash.ts";
 import { makeTestClock, startService, type TestService } from "../../support/service.ts";
 import { serve } from "../../support/serve.ts";
 
@@ -18,7 +19,13 @@ export type DemoService = TestService & {
 export async function startDemoService(): Promise<DemoService> {
   const db = await testDatabase();
   const appUrl = await startAppServer();
-  await loadDemoWorld(db, { now: new Date(), production: false, restoreWindowDays: 30, hashPassword, setPasswordHash });
+  await loadDemoWorld(db, {
+    now: new Date(),
+    production: false,
+    restoreWindowDays: 30,
+    hashPassword: hashQuickly,
+    setPasswordHash,
+  });
   await db.pool.query("UPDATE app SET redirect_uris = $1, post_logout_redirect_uris = $2, login_url = $3", [
     [`${appUrl}/callback`],
     [`${appUrl}/bye`],

@@ -6,12 +6,12 @@ import * as pages from "../../../src/sign-on/forms/pages/index.ts";
 
 const app = { name: "Lernapp", logoPath: null };
 const longApp = {
-  name: "Interaktives Mathematik-Übungsportal Niedersachsen-Bremen Sekundarstufe",
+  name: "Interaktives Mathematik-Übungsportal Niedersachsen-Bremen Sekundarstufe <i id=markup>",
   logoPath: "/assets/logo-of-the-test.png",
 };
-const longName = "Maximiliane-Josephine Freifrau von Hohenlohe-Waldenburg-Schillingsfürst";
+const longName = "Maximiliane-Josephine Freifrau von Hohenlohe-Waldenburg-Schillingsfürst <i id=markup>";
 const longSchool =
-  "Staatliche Berufsschule für Elektrotechnik, Informationstechnologie und Kommunikationsgestaltung, Außenstelle Nord";
+  "Staatliche Berufsschule für Elektrotechnik, Informationstechnologie und Kommunikationsgestaltung <i id=markup>";
 const personName = "Bo Muster";
 const claims = {
   name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" },
