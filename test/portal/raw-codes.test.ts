@@ -1,3 +1,4 @@
+// @module-tag slow
 import { hash, randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { loadDemoWorld } from "../../demo/load.ts";
