@@ -4,6 +4,7 @@ import { makeStaff } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { getAppToken } from "../support/token.ts";
+import { untilWaiting } from "../support/waiting.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -31,12 +32,10 @@ const ask = (path: string, token: string) =>
 const askAndCancel = (path: string, token: string) =>
   whileLocked(async () => {
     const answer = ask(path, token);
-    const cancelled = () =>
-      service.db.pool.query(
-        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'relation'`,
-      );
-    await expect.poll(async () => (await cancelled()).rowCount).toBe(1);
+    await untilWaiting(service.db);
+    await service.db.pool.query(
+      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
     return answer;
   });
 

@@ -1,4 +1,3 @@
-// @module-tag slow
 import { createServer, type AddressInfo } from "node:net";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { OutboundPolicy } from "../../src/platform/outbound/guarded-request.ts";
@@ -38,13 +37,12 @@ async function logOf(endpointId: string, of: WebhookWorld): Promise<Attempt[]> {
 }
 
 test("a receiver that does not answer in time is a failure after the timeout, and is hung up on", async () => {
-  let isHungUp = false;
-  receiver.script((_call, response) => response.on("close", () => (isHungUp = true)));
+  const { promise: isHungUp, resolve: hungUp } = Promise.withResolvers<null>();
+  receiver.script((_call, response) => response.on("close", () => hungUp(null)));
   const [attempt] = await deliver(receiver.url, impatient, await impatient.app());
   expect(attempt).toMatchObject({ status: null, error: expect.stringContaining("ETIMEDOUT") as string });
   expect(attempt!.durationMs).toBeGreaterThanOrEqual(390);
-  expect(attempt!.durationMs).toBeLessThan(60_000);
-  await expect.poll(() => isHungUp).toBe(true);
+  await isHungUp;
 });
 
 test("one that sends its answer drop by drop is held to the same time", async () => {
@@ -78,14 +76,14 @@ test("one that closes early, before or within its answer, is a failure that is t
 });
 
 test("one that answers 10 MB is cut off after 4 KiB, and its status counts", async () => {
-  let isHungUp = false;
+  const { promise: isHungUp, resolve: hungUp } = Promise.withResolvers<null>();
   receiver.script((_call, response) => {
     response.writeHead(200).write(Buffer.alloc(10_000_000, "x"));
-    response.on("close", () => (isHungUp = true));
+    response.on("close", () => hungUp(null));
   });
   const [attempt] = await deliver();
   expect([attempt!.status, attempt!.answer]).toEqual([200, "x".repeat(4096)]);
-  await expect.poll(() => isHungUp).toBe(true);
+  await isHungUp;
 });
 
 test("an answer that is no text is kept as it came", async () => {
@@ -158,7 +156,9 @@ test("a name is resolved anew for each connection: one that later leads inside i
 
 test("an endpoint that hangs does not keep the others waiting", async () => {
   const { promise: isOver, resolve: giveUp } = Promise.withResolvers<null>();
-  receiver.script(async (call, response) => {
+  const { promise: haveAll, resolve: gotAll } = Promise.withResolvers<null>();
+  receiver.script(async (call, response, nth) => {
+    if (call.path === "/well" && nth === 100) gotAll(null);
     if (call.path === "/hang") await isOver;
     response.writeHead(call.path === "/hang" ? 500 : 204).end();
   });
@@ -172,7 +172,7 @@ test("an endpoint that hangs does not keep the others waiting", async () => {
   await world.run("fanOut");
   let hasEnded = false;
   const running = world.run("deliver").then(() => (hasEnded = true));
-  await expect.poll(() => receiver.received.filter(({ path }) => path === "/well").length, { interval: 5 }).toBe(100);
+  await haveAll;
   // The others have theirs while the one that hangs still does.
   expect(hasEnded).toBe(false);
   giveUp(null);
