@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import { sweepBatch } from "../../src/platform/jobs/batches.ts";
