@@ -1,4 +1,5 @@
 import tseslint from "typescript-eslint";
+import { apart, everything, filesTagged } from "./test/support/suites.ts";
 
 const noEnvironment = [
   "error",
@@ -48,6 +49,30 @@ const ownWalks = {
   selector:
     "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",
   message: "How often and from which seed a property is tried is said by walks() of test/support/walks.ts.",
+};
+
+const polling = {
+  selector: [
+    "CallExpression[callee.object.name='expect'][callee.property.name='poll']",
+    "CallExpression[callee.object.name='vi'][callee.property.name=/^wait(For|Until)$/]",
+  ].join(", "),
+  message: "In the fast suite time stands still: run the jobs, or await the promise or event itself.",
+};
+const slowOnly = {
+  paths: [
+    { name: "node:child_process", message: "A test that starts programs says `// @module-tag slow` at its head." },
+    {
+      name: "node:timers/promises",
+      importNames: ["setTimeout"],
+      message: "A test that waits for real time says `// @module-tag slow` at its head.",
+    },
+  ],
+  patterns: [
+    {
+      regex: "/support/programs?\\.ts$",
+      message: "A test that starts programs says `// @module-tag slow` at its head.",
+    },
+  ],
 };
 
 export default tseslint.config(
@@ -172,6 +197,14 @@ export default tseslint.config(
     files: ["{bench,test}/**/*.ts", "**/*.test.ts"],
     rules: {
       "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks, ownTimeout],
+    },
+  },
+  {
+    files: [everything],
+    ignores: [apart, ...filesTagged("slow")],
+    rules: {
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks, ownTimeout, polling],
+      "no-restricted-imports": ["error", slowOnly],
     },
   },
   {

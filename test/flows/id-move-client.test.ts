@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 /** Throws at the nth write from now on and at all later ones, as if the process died there; null: never. */
-type Death = { writes: number | null };
+type Death = { writes: number | null; killed?: () => void };
 
 /** The copy of the package with a table of the app's own beside it. */
 function openStore(file: string, death: Death): Store {
@@ -55,7 +55,10 @@ function openStore(file: string, death: Death): Store {
   return {
     ...copy,
     async write(batch) {
-      if (death.writes !== null && death.writes-- <= 0) throw new Error("killed");
+      if (death.writes !== null && death.writes-- <= 0) {
+        death.killed?.();
+        throw new Error("killed");
+      }
       await copy.write(batch);
       for (const { from, to } of batch.rekey ?? []) move.run(to, from);
     },
@@ -138,10 +141,10 @@ test("a copy is moved to the new ids, loses nobody and doubles nobody, whenever 
   await change((it) => softDeletePerson(it, { personId: gone, ...origin }));
   await change((it) => deletePerson(it, { personId: gone, forget: () => Promise.resolve() }));
   await change((it) => updatePerson(it, { personId: changed, role: "TEACHER" }));
-  const death: Death = { writes: 0 };
-  const dying = openSync("webhook.db", death);
+  const { promise: death, resolve: killed } = Promise.withResolvers<undefined>();
+  const dying = openSync("webhook.db", { writes: 0, killed: () => killed(undefined) });
   await deliverTo(dying);
-  await expect.poll(() => death.writes).toBeLessThan(0);
+  await death;
   await dying.close();
   expect(await call("POST", `${path}/cut-over`)).toMatchObject({ status: 204 });
   const late = await make.person({ school, groups: [group] });

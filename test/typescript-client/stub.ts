@@ -20,7 +20,7 @@ export const problem = (status: number, code: string, headers: Record<string, st
   );
 
 /** `firstCall` ends when the first request that is not for a token has arrived. */
-export type Stub = { client: Client; calls: Call[]; tokenCalls: Call[]; firstCall: Promise<void> };
+export type Stub = { client: Client; calls: Call[]; tokenCalls: Call[]; firstCall: Promise<undefined> };
 
 /** A client whose service is a function; tokens are `token-1`, `token-2` and so on. */
 export function makeStub(
@@ -33,13 +33,13 @@ export function makeStub(
   } & Partial<ClientOptions> = {},
 ): Stub {
   const [calls, tokenCalls]: Call[][] = [[], []];
-  const { promise: firstCall, resolve: arrived } = Promise.withResolvers<void>();
+  const { promise: firstCall, resolve: arrived } = Promise.withResolvers<undefined>();
   const fetch = async (request: Request): Promise<Response> => {
     const call = { url: new URL(request.url), headers: request.headers, body: await request.text() };
     request.signal.throwIfAborted();
     const [list, answerer] = call.url.pathname === "/oauth2/token" ? [tokenCalls!, token] : [calls!, answer];
     list.push(call);
-    if (list === calls) arrived();
+    if (list === calls) arrived(undefined);
     return answerer(call, list.length);
   };
   const issuer = "https://login.example.org/";

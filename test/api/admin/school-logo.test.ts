@@ -1,3 +1,4 @@
+// eslint-disable-next-line no-restricted-imports -- pdfimages lists what is in a PDF, and ends at once
 import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { crc32, deflateSync } from "node:zlib";
