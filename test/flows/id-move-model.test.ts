@@ -101,7 +101,11 @@ const verbs = {
   callOff: inMove((tx, clientId) => callOffIdMove(tx, clientId, origin())),
   cutOver: inMove((tx, clientId) => cutOverIdMove(tx, clientId, origin())),
   work,
-  meet: (world: World) => Promise.all([work(), work(), create(world, 0), create(world, 0)]),
+  /** Ends once all have, also those that go on when one fails. */
+  async meet(world: World) {
+    const outcomes = await Promise.allSettled([work(), work(), create(world, 0), create(world, 0)]);
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  },
 };
 
 /** What is asked for may not be possible now. */
