@@ -28,6 +28,10 @@ export const readPdfText = (pdf: Buffer): string =>
 /** The text of the pages of a PDF. */
 export const readPages = (pdf: Buffer): string[] => readPdfText(pdf).split("\f").slice(0, -1);
 
+/** The pictures in a PDF, a line each. */
+export const listPdfImages = (pdf: Buffer): string[] =>
+  execFileSync("pdfimages", ["-list", "-"], { input: pdf }).toString().split("\n").slice(2, -1);
+
 /** What the QR code of a card says, and how wide it is in millimetres. Shape: `place` counts the cards of a page. */
 export function readQr({ data, width, height }: PNG, place: number): { text: string | undefined; millimetres: number } {
   const [columns, rows] = [2, 4];

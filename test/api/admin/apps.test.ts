@@ -15,8 +15,6 @@ const own = await make.app({ name: "Änderbar" });
 const foreign = await make.app({ name: "Zebra" });
 const operator = await makeStaff(service, "OPERATOR");
 const partner = await makeStaff(service, "PARTNER", { clientIds: [own.clientId] });
-const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
 
 const without = ({ status, body }: Sent) => ({ status, body: { ...(body as object), requestId: null } });
 const auditOf = (clientId: string, action: string) => service.db.prisma.audit.findMany({ where: { clientId, action } });
@@ -86,12 +84,9 @@ test("an app is registered once, with a secret that is in no audit line", async 
   expect(refusalOf(await operator.call("POST", "/apps", { body: refused }))).toEqual([400, "uri_refused"]);
 });
 
-test("only an operator registers apps with scopes, deletes apps and gives scopes, those of this API too", async () => {
-  for (const { call } of [partner, admin, secretary]) {
-    const body = { name: "x", scopes: ["openid"] };
-    expect(refusalOf(await call("POST", "/apps", { body }))).toEqual([403, "role_forbids"]);
-    expect(refusalOf(await call("DELETE", `/apps/${own.clientId}`))).toEqual([403, "role_forbids"]);
-  }
+test("only an operator registers apps with scopes and gives scopes, those of this API too", async () => {
+  const body = { name: "x", scopes: ["openid"] };
+  expect(refusalOf(await partner.call("POST", "/apps", { body }))).toEqual([403, "role_forbids"]);
   const path = `/apps/${own.clientId}`;
   for (const scopes of [["openid", "admin:write"], ["openid"], []]) {
     const sent = await partner.call("PATCH", path, { body: { scopes } });
@@ -129,8 +124,6 @@ test("an operator and a partner set a second platform name; the service's own an
       expect((given.body as { message: string }).message).toContain(message);
     }
   expect(await platformOf()).toBe("older");
-  for (const { call } of [admin, secretary])
-    expect(refusalOf(await call("PATCH", path, { body: { scopePlatform: "other" } }))).toEqual([403, "role_forbids"]);
   const other = await partner.call("PATCH", `/apps/${foreign.clientId}`, { body: { scopePlatform: "other" } });
   expect(refusalOf(other)).toEqual([404, "app_not_found"]);
   expect((await partner.call("PATCH", path, { body: { scopePlatform: null } })).status).toBe(204);
@@ -141,7 +134,7 @@ test("an operator and a partner set a second platform name; the service's own an
 });
 
 test("an operator sees all apps, a partner their own; another one is answered as one that does not exist", async () => {
-  const names = async ({ call }: typeof admin, query = "") =>
+  const names = async ({ call }: typeof operator, query = "") =>
     ((await call("GET", `/apps?limit=1000${query}`)).body as Schemas["AdminApp"][]).map(({ name }) => name);
   expect(await names(partner)).toEqual(["Änderbar"]);
   const all = await names(operator);
@@ -154,11 +147,6 @@ test("an operator sees all apps, a partner their own; another one is answered as
   expect((await operator.call("POST", "/staff-roles", { body: given })).status).toBe(201);
   expect(await names(both)).toEqual(["Änderbar"]);
   expect(refusalOf(await both.call("GET", `/apps/${foreign.clientId}`))).toEqual([404, "app_not_found"]);
-  const support = await makeStaff(service, "SUPPORT", { schoolIds: [school] });
-  const district = await makeStaff(service, "DISTRICT", { schoolIds: [school] });
-  for (const { call } of [secretary, admin, support, district])
-    for (const path of ["/apps", `/apps/${foreign.clientId}`])
-      expect(refusalOf(await call("GET", path))).toEqual([403, "role_forbids"]);
   const first = await operator.call("GET", "/apps?limit=1");
   const next = /<\/admin\/v1([^>]+)>/.exec(first.headers.get("link")!)![1]!;
   expect((await operator.call("GET", next)).body).toMatchObject([{ name: all[1] }]);
@@ -229,7 +217,6 @@ test("a secret is rotated once for one key, shown once, and the old one ends whe
   ]);
   const leaked = await operator.call("POST", `${path}/secret`, { body: { keepOldSeconds: 0 } });
   expect([leaked.body, await getsToken(clientId, now!)]).toMatchObject([{ oldSecretEndsAt: null }, false]);
-  expect(refusalOf(await admin.call("POST", `${path}/secret`))).toEqual([403, "role_forbids"]);
 });
 
 test("the tokens that an app has got for itself end with a secret that leaked, and not with one that is replaced", async () => {

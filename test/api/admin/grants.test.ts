@@ -182,22 +182,14 @@ test("a group of another school, and roles or groups that do not fit the kind, a
   expect(codeOf((await admin.call("GET", pathOf(school, clientId))).body)).toBe("grant_not_found");
 });
 
-test("a secretary, a partner and support change no grant; partners and support read those of theirs", async () => {
+test("partners and support read the grants of theirs", async () => {
   const { clientId } = await make.app();
   const { clientId: foreign } = await make.app();
   await make.grant({ app: clientId, school });
   await make.grant({ app: foreign, school });
   const path = pathOf(school, clientId);
-  const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
   const partner = await makeStaff(service, "PARTNER", { clientIds: [clientId] });
   const support = await makeStaff(service, "SUPPORT", { schoolIds: [school] });
-  for (const { call } of [secretary, partner, support]) {
-    const sent = await call("PUT", path, { body: nobody });
-    expect([sent.status, codeOf(sent.body)]).toEqual([403, "role_forbids"]);
-    expect((await call("DELETE", path)).status).toBe(403);
-  }
-  expect((await secretary.call("GET", path)).status).toBe(403);
-  expect((await secretary.call("GET", "/grants")).status).toBe(403);
   expect((await support.call("GET", path)).status).toBe(200);
   expect((await partner.call("GET", path)).status).toBe(200);
   const other = await partner.call("GET", pathOf(school, foreign));

@@ -14,9 +14,7 @@ type Taken = Schemas["TakenDeliveries"];
 const env = { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" };
 const service = await startService({ env });
 const make = makeMakers(service.db);
-const school = await make.school();
 const operator = await makeStaff(service, "OPERATOR");
-const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 const receiver = await startReceiver(answer(204));
 
 const { runJob } = service;
@@ -245,12 +243,10 @@ test("nobody else may fetch, report or replay, and an endpoint with an address i
       expect(refusalOf(await other.call("POST", `${place}/${end}`, { body: given })), `${place} ${end}`).toEqual([
         ...[404, "webhook_endpoint_not_found"],
       ]);
-    expect(refusalOf(await admin.call("POST", `${path}/${end}`, { body: given }))).toEqual([403, "role_forbids"]);
   }
   const foreign = await otherListener.report(attemptOf(one!.deliveryId, 204));
   expect(refusalOf(foreign)).toEqual([404, "webhook_delivery_not_found"]);
   const own = { body: { clientId: other.clientId, eventTypes: ["person"] } };
-  expect(refusalOf(await admin.call("POST", "/webhook-listeners", own))).toEqual([403, "role_forbids"]);
   const stranger = await makeWorld();
   expect(refusalOf(await stranger.call("POST", "/webhook-listeners", own))).toEqual([404, "app_not_found"]);
 });

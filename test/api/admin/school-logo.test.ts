@@ -1,5 +1,3 @@
-// eslint-disable-next-line no-restricted-imports -- pdfimages lists what is in a PDF, and ends at once
-import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { crc32, deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -7,6 +5,7 @@ import { makePrintable } from "../../../src/platform/images/printable-image.ts";
 import { admin as api, makeStaff, refusalOf } from "../../support/admin.ts";
 import { jpeg, makePng } from "../../support/images.ts";
 import { makeMakers } from "../../support/make.ts";
+import { listPdfImages } from "../../support/read-cards.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken } from "../../support/token.ts";
 
@@ -104,10 +103,8 @@ test("an interlaced image is taken, and one whose data grows to much more than i
   expect(makePrintable(makeOf(20_000_000))).toBeNull();
 });
 
-test("only those who run the school change its logo, and that of another school does not exist for them", async () => {
+test("the logo of another school does not exist", async () => {
   expect((await put(makePng())).status).toBe(204);
-  expect(refusalOf(await secretary.call("PUT", path, { body: makePng() }))).toEqual([403, "role_forbids"]);
-  expect(refusalOf(await secretary.call("DELETE", path))).toEqual([403, "role_forbids"]);
   expect((await read()).status).toBe(200);
   const other = `/schools/${otherSchool}/logo`;
   const operator = await makeStaff(service, "OPERATOR");
@@ -138,8 +135,7 @@ test("cards are printed with the logo of their school, and without one as before
       method: "POST",
       headers: { authorization: `Bearer ${token}` },
     });
-    const input = Buffer.from(await printed.arrayBuffer());
-    return execFileSync("pdfimages", ["-list", "-"], { input }).toString().split("\n").slice(2, -1);
+    return listPdfImages(Buffer.from(await printed.arrayBuffer()));
   };
   await put(jpeg);
   expect(await listImages()).toEqual([expect.stringMatching(/ image +8 +6 +rgb .* jpeg /)]);

@@ -18,7 +18,6 @@ for (const { clientId } of [app, second]) await make.grant({ app: clientId, scho
 await make.grant({ app: app.clientId, school: other, groups: [elsewhere] });
 const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
 const stranger = await makeStaff(service, "SECRETARY", { schoolIds: [other] });
-const support = await makeStaff(service, "SUPPORT", { schoolIds: [school] });
 const scopes = ["openid", "offline_access", "profile"] as const;
 
 async function makePupil(): Promise<{ personId: PersonId; login: Login }> {
@@ -62,7 +61,6 @@ test("staff see where a person is signed in, and end one place without touching 
 
   const shared = all.find(({ kind, apps }) => kind === "BROWSER" && apps.length === 2)!;
   const path = `/people/${personId}/sessions/${shared.id}`;
-  expect(refusalOf(await support.call("DELETE", path))).toEqual([403, "role_forbids"]);
   expect(refusalOf(await stranger.call("DELETE", path))).toEqual([404, "person_not_found"]);
   expect((await secretary.call("DELETE", path)).status).toBe(204);
   expect(refusalOf(await secretary.call("DELETE", path))).toEqual([404, "session_not_found"]);
@@ -105,7 +103,6 @@ test("a withdrawn consent ends the tokens of that app, and the person is asked a
   ]);
   expect((await secretary.call("GET", `${path}?limit=1`)).headers.get("link")).toContain('rel="next"');
   const one = `${path}/${app.clientId}`;
-  expect(refusalOf(await support.call("DELETE", one))).toEqual([403, "role_forbids"]);
   expect((await secretary.call("DELETE", one)).status).toBe(204);
   expect(refusalOf(await secretary.call("DELETE", one))).toEqual([404, "consent_not_found"]);
   expect([await refresh(alpha.refresh_token!), await refresh(beta.refresh_token!, second)]).toEqual([400, 200]);

@@ -12,8 +12,6 @@ const [school, other] = [await make.school(), await make.school()];
 const app = (await make.app()).clientId;
 const operator = (await makeStaff(service, "OPERATOR")).call;
 const { app: adminApp, call: admin } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-const secretary = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
-const partner = (await makeStaff(service, "PARTNER", { clientIds: [app] })).call;
 
 const colleague = (at = school): Promise<PersonId> => make.person({ school: at, role: "TEACHER" });
 const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
@@ -147,8 +145,6 @@ describe("giving", () => {
     for (const [body, status, refused] of refusals)
       expect(refusalOf(await give(admin, body)), JSON.stringify(body)).toEqual([status, refused]);
     expect(without(await give(admin, secretaryOf(foreign)))).toEqual(without(await give(admin, secretaryOf(missing))));
-    for (const call of [secretary, partner])
-      expect(refusalOf(await give(call, secretaryOf(own)))).toEqual([403, "role_forbids"]);
     expect(await linesAbout(own)).toEqual([]);
   });
 });
@@ -184,7 +180,6 @@ describe("withdrawing", () => {
       schoolIds: [school],
     });
     expect(refusalOf(await admin("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_beyond_own"]);
-    expect(refusalOf(await secretary("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_forbids"]);
   });
 
   test("the last operator stays", async () => {
@@ -212,6 +207,7 @@ describe("listing", () => {
     const filters = [`person=${personId}`, `person=${personId}&role=SECRETARY`, `person=${personId}&school=${school}`];
     for (const filter of filters) expect(idsOf(await admin("GET", `/staff-roles?${filter}`))).toEqual([made.id]);
     expect((await admin("GET", `/staff-roles?person=${personId}&role=DISTRICT`)).body).toEqual([]);
+    await makeStaff(service, "PARTNER", { clientIds: [app] });
     expect((await operator("GET", `/staff-roles?app=${app}`)).body).toMatchObject([
       { role: "PARTNER", clientIds: [app] },
     ]);
@@ -222,7 +218,6 @@ describe("listing", () => {
     ];
     for (const [filter, refused] of refusals)
       expect(refusalOf(await admin("GET", `/staff-roles?${filter}`))).toEqual([404, refused]);
-    expect(refusalOf(await secretary("GET", "/staff-roles"))).toEqual([403, "role_forbids"]);
   });
 
   test("pages follow each other, and a role that has ended is left out", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
-import { makeStaff, refusalOf } from "../../support/admin.ts";
+import { makeStaff, refusalOf, withoutRequest } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 
@@ -36,7 +36,6 @@ test("a school accepts passwords and has no address until it says otherwise", as
     { ...body, url: `${service.url}/s/goethe`, emergencyUntil: null },
   ]);
   expect(refusalOf(await admin.call("PUT", path, { body, headers: ifMatch }))).toEqual([412, "precondition_failed"]);
-  expect(refusalOf(await put(body, secretary))).toEqual([403, "role_forbids"]);
   expect(refusalOf(await put(body, stranger))).toEqual([404, "school_not_found"]);
   expect(refusalOf(await put(body, stranger, `/schools/${other}/way-in`))).toEqual([409, "link_name_taken"]);
   for (const linkName of ["Goethe", "a", "goethe-", "goethe gymnasium"])
@@ -53,7 +52,6 @@ test("passwords are switched off only beside a connection that is on, and accept
   await connect("ON");
   expect((await put(body)).status).toBe(204);
   const emergency = `${path}/emergency`;
-  expect(refusalOf(await secretary.call("POST", emergency))).toEqual([403, "role_forbids"]);
   expect(refusalOf(await stranger.call("POST", emergency))).toEqual([404, "school_not_found"]);
   expect((await admin.call("POST", emergency)).status).toBe(204);
   const emergencyUntil = new Date(clock().getTime() + 86_400_000).toISOString();
@@ -66,4 +64,67 @@ test("passwords are switched off only beside a connection that is on, and accept
   const lines = await db.prisma.audit.findMany({ where: { action: { startsWith: "upstream_emergency" } } });
   const [opened, closed] = ["upstream_emergency_opened", "upstream_emergency_closed"];
   expect(lines.map(({ action }) => action).sort()).toEqual([closed, opened, opened]);
+});
+
+const settingsPath = `/schools/${school}/sign-in-settings`;
+const defaults = {
+  userNameRule: "FIRST_DOT_LAST",
+  passwordKind: "LETTERS",
+  mustChangePassword: false,
+  ownPasswordFromGrade: null,
+  helpText: null,
+};
+const settings = {
+  userNameRule: "FIRST_LAST_INITIAL",
+  passwordKind: "WORDS",
+  mustChangePassword: true,
+  ownPasswordFromGrade: 5,
+  helpText: "Frag Frau Sommer.\n\nRaum 12",
+};
+
+test("a school has defaults until it sets how its people sign in", async () => {
+  const before = await secretary.call("GET", settingsPath);
+  expect([before.status, before.body]).toEqual([200, defaults]);
+  const headers = { "if-match": before.headers.get("etag")! };
+  const put = await admin.call("PUT", settingsPath, { body: settings, headers });
+  expect(put.status).toBe(204);
+  const after = await secretary.call("GET", settingsPath);
+  expect([after.body, after.headers.get("etag")]).toEqual([settings, put.headers.get("etag")]);
+
+  const stale = await admin.call("PUT", settingsPath, { body: defaults, headers });
+  expect(refusalOf(stale)).toEqual([412, "precondition_failed"]);
+  expect((stale.body as { current: unknown }).current).toEqual(settings);
+  const lines = await service.db.prisma.audit.findMany({ where: { action: "sign_in_settings_set" } });
+  const actor = { actorId: `app:${admin.app.clientId}`, actorRole: "SCHOOL_ADMIN", schoolId: school };
+  expect(lines).toMatchObject([{ ...actor, before: defaults, after: settings }]);
+});
+
+test("small children get words as passwords by default", async () => {
+  const operator = await makeStaff(service, "OPERATOR");
+  for (const [schoolingLevel, passwordKind] of [
+    ["GRUNDSCHULE", "WORDS"],
+    ["FOERDERSCHULE", "WORDS"],
+    ["GYMNASIUM", "LETTERS"],
+  ] as const) {
+    await service.db.prisma.school.update({ where: { id: other }, data: { schoolingLevel } });
+    const { body } = await operator.call("GET", `/schools/${other}/sign-in-settings`);
+    expect(body).toEqual({ ...defaults, passwordKind });
+  }
+});
+
+test("the settings of another school do not exist, and no value is set that means nothing", async () => {
+  const set = (given: object, at = settingsPath) => admin.call("PUT", at, { body: given });
+  const foreign = await admin.call("GET", `/schools/${other}/sign-in-settings`);
+  const unknown = await admin.call("GET", "/schools/a0000000-0000-4000-8000-0000000000ff/sign-in-settings");
+  expect(refusalOf(foreign)).toEqual([404, "school_not_found"]);
+  expect(withoutRequest(foreign)).toEqual(withoutRequest(unknown));
+  expect(refusalOf(await set(settings, `/schools/${other}/sign-in-settings`))).toEqual([404, "school_not_found"]);
+  for (const [wrong, code] of [
+    [{ ownPasswordFromGrade: 14 }, "invalid_request"],
+    [{ userNameRule: "LAST" }, "invalid_request"],
+    [{ helpText: "x".repeat(501) }, "invalid_request"],
+    [{ helpText: " \n " }, "text_empty"],
+    [{ helpText: "Hilfe\u202e" }, "text_unprintable"],
+  ] as const)
+    expect(refusalOf(await set({ ...settings, ...wrong })), JSON.stringify(wrong)).toEqual([400, code]);
 });
