@@ -21,7 +21,7 @@ import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts
 import { encryptionKeys, makeRelyingParty } from "../support/upstream.ts";
 
 /** A school has 200 people, each with a link, a session that something depends on, and a claim that was kept. */
-const size = { schools: 60, people: 12_000 };
+const size = { schools: 300, people: 60_000 };
 /** Tables that grow with people or schools: no statement reads one from end to end. */
 const large = new Set([
   ...["person", "credential", "membership", "staff_role", "group", "oidc_artifact", "audit", "school"],
