@@ -196,15 +196,6 @@ describe("nobody gets around it", () => {
     expect(refused.status).toBe(403);
     expect(await grantOf(school, clientId)).toBeNull();
   });
-
-  test("another school's apps do not exist; a secretary sees none", async () => {
-    const { school, browser, clientId } = await makeWorld();
-    const other = await make.school();
-    for (const page of ["", `/${clientId}`, `/${clientId}/change`, `/${clientId}/withdrawal`])
-      expect((await browser.open(`/admin/schools/${other}/apps${page}`)).status, page).toBe(404);
-    const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
-    expect((await secretary.open(`/admin/schools/${school}/apps`)).status).toBe(403);
-  });
 });
 
 test("a school reads what an app cannot read, before it gives it anything", async () => {

@@ -126,12 +126,3 @@ test("the file has every line, and no formula of anybody's", async () => {
   expect(lines[1]).toContain(`"'=HYPERLINK(""http://x"") Muster"`);
   expect(file.html).not.toMatch(/(^|[;"])[=+@]/m);
 });
-
-test("another school's log does not exist, and a secretary reads none", async () => {
-  const { browser, school } = await makeWorld();
-  const other = await make.school();
-  for (const page of ["audit", "audit/file"])
-    expect((await browser.open(`/admin/schools/${other}/${page}`)).status).toBe(404);
-  const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
-  expect((await secretary.open(`/admin/schools/${school}/audit`)).status).toBe(403);
-});

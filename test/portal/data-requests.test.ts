@@ -3,11 +3,12 @@ import type { SchoolId } from "../../src/directory/index.ts";
 import writeDocument, { type DataDocument } from "../../src/portal/people/data-document.ts";
 import { makeStaff } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
+import { findCodes, makePortalWorld } from "../support/portal-world.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { readPdfText } from "../support/read-cards.ts";
 import { startService } from "../support/service.ts";
 
-const service = await startService();
+const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
 const { prisma } = service.db;
 const make = makeMakers(service.db);
 await prisma.eventFeed.updateMany({ data: { historyBeganAt: new Date("2026-01-02T08:00:00Z") } });
@@ -70,6 +71,26 @@ test("the pages of the letter are numbered, however long the name of the school 
   expect(pages.length).toBeGreaterThan(1);
   for (const [index, page] of pages.entries())
     expect(page.trim().split("\n").at(-1)).toMatch(new RegExp(`Käthe-.* ${index + 1} ?/ ?${pages.length}$`));
+});
+
+test("the letter has no codes and ids, in both languages", async () => {
+  const { school, pupil, base } = await makePortalWorld(service);
+  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const german = [/Auskunft nach Artikel 15 DSGVO/, /Datenschutz-Aufsichtsbehörde für Niedersachsen/, /30 Tage lang/];
+  const english = [/Art\. 15 GDPR/, /data protection authority for Lower Saxony/, /restored for 30 days/];
+  for (const [language, parts] of Object.entries({ de: german, en: english })) {
+    const page = await browser.open(`${base}/people/${pupil}/data?lang=${language}`);
+    const token = /name="token" value="([^"]*)"/.exec(page.html)![1]!;
+    const body = new URLSearchParams({ token });
+    const response = await browser.once(`${base}/people/${pupil}/data/pdf`, { method: "POST", body });
+    const text = readPdfText(Buffer.from(await response.arrayBuffer()));
+    const flowing = text.replace(/\s+/g, " ");
+    expect(flowing.slice(0, 200)).toContain("Goethe-Gymnasium");
+    for (const part of [...parts, /Lernwerkstatt/, /Telefon/, /5a/]) expect(flowing).toMatch(part);
+    expect(findCodes(text)).toEqual([]);
+    // Names of the contract, such as firstCall or hasLogin.
+    expect(text.match(/\b[a-z]+[A-Z]\w*|\{\{|undefined|\[object/g) ?? []).toEqual([]);
+  }
 });
 
 test("an overdue request is marked, and a day that cannot be is refused with what was typed", async () => {

@@ -498,60 +498,6 @@ describe("what apps would see", () => {
   });
 });
 
-describe("who may", () => {
-  const pages = ["", "/faults", "/changes", "/leavers", "/look-alikes", "/apps"];
-
-  test("an import of another school does not exist, whichever school stands in the address", async () => {
-    const [world, other] = [await makeWorld(), await makeWorld()];
-    const id = (await handIn(other, csv(...pupils(1, "5a")))).url.split("/").at(-1)!;
-    const own = (await handIn(world, csv(...pupils(1, "5a")))).url.split("/").at(-1)!;
-    const broken = (await handIn(world, csv("1;guest;A;B;5a"))).url.split("/").at(-1)!;
-    for (const page of pages)
-      for (const at of [
-        `${other.base}/${id}`,
-        `${world.base}/${id}`,
-        `${other.base}/${own}`,
-        `${other.base}/${broken}`,
-      ])
-        expect([(await world.office.open(at + page)).status, at + page]).toEqual([404, at + page]);
-    expect((await world.office.open(other.base)).status).toBe(404);
-    const form = await world.office.open(world.base);
-    const moved = { ...form, html: form.html.replaceAll(world.school, other.school) };
-    const file = { name: "a.csv", content: csv(...pupils(1, "5a")) };
-    expect((await world.office.sendFile(moved, "/imports", file)).status).toBe(404);
-  });
-
-  test("support reads and has nothing to press; a class teacher sees nothing", async () => {
-    const world = await makeWorld();
-    const { url } = await handIn(world, csv(...pupils(2, "5a")));
-    const support = (await makePortalUser(service, "SUPPORT", { schoolIds: [world.school] })).browser;
-    for (const address of [world.base, ...pages.map((page) => url + page)]) {
-      const shown = await support.open(address);
-      expect([shown.status, address]).toEqual([200, address]);
-      expect(shown.html.slice(shown.html.indexOf("<main"))).not.toMatch(/<form|<button/);
-    }
-    const teacher = (await makePortalUser(service, "CLASS_TEACHER", { schoolIds: [world.school] })).browser;
-    for (const address of [world.base, url]) expect((await teacher.open(address)).status).toBe(403);
-  });
-
-  test("a forged form does nothing", async () => {
-    const world = await makeWorld();
-    const { url } = await handIn(world, csv(...pupils(2, "5a")));
-    const path = new URL(url).pathname;
-    for (const step of ["apply", "cancel"]) {
-      const body = new URLSearchParams({ token: "x", leavers: "0" });
-      expect((await world.office.once(`${path}/${step}`, { method: "POST", body })).status).toBe(403);
-    }
-    const body = new FormData();
-    body.append("token", "x");
-    body.append("file", new File([csv(...pupils(1, "5a"))], "a.csv"));
-    expect((await world.office.once(world.base, { method: "POST", body })).status).toBe(403);
-    expect(await prisma.import.findMany({ where: { namedSchoolIds: { has: world.school } } })).toMatchObject([
-      { state: "READY" },
-    ]);
-  });
-});
-
 test("the page of an import that is being read asks for itself again, and has a link without scripts", async () => {
   const world = await makeWorld();
   const { url } = await handIn(world, csv(...pupils(2, "5a")));

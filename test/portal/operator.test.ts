@@ -9,7 +9,6 @@ const service = await startService();
 const make = makeMakers(service.db);
 const { prisma } = service.db;
 
-const addresses = ["/admin/apps", "/admin/keys", "/admin/figures"];
 const { runJob } = service;
 
 /** A partner who asks for a scope on their page. */
@@ -23,19 +22,6 @@ async function makeRequest(scope = "profile") {
 }
 
 const readRequest = (id: string) => prisma.scopeRequest.findUniqueOrThrow({ where: { id } });
-
-test("the pages are for operators alone", async () => {
-  const { browser: operator } = await makePortalUser(service, "OPERATOR");
-  const { browser: admin } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] });
-  const { browser: partner } = await makePortalUser(service, "PARTNER", { clientIds: [(await make.app()).clientId] });
-  for (const address of addresses) {
-    const shown = await operator.open(address);
-    expect([address, shown.status]).toEqual([address, 200]);
-    expect(shown.html).toContain(`<a href="${address}" aria-current="page"`);
-    expect((await admin.open(address)).status).toBe(403);
-    expect((await partner.open(address)).status).toBe(403);
-  }
-});
 
 test("a request of scopes is approved once, and the app has them", async () => {
   const { clientId, id } = await makeRequest();
@@ -155,16 +141,6 @@ test("an import that is held is shown with its schools, and leads to the first o
     ),
   );
   await prisma.import.deleteMany();
-});
-
-test("a form that none of our pages made does nothing", async () => {
-  const { id } = await makeRequest();
-  const { browser } = await makePortalUser(service, "OPERATOR");
-  const before = await prisma.signingKey.count();
-  for (const address of [`/admin/apps/requests/${id}/approval`, "/admin/keys/rotation"])
-    expect((await browser.once(address, { method: "POST", body: new URLSearchParams() })).status).toBe(403);
-  expect(await readRequest(id)).toMatchObject({ state: "REQUESTED" });
-  expect(await prisma.signingKey.count()).toBe(before);
 });
 
 test("an operator finds a person of any school by name, user name and id, and each search is in the school's log", async () => {

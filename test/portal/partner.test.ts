@@ -2,9 +2,7 @@ import { createHmac, generateKeyPairSync, randomUUID, type KeyObject } from "nod
 import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
-import german from "../../src/portal/frame/locales/de.json" with { type: "json" };
 import { makeImporter } from "../imports/rosters.ts";
-import { findBundle } from "../contract/bundles.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { giveRoleTo, makePortalUser, type PortalUser } from "../support/portal.ts";
@@ -22,8 +20,6 @@ async function makeWorld() {
   const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [clientId] });
   return { clientId, browser, address: `/partner/apps/${clientId}` };
 }
-
-type Schema = { properties: Record<string, { enum?: string[] }> };
 
 const readApp = (clientId: string) => prisma.app.findUniqueOrThrow({ where: { clientId } });
 
@@ -45,43 +41,6 @@ test("a partner who also runs a school finds their own apps on the first page, w
   expect(html).toContain(`/partner/apps/${clientId}"`);
   expect(html).not.toContain("Aaa 1");
   expect(html).not.toContain("cursor=");
-});
-
-test("a partner sees their own apps and no other", async () => {
-  const { clientId, browser, address } = await makeWorld();
-  const other = (await make.app({ name: "Fremde App" })).clientId;
-  const list = await browser.open("/partner");
-  expect(list.html).toContain(`/partner/apps/${clientId}"`);
-  expect(list.html).not.toContain("Fremde App");
-  const pages = [
-    "",
-    "/registration",
-    "/secret",
-    "/schools",
-    "/erasures",
-    "/scopes",
-    "/webhooks",
-    "/webhooks/new",
-    "/webhooks/signature",
-    "/ids",
-    "/sandbox",
-    "/sign-ons",
-    "/requests",
-    "/log",
-  ];
-  for (const page of pages) {
-    const shown = await browser.open(address + page);
-    expect([page, shown.status]).toEqual([page, 200]);
-    expect(shown.html).toMatch(/<a href="\/partner" aria-current="page"/);
-    expect((await browser.open(`/partner/apps/${other}${page}`)).status).toBe(404);
-  }
-});
-
-test("staff of a school have no pages for partners, whatever they may read of apps", async () => {
-  const { address } = await makeWorld();
-  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] });
-  for (const page of ["/partner", "/partner/new", address, `${address}/secret`])
-    expect((await browser.open(page)).status).toBe(403);
 });
 
 test("a partner registers an app once, and its secret stands on that page alone", async () => {
@@ -383,17 +342,6 @@ test("the log of an app says what changed in words, in both languages", async ()
   expect(await english.text()).toContain("<dt>What the app does (de)</dt>");
 });
 
-test("every property and state in the records of an app has words", () => {
-  const { property, value } = german.frame.difference;
-  const schemas = findBundle("admin").document.components["schemas"] as Record<string, Schema>;
-  for (const name of ["AdminApp", "WebhookEndpoint", "ScopeRequest"])
-    for (const one of Object.keys(schemas[name]!.properties).filter((key) => key !== "id"))
-      expect([name, one, one in property]).toEqual([name, one, true]);
-  for (const name of ["WebhookEndpoint", "ScopeRequest"])
-    for (const one of schemas[name]!.properties["state"]!.enum!)
-      expect([name, one, one in value]).toEqual([name, one, true]);
-});
-
 test("a signature is examined, and the secret stands on no page, not even where the form is offered again", async () => {
   const { browser, address } = await makeWorld();
   const secret = "whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5ldmVyIHVzZSBpdCE=";
@@ -448,15 +396,6 @@ test("sign-ons stand there step by step, calls are found by the id of the reques
   expect(found.html).toContain("<code>school_not_found</code>");
   for (const other of ["another-request", "%3Cscript%3E"])
     expect((await browser.open(`${address}/requests?request=${other}`)).html).toContain("Keine Abrufe gefunden.");
-});
-
-test("a form that none of our pages made does nothing", async () => {
-  const { clientId, browser, address } = await makeWorld();
-  const before = await readApp(clientId);
-  const forms = ["/secret", "/registration", "/scopes", "/webhooks/new"];
-  for (const form of forms)
-    await browser.once(address + form, { method: "POST", body: new URLSearchParams({ name: "x", days: "0" }) });
-  expect(await readApp(clientId)).toEqual(before);
 });
 
 test("an operator has the pages of every app, sets its scopes and deletes it", async () => {

@@ -107,30 +107,12 @@ describe("the list of people", () => {
     expect([rows(first.html), rows(second.html)]).toEqual([50, 11]);
   });
 
-  test("another school's people are nobody's business", async () => {
-    const { office } = await makeSchool();
-    const other = await makeSchool();
-    await make.person({ school: other.school, ...person("Geheim", "Geheim") });
-    const page = await office.open(other.base);
-    expect(page.status).toBe(404);
-    expect(page.html).not.toContain("Geheim");
-    expect((await office.open(`/admin/schools/${"0".repeat(8)}-0000-4000-8000-000000000000/people`)).status).toBe(404);
-  });
-
   test("a name is text, whatever it holds", async () => {
     const { school, office, base } = await makeSchool();
     await make.person({ school, ...person("<script>alert(1)</script>", "X") });
     const { html } = await office.open(base);
     expect(html).toContain("&lt;script&gt;alert");
     expect(html).not.toContain("<script>alert");
-  });
-
-  test("support reads, and has no button that does nothing", async () => {
-    const { school, base } = await makeSchool();
-    const { browser } = await makePortalUser(service, "SUPPORT", { schoolIds: [school] });
-    const { html, status } = await browser.open(base);
-    expect(status).toBe(200);
-    expect(html).not.toContain(`${base}/new`);
   });
 });
 
@@ -162,14 +144,6 @@ describe("adding a person", () => {
     expect(page.status).toBe(409);
     expect(textOf(page.html)).toContain("gehört schon zu einer anderen Person");
     expect(page.html).toContain('value="Neu"');
-  });
-
-  test("a forged form adds nobody", async () => {
-    const { school, office, base } = await makeSchool();
-    const body = new URLSearchParams({ ...typed, token: "x" });
-    const answer = await office.once(base, { method: "POST", body });
-    expect(answer.status).toBe(403);
-    expect(await service.db.prisma.person.count({ where: { homeSchoolId: school, last: "Neu" } })).toBe(0);
   });
 });
 
@@ -444,13 +418,5 @@ describe("a person", () => {
     const pdf = await browser.submit(shown, "/data/pdf");
     expect([pdf.headers.get("content-type"), pdf.html.slice(0, 5)]).toEqual(["application/pdf", "%PDF-"]);
     expect(await service.db.prisma.audit.count({ where: { personId: id, action: "person_data_read" } })).toBe(2);
-  });
-
-  test("is only read by support", async () => {
-    const { school, page } = await makePerson();
-    const { browser } = await makePortalUser(service, "SUPPORT", { schoolIds: [school] });
-    const { html, status } = await browser.open(page);
-    expect(status).toBe(200);
-    expect(html.slice(html.indexOf("<main"))).not.toContain("<form");
   });
 });

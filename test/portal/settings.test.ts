@@ -87,16 +87,3 @@ test("a school uploads its logo, sees it and removes it; what is no PNG or JPEG 
   expect((await browser.submit(kept, "/logo/deletion")).html).toContain("Das Logo ist entfernt.");
   expect((await browser.once(source)).status).toBe(404);
 });
-
-test("nobody gets around it", async () => {
-  const { school, browser, address } = await makeWorld();
-  await browser.once(`${address}/school`, { method: "POST", body: new URLSearchParams(named) });
-  expect(await schoolOf(school)).toMatchObject({ name: "Alte Schule" });
-  expect((await browser.open(`/admin/schools/${await make.school()}/settings`)).status).toBe(404);
-  const teacher = (await makePortalUser(service, "CLASS_TEACHER", { schoolIds: [school] })).browser;
-  expect((await teacher.open(address)).status).toBe(403);
-  const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
-  const page = await secretary.open(address);
-  expect(page.html).not.toContain("speichern</button>");
-  expect((await secretary.submit(page, "/settings/school", named)).status).toBe(403);
-});

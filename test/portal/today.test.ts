@@ -35,11 +35,6 @@ test("a class teacher, who lists no people of the school, is led to the classes"
   expect(page.html).toContain(`href="/admin/schools/${school}/classes"`);
 });
 
-test.each(["SCHOOL_ADMIN", "CLASS_TEACHER"] as const)("another school does not exist for %s", async (role) => {
-  const { browser } = await makePortalUser(service, role, { schoolIds: [await make.school()] });
-  expect((await browser.open(`/admin/schools/${await make.school()}/today`)).status).toBe(404);
-});
-
 test("a secretary sees the steps of a new school, with what is done, and who does the last one", async () => {
   const school = await make.school();
   const { browser } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
