@@ -1,3 +1,4 @@
+// @module-tag slow
 import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import pg from "pg";
