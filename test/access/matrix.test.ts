@@ -17,7 +17,7 @@ const ownIdsService = await startService();
 const file = join(import.meta.dirname, "matrix.txt");
 
 const introduction = `# Who sees what, printed through the endpoints. A change here is a change of what schools share.
-# Written anew only by: UPDATE_MATRIX=1 npx vitest run test/access/matrix.test.ts --project embedded
+# Written anew only by: UPDATE_MATRIX=1 npx vitest run test/access/matrix.test.ts --project fast
 `;
 
 test("every app sees of every school, group and person exactly what the committed matrix says", async () => {

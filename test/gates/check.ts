@@ -92,7 +92,7 @@ const gates: Gate[] = [
   parallel("format", script("lint:format")),
   parallel("import rules", { ...script("lint:imports"), expects: /\([1-9]\d* modules/ }),
   asUser({ name: "tests", ...tests("test"), ...counted }),
-  asUser({ name: "slow tests", ...retried("test:slow"), ...counted }),
+  asUser(parallel("slow tests", { ...retried("test:slow"), ...counted })),
   ...testsAsRoot(),
   parallel("every operation is tested", { program: "node", args: ["test/proxy/report.ts"], minutes }),
   // The longest of them first. Those in the browser mostly wait, those on other PostgreSQL mostly compute.
