@@ -87,14 +87,15 @@ const others = ["other school", "below other school", "other partner", "no role"
 const columns = [...staffRoleNames, ...others];
 const writeTable = () =>
   [...table]
-    .map(([row, cells]) => `${row.padEnd(80)}${columns.map((column) => (cells.get(column) ?? "-").padEnd(5)).join("")}`)
+    .map(([row, cells]) => `${row.padEnd(96)}${columns.map((column) => (cells.get(column) ?? "-").padEnd(5)).join("")}`)
     .toSorted()
     .join("\n");
 
-const asPattern = (address: string, { values }: PortalWorld): string =>
-  Object.entries(values)
-    .reduce((text, [name, value]) => text.replaceAll(`/${value}`, `/:${name}`), address)
-    .replaceAll(/[0-9a-f-]{36}/g, ":id");
+const asPattern = (address: string, { values }: PortalWorld): string => {
+  const names = new Map(Object.entries(values).map(([name, value]) => [value, `:${name}`]));
+  const segments = address.split("/").map((segment) => names.get(segment) ?? segment);
+  return segments.join("/").replaceAll(/[0-9a-f-]{36}/g, ":id");
+};
 
 async function open(browser: Browser, world: PortalWorld, column: string): Promise<[address: string, html: string][]> {
   const seen: [string, string][] = [];
