@@ -11,6 +11,6 @@ export { makeAppGuides, type AppGuides, type OwnValues } from "./app-guides.ts";
 export type { Changelog } from "./changelog.ts";
 export { fillPlatform } from "./fill.ts";
 export { listErrors } from "./guides.ts";
-export { listRules } from "./rules.ts";
+export { readRuleSets } from "./rules.ts";
 export { readClient } from "./packages/client.ts";
 export { makePublishRouter } from "./router.ts";

@@ -38,8 +38,6 @@ export async function readRuleSets(): Promise<RuleSet[]> {
   return sets;
 }
 
-export const listRules = async (): Promise<ExplainedRule[]> => (await readRuleSets()).flatMap(({ rules }) => rules);
-
 export const renderRuleList = (sets: RuleSet[]): string => `# Rules of the contract
 
 Spectral holds every contract of this service against these rules, and against its own recommended ones. They are a package,

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installedServers } from "../support/servers.ts";
-import { listFlaky, resultsPath, root } from "./results.ts";
+import { describeFlaky, listFlaky, resultsPath, root } from "./results.ts";
 import { describeWithFailures, runGates, sumUp, type Gate } from "./run-gates.ts";
 
 const { values } = parseArgs({
@@ -129,8 +129,7 @@ const outcomes = await runGates(ordered, {
 console.log("");
 for (const outcome of outcomes) console.log(describeWithFailures(outcome));
 const flaky = listFlaky().filter(({ at }) => Date.parse(at) >= startedAt);
-if (flaky.length > 0)
-  console.log(`${flaky.length} flaky: ${flaky.map(({ file, test }) => `${file}: ${test}`).join("; ")}`);
+if (flaky.length > 0) console.log(describeFlaky(flaky));
 const { passed, failed, ok } = sumUp(outcomes);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = ok ? 0 : 1;

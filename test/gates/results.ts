@@ -61,6 +61,10 @@ export function listFlaky(): Flaky[] {
   }
 }
 
+/** One line, such as `1 flaky: test/a.test.ts: it works`. */
+export const describeFlaky = (flaky: readonly Failure[]): string =>
+  `${flaky.length} flaky: ${flaky.map(({ file, test }) => `${file}: ${test}`).join("; ")}`;
+
 export function keepFlaky(found: Flaky[]): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(flakyPath, JSON.stringify([...listFlaky(), ...found].slice(-mostFlaky), null, 2));

@@ -4,7 +4,16 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { keepFlaky, listFailures, readResults, resultsPath, root, type Failure, type TestResults } from "./results.ts";
+import {
+  describeFlaky,
+  keepFlaky,
+  listFailures,
+  readResults,
+  resultsPath,
+  root,
+  type Failure,
+  type TestResults,
+} from "./results.ts";
 
 // More are no chance.
 const mostFiles = 5;
@@ -65,7 +74,7 @@ if (results !== null && failures.length > 0) {
     const at = new Date().toISOString();
     keepFlaky(flaky.map((failure) => ({ ...failure, at })));
     writeFileSync(path, JSON.stringify(countAsPassed(results, flaky)));
-    console.log(`\n${flaky.length} flaky: ${flaky.map(({ file, test }) => `${file}: ${test}`).join("; ")}`);
+    console.log(`\n${describeFlaky(flaky)}`);
   }
   ok = flaky.length === failures.length;
 }
