@@ -24,8 +24,9 @@ import { makeTestClock, type TestClock } from "../support/service.ts";
 import { walkTimeoutMs, walks } from "../support/walks.ts";
 import { readDirectory, rules, writeRoster } from "./rosters.ts";
 
-// Rosters of two schools are previewed, applied, cancelled, undone and swept, and a connection is lost at any statement
-// of it: a school is as the model says or, after a loss, as it was; repeating ends it; apps are told just of what is.
+// Rosters of two schools are previewed, applied, cancelled, undone and swept, and the connection is lost at any of the
+// statements. A school is then as the model says or as it was before; the same step succeeds when it is repeated; and
+// apps are told of exactly what has changed.
 
 const db = await testDatabase();
 const make = makeMakers(db);

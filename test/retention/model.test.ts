@@ -31,9 +31,9 @@ import { findTraces } from "../support/traces.ts";
 import { walkTimeoutMs, walks } from "../support/walks.ts";
 import { retentionRules } from "./rules.ts";
 
-// People are soft-deleted by hand and by the retention, restored, and deleted for good by hand and by the purge, while
-// connections are lost at any statement: each is there or gone as a whole, what is repeated ends, apps are told and
-// asked to erase once, and nobody else is touched.
+// People are soft-deleted by staff and by the retention, restored, and deleted for good by staff and by the purge, and
+// connections are lost at any of the statements. Everybody is wholly there or wholly gone, a step that is repeated
+// succeeds, each app is told and asked to erase once, and nobody else changes.
 
 const db = await testDatabase();
 const make = makeMakers(db);

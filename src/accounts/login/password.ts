@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 
 type Derive = (parameters: Argon2Parameters) => Promise<Buffer>;
 
+// Looked up at each call: tests replace it by one that costs less.
 const deriveInPool: Derive = (parameters) => promisify(argon2)("argon2id", parameters);
 const memoryKib = 19_456;
 const passes = 2;

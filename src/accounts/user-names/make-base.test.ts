@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { makeBase } from "./make-base.ts";
 import { transliterate } from "./transliterate.ts";
+import { friendlyWords } from "./words.ts";
 
 const named = (firstCall: string, last: string, firstFull = firstCall) => ({ firstFull, firstCall, last });
 
@@ -39,4 +40,13 @@ test("each rule makes its own of a name, and of half a name what there is", () =
   expect(makeBase("FIRST_DOT_LAST", named("明", "王"))).toBeNull();
   expect(makeBase("FIRST_DOT_LAST", null)).toBeNull();
   expect(makeBase("FIRST_DOT_LAST", named("a".repeat(57), "b".repeat(200)))).toBe("a".repeat(57));
+});
+
+test("the words are short and plain, and no two are easily taken for each other", () => {
+  const isNear = (one: string, other: string) =>
+    one.length === other.length && [...one].filter((letter, at) => letter !== other[at]).length < 2;
+  expect(friendlyWords.length).toBeGreaterThan(750);
+  expect(friendlyWords.filter((word) => !/^[a-z]{4,8}$/.test(word))).toEqual([]);
+  const near = friendlyWords.flatMap((one, at) => friendlyWords.slice(at + 1).filter((other) => isNear(one, other)));
+  expect(near).toEqual([]);
 });
