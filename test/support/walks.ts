@@ -13,8 +13,8 @@ const usualTimeoutMs = isFullRun ? 600_000 : 20_000;
 export const walkTimeoutMs = asked.runs === undefined && asked.path === undefined ? usualTimeoutMs : 3_600_000;
 
 /**
- * How a property is tried: `numRuns` times from the same seed in the slow suite, a tenth as often in the fast one,
- * unless the environment says otherwise.
+ * How a property is tried: `numRuns` times from the same seed in the slow suite, `fastRuns` times in the fast
+ * one, unless the environment says otherwise.
  *
  * TEST_SEED: begins another walk. TEST_RUNS: how often, for every property. TEST_PATH: only the one that a failure
  * printed.
@@ -22,9 +22,9 @@ export const walkTimeoutMs = asked.runs === undefined && asked.path === undefine
  * Shape: a failure is printed at once, with the command that comes back to it; only that command makes the
  *        counterexample smaller, for on a database this takes longer than the test may.
  */
-export function walks<Made>(numRuns: number): fc.Parameters<Made> {
+export function walks<Made>(numRuns: number, fastRuns = Math.ceil(numRuns / 10)): fc.Parameters<Made> {
   const again = asked.path === undefined ? { endOnFailure: true } : { path: asked.path };
-  const usual = isFullRun ? numRuns : Math.ceil(numRuns / 10);
+  const usual = isFullRun ? numRuns : fastRuns;
   return { seed, numRuns: asked.runs ?? usual, ...again, reporter: report };
 }
 

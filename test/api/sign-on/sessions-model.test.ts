@@ -402,7 +402,7 @@ test(
         }
         await fc.asyncModelRun(() => ({ model: {}, real: side }), commands);
       }),
-      walks(12),
+      walks(12, 1),
     );
   },
 );
