@@ -98,10 +98,10 @@ const gates: Gate[] = [
   // The longest of them first. Those in the browser mostly wait, those on other PostgreSQL mostly compute.
   parallel("browser", retried("test:browser")),
   ...otherServers(),
-  parallel("compatibility", tests("test:compatibility")),
-  parallel("examples", tests("test:examples")),
-  parallel("clients", tests("test:clients")),
-  parallel("outside generators", tests("test:generators")),
+  parallel("compatibility", retried("test:compatibility")),
+  parallel("examples", retried("test:examples")),
+  parallel("clients", retried("test:clients")),
+  parallel("outside generators", retried("test:generators")),
 ];
 
 const known = new Set(gates.map(({ name }) => name));
