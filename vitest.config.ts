@@ -9,6 +9,12 @@ const slow = filesTagged("slow");
 // TEST_DATABASE_URL: a role that may make databases, on a server of yours, instead of the embedded one.
 export default defineConfig({
   test: {
+    coverage: {
+      include: ["src/**/*.ts"],
+      reporter: ["json-summary"],
+      reportsDirectory: ".cache/coverage",
+      thresholds: { lines: 90 },
+    },
     projects: [
       {
         test: {
