@@ -136,6 +136,19 @@ test("a deleted app leaves no row in any table that names apps, and no other app
   expect(rows).toEqual([]);
 });
 
+test("the ids of a sector are kept until its last app is deleted", async () => {
+  const [sector, { clientId: first }, { clientId: last }] = [randomUUID(), await make.app(), await make.app()];
+  const ofBoth = { clientId: { in: [first, last] } };
+  await db.prisma.app.updateMany({ where: ofBoth, data: { subjectType: "PARTNER", sector } });
+  const personId = await make.person({ school: await make.school() });
+  await db.prisma.pairwiseId.create({ data: { personId, recordId: personId, sector, id: randomUUID() } });
+  const countIds = () => db.prisma.pairwiseId.count({ where: { sector } });
+  await remove(first);
+  expect(await countIds()).toBe(1);
+  await remove(last);
+  expect(await countIds()).toBe(0);
+});
+
 test("a deletion that fails leaves the app as it was", async () => {
   const clientId = await makeFullApp();
   const before = await countRows(clientId);

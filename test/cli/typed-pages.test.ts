@@ -28,6 +28,7 @@ const notTyped: Readonly<Record<string, string>> = {
   "npm run release:contract": "writes a release into the sources; test/contract/changelog.test.ts tries its steps",
   "npm run compatibility": "writes into the sources, and needs Chromium; the gate `compatibility` runs its tests",
   "npm run clients": "needs Java; the gate `clients` runs it",
+  "npm run test:planted": "takes minutes",
   "npm run test:": "needs Chromium or Java; a gate of its own runs it",
   "npm run bench": "takes minutes",
   "npm run demo:app": "stays until it is ended; test/flows/demo-app.test.ts starts the same apps",

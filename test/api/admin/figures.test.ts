@@ -74,6 +74,8 @@ test("counts of several processes and hours add up by hour, by day, and over sch
     [ten, "done", 2],
     [eleven, "done", 1],
   ]);
+  const oneHour = "from=2026-02-05T10:00:00Z&until=2026-02-05T11:00:00Z";
+  expect(await figures(admin, `metric=signIns&${oneHour}`)).toEqual([[ten, "done", 2]]);
   expect(await figures(district, `metric=signIns&${span}&step=day`)).toEqual([[day, "done", 5]]);
   expect(await figures(district, `metric=signIns&${span}&step=day&school=${otherSchool}`)).toEqual([[day, "done", 2]]);
   expect(await figures(operator, `metric=signIns&${span}&step=day`)).toEqual([[day, "done", 5]]);
@@ -116,6 +118,7 @@ test("figures of other apps and schools, of an app for staff of schools, and of 
     "step=hour",
     `metric=tokens&app=${own.clientId}&school=${school}`,
     "metric=tokens&from=2026-02-04T00:00:00Z&until=2026-02-03T00:00:00Z",
+    "metric=tokens&from=2026-02-03T00:00:00Z&until=2026-02-03T00:00:00Z",
     "metric=tokens&from=2025-02-04T00:00:00Z&until=2026-02-03T00:00:00Z",
   ])
     expect(await refused(operator, query), query).toEqual([400, "invalid_request"]);
