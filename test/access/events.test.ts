@@ -1,24 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  changeDirectory,
-  recordFirstSignIn,
-  setSignOn,
-  setSync,
-  setSyncedGroups,
-  withdrawGrant,
-} from "../../src/access/index.ts";
+import { changeDirectory, recordFirstSignIn, setSignOn, withdrawGrant } from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
-import {
-  addMembership,
-  createPerson,
-  deleteGroup,
-  joinSchool,
-  leaveSchool,
-  renameGroup,
-  setHomeSchool,
-  softDeletePerson,
-  updatePerson,
-} from "../../src/directory/index.ts";
+import { deleteGroup, renameGroup } from "../../src/directory/index.ts";
 import type { Change } from "../../src/directory/index.ts";
 import { appEventChannel, sequenceEvents, sweepEvents } from "../../src/events/index.ts";
 import { testDatabase } from "../support/database.ts";
@@ -53,17 +36,6 @@ async function makeSynced() {
   return { school, clientId, group, person };
 }
 
-test("a change that is given up has told nobody anything", async () => {
-  const { school, clientId } = await makeSynced();
-  const giveUp = change(async (it) => {
-    await createPerson(it, { schools: [school], role: "STUDENT", name: null });
-    await withdrawGrant(it, { clientId, schoolId: school });
-    throw new Error("given up");
-  });
-  await expect(giveUp).rejects.toThrow("given up");
-  expect(await told(clientId)).toEqual([]);
-});
-
 test("a group that is deleted is told of, and so is each of its members, once", async () => {
   const { school, clientId, group, person } = await makeSynced();
   await change((it) => setSignOn(it, { clientId, schoolId: school, signOn: { kind: "NOBODY" } }));
@@ -72,92 +44,6 @@ test("a group that is deleted is told of, and so is each of its members, once", 
     { type: "person", action: "delete", subject_id: person, updated_properties: [], reason: "no_longer_synced" },
     { type: "group", action: "delete", subject_id: group, updated_properties: ["status"], reason: "deleted" },
   ]);
-});
-
-test("a first sign-in makes a person known to an app that no school syncs to; the second says nothing", async () => {
-  const school = await make.school();
-  const { clientId } = await make.app();
-  const person = await make.person({ school });
-  await make.grant({ app: clientId, school, sync: false });
-  for (let count = 0; count < 2; count++) await make.signIn({ app: clientId, person });
-  expect(await told(clientId)).toEqual([
-    { type: "person", action: "create", subject_id: person, updated_properties: [], reason: null },
-  ]);
-});
-
-test("a first sign-in of somebody whom the app knows says nothing", async () => {
-  const { clientId, person } = await makeSynced();
-  await make.signIn({ app: clientId, person });
-  expect(await told(clientId)).toEqual([]);
-});
-
-test("a change of nothing that an app sees says nothing", async () => {
-  const { school, clientId, group } = await makeSynced();
-  const unseen = await make.group({ school });
-  await change((it) => renameGroup(it, { groupId: unseen, name: "Other" }));
-  await change((it) => renameGroup(it, { groupId: group, name: "Same" }));
-  await forget();
-  await change((it) => renameGroup(it, { groupId: group, name: "Same" }));
-  expect(await told(clientId)).toEqual([]);
-});
-
-test("what apps can read and events have no name for is an update without names", async () => {
-  const { school, clientId, person } = await makeSynced();
-  const other = await make.school();
-  const updated = { type: "person", action: "update", subject_id: person, updated_properties: [], reason: null };
-  const expectUpdate = async (work: (it: Change) => Promise<unknown>) => {
-    await forget();
-    await change(work);
-    expect(await told(clientId)).toEqual([updated]);
-  };
-  await expectUpdate((it) => updatePerson(it, { personId: person, sourceSystemIdentifier: "src-1" }));
-  await make.grant({ app: clientId, school: other });
-  await expectUpdate((it) => joinSchool(it, { personId: person, schoolId: other }));
-  await expectUpdate((it) => setHomeSchool(it, { personId: person, schoolId: other }));
-  await expectUpdate((it) => setHomeSchool(it, { personId: person, schoolId: school }));
-  await expectUpdate((it) => leaveSchool(it, { personId: person, schoolId: other }));
-});
-
-test("who comes to another school with its groups is told of by one update that names them", async () => {
-  const { clientId, person } = await makeSynced();
-  const other = await make.school();
-  const group = await make.group({ school: other });
-  await make.grant({ app: clientId, school: other, groups: [group] });
-  await forget();
-  await change(async (it) => {
-    await joinSchool(it, { personId: person, schoolId: other });
-    await addMembership(it, { personId: person, groupId: group });
-  });
-  expect(await told(clientId)).toEqual([
-    { type: "person", action: "update", subject_id: person, updated_properties: ["groups"], reason: null },
-  ]);
-});
-
-test("a school that an app does not see tells it nothing when somebody joins", async () => {
-  const { clientId, person } = await makeSynced();
-  const other = await make.school();
-  await change((it) => joinSchool(it, { personId: person, schoolId: other }));
-  expect(await told(clientId)).toEqual([]);
-});
-
-test("who enters what an app sees while deleted is created and deleted, so that nobody leaves who never came", async () => {
-  const school = await make.school();
-  const { clientId } = await make.app();
-  const group = await make.group({ school });
-  const person = await make.person({ school, groups: [group] });
-  await make.grant({ app: clientId, school, signOn: "NOBODY" });
-  await change((it) => softDeletePerson(it, { personId: person, restoreWindowDays: 30 }));
-  await forget();
-  await change((it) => setSyncedGroups(it, { clientId, schoolId: school, groups: [group] }));
-  await change((it) => setSync(it, { clientId, schoolId: school, sync: false }));
-  const ofPerson = (await told(clientId)).filter(({ type }) => type === "person");
-  expect(ofPerson.map(({ action, updated_properties, reason }) => [action, updated_properties.join(), reason])).toEqual(
-    [
-      ["create", "", null],
-      ["delete", "status", "soft_deleted"],
-      ["delete", "", "access_withdrawn"],
-    ],
-  );
 });
 
 test("a long change stands in nobody's way to sign in for the first time", async () => {

@@ -1,22 +1,19 @@
-import { findSignOnRight, findSubject } from "../../src/access/index.ts";
+import { randomBytes } from "node:crypto";
+import { findSignOnRight, findSubject, recordFirstSignIn, scopeToWire } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { listTiles } from "../../src/portal/index.ts";
+import { hashId } from "../../src/sign-on/protocol/storage/artifact.ts";
 import type { TestService } from "../support/service.ts";
-import { getAppToken, getUserTokens, giveLogin } from "../support/token.ts";
-import type { Login, TestApp } from "../support/token.ts";
+import { inBatches } from "../support/in-batches.ts";
+import { getAppToken } from "../support/token.ts";
+import type { TestApp } from "../support/token.ts";
 import type { World } from "./matrix-world.ts";
 
 type Row = Record<string, unknown>;
 type Reading = { service: TestService; world: World; labels: Map<string, string>; idOf: (personId: string) => string };
-/** How the passwords of a world are known; without one they are set. */
-export type FindLogin = (personId: PersonId) => Login | undefined;
 
 /** Prints, app by app, what every endpoint shows of every school, group and person. */
-export async function printMatrix(
-  service: TestService,
-  world: World,
-  findLogin: FindLogin = () => undefined,
-): Promise<string> {
+export async function printMatrix(service: TestService, world: World): Promise<string> {
   const { schools, groups, people } = world;
   const lines: string[] = [];
   for (const [name, app] of Object.entries(world.apps)) {
@@ -28,7 +25,7 @@ export async function printMatrix(
     const reading = { service, world, labels, idOf };
     lines.push(`## ${name}`, ...(await printAppContext(reading, app)), ...(await printSignOn(reading, app)));
     // Last, because signing in makes a user.
-    lines.push(...(await printUserContext(reading, app, findLogin)), "");
+    lines.push(...(await printUserContext(reading, app)), "");
   }
   return lines.join("\n");
 }
@@ -51,57 +48,63 @@ async function printAppContext(reading: Reading, app: TestApp): Promise<string[]
   const scopes = registered.scopes.filter((scope) => scope.endsWith(":read"));
   const token = await getAppToken(reading.service, app, scopes as Parameters<typeof getAppToken>[2]);
   const { schools, groups, people } = reading.world;
-  const lines: string[] = [];
-  const read = async (path: string, title = path) =>
-    lines.push(`${title} → ${await ask(reading, token, `/idm/ep/v1${path}`)}`);
-
-  await read("/schools");
-  for (const [label, id] of Object.entries(schools)) {
-    await read(`/schools/${id}`, `/schools/${label}`);
-    await read(`/schools/${id}/users`, `/schools/${label}/users`);
-    for (const kind of ["groups", "people"]) {
-      await read(`/schools/${id}/${kind}`, `/schools/${label}/${kind}`);
-      await read(`/schools/${id}/${kind}?show-deleted=true`, `/schools/${label}/${kind}?show-deleted=true`);
-    }
-  }
-  for (const [label, id] of Object.entries(groups)) await read(`/groups/${id}`, `/groups/${label}`);
-  for (const [label, id] of Object.entries(people)) await read(`/users/${reading.idOf(id)}`, `/users/${label}`);
-  for (const [label, id] of Object.entries(people)) await read(`/people/${reading.idOf(id)}`, `/people/${label}`);
-  lines.push(`personen-info → ${await ask(reading, token, "/idm/schulconnex/v1/personen-info")}`);
-  return lines;
+  const ofSchool = ["", "/users", "/groups", "/groups?show-deleted=true", "/people", "/people?show-deleted=true"];
+  const idm = (title: string, path = title) => [title, `/idm/ep/v1${path}`] as const;
+  const reads = [
+    idm("/schools"),
+    ...Object.entries(schools).flatMap(([label, id]) =>
+      ofSchool.map((list) => idm(`/schools/${label}${list}`, `/schools/${id}${list}`)),
+    ),
+    ...Object.entries(groups).map(([label, id]) => idm(`/groups/${label}`, `/groups/${id}`)),
+    ...Object.entries(people).map(([label, id]) => idm(`/users/${label}`, `/users/${reading.idOf(id)}`)),
+    ...Object.entries(people).map(([label, id]) => idm(`/people/${label}`, `/people/${reading.idOf(id)}`)),
+    ["personen-info", "/idm/schulconnex/v1/personen-info"] as const,
+  ];
+  return inBatches(reads, async ([title, path]) => `${title} → ${await ask(reading, token, path)}`);
 }
 
 async function printSignOn(
   { service: { db, clock }, world, labels }: Reading,
   { clientId }: TestApp,
 ): Promise<string[]> {
-  const lines: string[] = [];
-  for (const [label, personId] of Object.entries(world.people)) {
+  return inBatches(Object.entries(world.people), async ([label, personId]) => {
     const right = await findSignOnRight(db.pool, { clientId, personId }, clock());
     const where =
       right.kind === "allowed" ? `at ${right.schools.map((school) => labels.get(school.id)).join(", ")}` : right.reason;
     const subject = await findSubject(db.pool, { clientId, personId });
     const tile = (await listTiles(db.pool, personId)).some((shown) => shown.clientId === clientId) ? ", tile" : "";
-    lines.push(`sign-on ${label} → ${where}${tile}, groups ${list(subject?.groups ?? [], labels)}`);
-  }
-  return lines;
+    return `sign-on ${label} → ${where}${tile}, groups ${list(subject?.groups ?? [], labels)}`;
+  });
 }
 
-async function printUserContext(reading: Reading, app: TestApp, findLogin: FindLogin): Promise<string[]> {
+/** An access token of a person, as after a sign-in to the app, without the way through the pages. */
+async function makeUserToken({ service }: Reading, { clientId }: TestApp, personId: PersonId): Promise<string> {
+  const { db, clock } = service;
+  const now = clock();
+  await recordFirstSignIn(db, { clientId, personId, at: now });
+  const credential =
+    (await db.prisma.credential.findUnique({ where: { personId } })) ??
+    (await db.prisma.credential.create({ data: { personId, username: `user-${personId}`, updatedAt: now } }));
+  const token = randomBytes(32).toString("base64url");
+  const payload = { scope: `openid ${scopeToWire("schultor", "people:read")}` };
+  const { generation } = credential;
+  const expiresAt = new Date(now.getTime() + 3_600_000);
+  const found = { kind: "AccessToken", clientId, personId, generation, payload, expiresAt };
+  await db.prisma.oidcArtifact.create({ data: { ...found, idHash: new Uint8Array(hashId(token)) } });
+  return token;
+}
+
+async function printUserContext(reading: Reading, app: TestApp): Promise<string[]> {
   const { service, world } = reading;
   const lines: string[] = [];
+  const registered = await service.db.prisma.app.findUniqueOrThrow({ where: { clientId: app.clientId } });
+  if (!registered.scopes.includes("people:read")) return [];
   for (const [label, personId] of Object.entries(world.people)) {
     const right = await findSignOnRight(service.db.pool, { clientId: app.clientId, personId }, service.clock());
     if (right.kind === "refused") continue;
-    const registered = await service.db.prisma.app.findUniqueOrThrow({ where: { clientId: app.clientId } });
-    if (!registered.scopes.includes("people:read")) continue;
-    const login = findLogin(personId) ?? (await giveLogin(service.db, personId));
-    const { access_token } = await getUserTokens(service, app, login, {
-      scopes: ["openid", "people:read"],
-      pkce: registered.pkceRequired,
-    });
+    const token = await makeUserToken(reading, app, personId);
     await placeOwnIds(service, app);
-    lines.push(`person-info ${label} → ${await ask(reading, access_token, "/idm/schulconnex/v1/person-info")}`);
+    lines.push(`person-info ${label} → ${await ask(reading, token, "/idm/schulconnex/v1/person-info")}`);
   }
   return lines;
 }

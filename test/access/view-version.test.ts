@@ -13,7 +13,7 @@ import { makeImporter } from "../imports/rosters.ts";
 import { testDatabase } from "../support/database.ts";
 import { listsOf, readLists, rosterOf, type Versioned } from "../support/lists.ts";
 import { makeMakers } from "../support/make.ts";
-import { walkTimeoutMs, walks } from "../support/walks.ts";
+import { isFullRun, walkTimeoutMs, walks } from "../support/walks.ts";
 import { act, deed, signIn, type World } from "./events-world.ts";
 
 // A list whose version is the same has the same items, whatever happened in between.
@@ -98,33 +98,36 @@ test(
   { timeout: walkTimeoutMs },
   async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 16 }), async (steps) => {
-        const world = await makeWorld();
-        const seen = new Map<string, Map<string, string>>();
-        const last = new Map<string, { version: string; changedAt: string }>();
-        const look = async (isUnchanged: boolean) => {
-          const lists = await listAll(world);
-          const read = await readLists(db, lists);
-          for (const [index, list] of lists.entries()) {
-            const { version, shown, body, changedAt } = read[index]!;
-            const key = keyOf(list);
-            const answer = `${String(shown)} ${body}`;
-            const bodies = seen.get(key) ?? new Map<string, string>();
-            seen.set(key, bodies.set(version, bodies.get(version) ?? answer));
-            expect(answer, `${list.label} ${version}`).toBe(bodies.get(version));
-            const before = last.get(key);
-            if (isUnchanged && before !== undefined) expect(version, list.label).toBe(before.version);
-            if (before !== undefined)
-              expect(
-                Math.sign(Date.parse(changedAt) - Date.parse(before.changedAt)),
-                `${list.label} ${changedAt}`,
-              ).toBe(version === before.version ? 0 : 1);
-            last.set(key, { version, changedAt });
-          }
-        };
-        await look(false);
-        for (const taken of steps) await look(await take(world, taken));
-      }),
+      fc.asyncProperty(
+        fc.array(step, isFullRun ? { minLength: 8, maxLength: 16 } : { minLength: 6, maxLength: 6 }),
+        async (steps) => {
+          const world = await makeWorld();
+          const seen = new Map<string, Map<string, string>>();
+          const last = new Map<string, { version: string; changedAt: string }>();
+          const look = async (isUnchanged: boolean) => {
+            const lists = await listAll(world);
+            const read = await readLists(db, lists);
+            for (const [index, list] of lists.entries()) {
+              const { version, shown, body, changedAt } = read[index]!;
+              const key = keyOf(list);
+              const answer = `${String(shown)} ${body}`;
+              const bodies = seen.get(key) ?? new Map<string, string>();
+              seen.set(key, bodies.set(version, bodies.get(version) ?? answer));
+              expect(answer, `${list.label} ${version}`).toBe(bodies.get(version));
+              const before = last.get(key);
+              if (isUnchanged && before !== undefined) expect(version, list.label).toBe(before.version);
+              if (before !== undefined)
+                expect(
+                  Math.sign(Date.parse(changedAt) - Date.parse(before.changedAt)),
+                  `${list.label} ${changedAt}`,
+                ).toBe(version === before.version ? 0 : 1);
+              last.set(key, { version, changedAt });
+            }
+          };
+          await look(false);
+          for (const taken of steps) await look(await take(world, taken));
+        },
+      ),
       walks(10),
     );
   },
@@ -198,7 +201,8 @@ test("every change of a row that lists show counts, by itself", async () => {
     [`DELETE FROM withheld_item WHERE client_id = '${clientId}'`, ofApp],
     [`DELETE FROM "grant" WHERE client_id = '${clientId}' AND school_id = '${other}'`, ofApp],
   ];
-  const lists = listsOf({ clientId, school, person });
+  const changing = new Set(changes.flatMap(([, labels]) => labels));
+  const lists = listsOf({ clientId, school, person }).filter(({ label }) => changing.has(label));
   for (const [sql, labels] of changes) {
     const before = await versionsOf(lists);
     expect((await db.pool.query(sql)).rowCount, sql).toBe(1);
@@ -228,13 +232,7 @@ test("a row that goes from one school to another counts at both", async () => {
     there.school,
   ]);
   const after = await versions();
-  for (const [at, list] of [
-    [0, 0],
-    [0, 1],
-    [1, 0],
-    [1, 1],
-  ] as const)
-    expect(after[at]![list]).not.toBe(before[at]![list]);
+  for (const at of [0, 1]) for (const list of [0, 1]) expect(after[at]![list]).not.toBe(before[at]![list]);
 });
 
 test("what changes at one school leaves the lists of another as they were", async () => {
