@@ -1,4 +1,4 @@
-import { beforeAll, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { NewApp } from "../../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { makeBrowser, type Browser } from "../../support/browser.ts";
@@ -146,6 +146,12 @@ export async function signInAnother({
   return getUserTokens(service, app, login, { scopes: ["openid", "offline_access", "people:read"] });
 }
 
+/** The status and the error of an answer of the token endpoint. */
+export const refusalOf = ({ status, body }: Answer): [status: number, error: string | undefined] => [
+  status,
+  body.error,
+];
+
 /** What discovery says. */
 export const discover = async ({ service }: RuleWorld): Promise<Record<string, unknown>> =>
   (await (await fetch(`${service.url}/.well-known/openid-configuration`)).json()) as Record<string, unknown>;
@@ -153,4 +159,18 @@ export const discover = async ({ service }: RuleWorld): Promise<Record<string, u
 /** Tries each rule in a test of its own, named by standard, section and one sentence. */
 export function tryRules(rules: Record<string, () => unknown>): void {
   for (const [name, run] of Object.entries(rules)) test(name, run);
+}
+
+/** Tries what breaks a rule, by the error that it gets at the token endpoint. */
+export function tryFaults(faults: Record<string, Record<string, () => Promise<Answer>>>): void {
+  test.each(Object.entries(faults))("%s is answered in JSON that nobody keeps, without a token", async (error, all) => {
+    for (const [rule, run] of Object.entries(all)) {
+      const answer = await run();
+      expect([...refusalOf(answer), answer.body.access_token], rule).toEqual([400, error, undefined]);
+      // RFC 6749 5.2: printable ASCII without quote and backslash.
+      expect(answer.body.error_description, rule).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+      expect(answer.headers.get("content-type"), rule).toMatch(/^application\/json/);
+      expect(answer.headers.get("cache-control"), rule).toContain("no-store");
+    }
+  });
 }
