@@ -1,10 +1,13 @@
 import { beforeAll, expect, test } from "vitest";
+import { PNG } from "pngjs";
 import type { ClientId } from "../../src/access/index.ts";
 import { giveRole, staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { admin, makeStaff, refusalOf, type AdminClient } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
+import { rights } from "../../src/admin/rights.ts";
+import { listOperations, loadDocument, resolve } from "../../src/platform/http/index.ts";
 import { listPlaces, type Place } from "./requests/operations.ts";
 
 // Whoever changes the credentials of an app, or where its tokens go, has all that the app may do.
@@ -121,4 +124,135 @@ test("who holds the app's role beside PARTNER changes its credentials", async ()
   expect(refusalOf(await call("POST", `/apps/${app.clientId}/secret`))).toEqual([403, "role_forbids"]);
   await give("SECRETARY", both.clientId);
   expect((await call("POST", `/apps/${app.clientId}/secret`)).status).toBe(200);
+});
+
+// An app that looks like another one gets the trust, and the sign-ins, that people mean for that one.
+const picture = (width: number) => PNG.sync.write(new PNG({ width, height: 2 }));
+
+const foreign = (await make.app({ name: "Mathe-Welt" })).clientId;
+const own = [(await make.app({ name: "Mein Heft" })).clientId, (await make.app({ name: "Mein Buch" })).clientId];
+const partner = (await makeStaff(service, "PARTNER", { clientIds: own })).call;
+
+const names = [
+  "Mathe-Welt",
+  "mathe-welt",
+  " MATHE  WELT",
+  "Mathe‑Welt",
+  "Mathe–Welt.",
+  "Ｍａｔｈｅ-Welt",
+  "Mathe_Welt",
+];
+
+test("a partner's app is called nothing that looks like the name of somebody else's app", async () => {
+  const before = (await partner("GET", `/apps/${own[0]!}`)).body;
+  const taken = [409, "app_name_taken"];
+  for (const name of names) {
+    expect(refusalOf(await partner("POST", "/apps", { body: { name } })), name).toEqual(taken);
+    expect(refusalOf(await partner("PATCH", `/apps/${own[0]!}`, { body: { name } })), name).toEqual(taken);
+  }
+  expect((await partner("GET", `/apps/${own[0]!}`)).body).toEqual(before);
+});
+
+test("other names, and those of one's own apps, are taken freely", async () => {
+  for (const name of ["Mathe-Welten", "mein buch"])
+    expect((await partner("POST", "/apps", { body: { name } })).status).toBe(201);
+  expect((await partner("PATCH", `/apps/${own[0]!}`, { body: { name: "Mein-Buch" } })).status).toBe(204);
+});
+
+test("an operator says yes by giving the name, and the partner goes on to change the app", async () => {
+  const path = `/apps/${own[1]!}`;
+  expect((await operator.call("PATCH", path, { body: { name: "Mathe-Welt" } })).status).toBe(204);
+  expect((await partner("PATCH", path, { body: { name: "Mathe Welt" } })).status).toBe(204);
+  expect((await operator.call("POST", "/apps", { body: { name: "Mathe-Welt" } })).status).toBe(201);
+});
+
+test("a partner's app has no logo of the app of somebody else; an operator puts it", async () => {
+  expect((await operator.call("PUT", `/apps/${foreign}/logo`, { body: picture(3) })).status).toBe(204);
+  const put = (call: AdminClient, app: ClientId, width: number) =>
+    call("PUT", `/apps/${app}/logo`, { body: picture(width) });
+  expect((await put(partner, own[0]!, 4)).status).toBe(204);
+  const before = (await partner("GET", `/apps/${own[0]!}`)).body;
+  expect(refusalOf(await put(partner, own[0]!, 3))).toEqual([409, "app_logo_taken"]);
+  expect((await partner("GET", `/apps/${own[0]!}`)).body).toEqual(before);
+  expect((await put(partner, own[1]!, 4)).status).toBe(204);
+  expect((await put(operator.call, own[1]!, 3)).status).toBe(204);
+});
+
+// A partner learns nothing of an id that the app was not given: it is answered as one that does not exist.
+const document = await loadDocument("admin", "schultor");
+const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
+
+type Given = { in: string; name: string; required?: boolean; example?: unknown; schema?: Schema };
+type Schema = { format?: string; enum?: string[] };
+
+/** Every address that a partner can read with an id in it, for each value of its other parameters. */
+const readable = listOperations(document)
+  .filter(({ method, operation }) => {
+    const roles: readonly string[] = rights[operation.operationId as keyof typeof rights];
+    return method.toUpperCase() === "GET" && roles.includes("PARTNER");
+  })
+  .flatMap(({ path, operation }) => {
+    const parameters = (operation.parameters ?? []).map((one) => resolve(document, one) as Given);
+    const isId = ({ name, schema }: Given) =>
+      name !== "schoolId" && resolve<Schema>(document, (schema ?? {}) as Schema).format === "uuid";
+    const ofChoice = parameters.find(({ name }) => name === "resource");
+    const choices = ofChoice ? (resolve<Schema>(document, ofChoice.schema!).enum ?? []) : [""];
+    return parameters.filter(isId).flatMap((parameter) =>
+      choices.map((choice) => ({
+        id: operation.operationId,
+        name: `${operation.operationId} ${parameter.name} ${choice}`.trim(),
+        path,
+        parameter,
+        query: [
+          ...(choice === "" ? [] : [["resource", choice]]),
+          ...parameters
+            .filter((one) => one.in === "query" && one.required === true && one !== ofChoice && one !== parameter)
+            .map(({ name, example }) => [name, String(example)]),
+        ] as [string, string][],
+      })),
+    );
+  });
+
+let reader: AdminClient;
+let app: string;
+let granted: string;
+let hidden: string[];
+
+beforeAll(async () => {
+  const [school, foreign] = [await make.school(), await make.school()];
+  const { clientId } = await make.app();
+  const shown = await make.group({ school });
+  await make.grant({ app: clientId, school, groups: [shown], signOn: { kind: "GROUPS", groups: [shown] } });
+  hidden = [
+    ...[await make.person({ school }), await make.group({ school })],
+    ...[foreign, await make.person({ school: foreign }), await make.group({ school: foreign })],
+  ];
+  [app, granted] = [clientId, school];
+  reader = (await makeStaff(service, "PARTNER", { clientIds: [clientId] })).call;
+});
+
+test("the walk has the operations that show what an app gets", () => {
+  expect(readable.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["getAppView id person", "listAudit person"]),
+  );
+});
+
+test("an id that the app was not given is answered as one that does not exist", async () => {
+  const ask = async ({ path, parameter, query }: (typeof readable)[number], id: string) => {
+    const known: Record<string, string> = { schoolId: granted, clientId: app };
+    if (parameter.in === "path") known[parameter.name] = id;
+    const search = new URLSearchParams(query);
+    if (parameter.in === "query") search.set(parameter.name, id);
+    const address = path.replace(/\{(\w+)\}/g, (_all, name: string) => known[name] ?? missing);
+    const { status, body, headers } = await reader("GET", `${address.replace("/admin/v1", "")}?${search.toString()}`);
+    const text = JSON.stringify(body)
+      .replaceAll(id, "ID")
+      .replaceAll(/"requestId":"[^"]*"/g, "");
+    return [status, text.replaceAll(/\\"requestId\\":\\"[^"\\]*\\"/g, ""), headers.get("content-type")];
+  };
+  for (const place of readable) {
+    const unknown = await ask(place, missing);
+    const answers = await Promise.all(hidden.map((id) => ask(place, id)));
+    expect(answers, place.name).toEqual(hidden.map(() => unknown));
+  }
 });

@@ -219,7 +219,7 @@ test("what PostgreSQL cannot store is refused in any body, and is no failure in 
   await inBatches(places, async (place) => {
     if (place.path.search(ids) !== -1) await ask(place, place.path.replaceAll(ids, "a%00b"));
     if (place.method !== "GET") return;
-    // Numbers, ids and truth values are those of test/security/parameters.test.ts.
+    // Numbers, ids and truth values are those of test/security/every-operation.test.ts.
     const texts = place.query.filter(([, example]) => isTime(example) || /^[a-z]/i.test(example));
     for (const [name, example] of texts)
       for (const value of isTime(example) ? oddTimes.map(encodeURIComponent) : ["a%00b"])

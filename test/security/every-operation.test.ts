@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
+import { demoApp, demoLogin, idmScopes, makeReader, startDemo } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { inBatches } from "../support/in-batches.ts";
 import { basic, getAppToken, getUserTokens } from "../support/token.ts";
+import { resolve, type Parameter } from "../../src/platform/http/document.ts";
+import { listOperations, loadDocument } from "../../src/platform/http/index.ts";
 import { documentNames, listPlaces, type Place } from "./requests/operations.ts";
 
 // The OWASP API Security Top 10 of 2023, tried on every operation of every contract: a new operation is in the list by
@@ -158,4 +160,147 @@ test("API9: no other version and no hidden path of an API answers", async () => 
   const paths = ["/idm/ep/v0/schools", "/idm/ep/v2/schools", "/admin/v2/schools", "/admin/v0/me", "/idm/ep/schools"];
   for (const path of paths)
     expect((await fetch(service.url + path, { headers: bearer(tokens.app) })).status).toBeGreaterThanOrEqual(400);
+});
+
+// Every query and path parameter of every operation, in spellings that look right and are not those of the contract.
+const uuid = "c0000000-0000-4000-8000-000000000002";
+const spellings: Record<string, readonly string[]> = {
+  boolean: [
+    ...["TRUE", "True", "tRue", "FALSE", "False", "1", "0", "yes", "on", "null", "", " true", "true ", "+true"],
+    ...["true\n", "true,true", "[true]", '"true"', "ｔｒｕｅ"],
+  ],
+  integer: [
+    ...["1e2", "1E2", "0x10", "0b11", "0o7", " 5", "5 ", "+5", "-5", "-0", "0", "05", "5.0", "5.", ".5", "5,0", "5,5"],
+    ...[
+      "1_0",
+      "5\n",
+      "5n",
+      "null",
+      "true",
+      "NaN",
+      "Infinity",
+      "٥",
+      "５",
+      "1".repeat(400),
+      "9007199254740993",
+      "[5]",
+      "",
+    ],
+  ],
+  uuid: [
+    ...["", "x", ` ${uuid}`, `${uuid} `, `${uuid}\n`, `{${uuid}}`, `urn:uuid:${uuid}`, uuid.replaceAll("-", "")],
+    ...[`${uuid},${uuid}`, `${uuid}0`, uuid.slice(1), uuid.replace("c", "ｃ"), uuid.replace("c", "g"), `${uuid}'`],
+  ],
+  array: [
+    ...["", ",", "personen,", ",personen", "personen;gruppen", "personen|gruppen", "personen,alles", "[personen]"],
+    "ｐersonen",
+  ],
+  string: [""],
+};
+const spelledAs: Record<string, string> = { boolean: "true", integer: "5", uuid, array: "personen" };
+const kindOf = ({ schema }: Parameter): string => (schema?.format === "uuid" ? "uuid" : (schema?.type ?? "string"));
+
+const ownIds: Record<string, string> = {
+  schools: uuid.replace("c", "a").replace(/2$/, "1"),
+  groups: uuid.replace("c", "b").replace(/2$/, "1"),
+  users: uuid,
+  people: uuid,
+};
+const fill = (path: string) => path.replace(/(\w+)\/\{\w+\}/, (_all, kind: string) => `${kind}/${ownIds[kind]!}`);
+
+type Read = { path: string; parameters: Parameter[]; isOfUser: boolean };
+const documents = await Promise.all(
+  ["idm", "schulconnex", "schulconnex-1.7"].map((name) => loadDocument(name, "schultor")),
+);
+const reads: Read[] = documents.flatMap((document) =>
+  listOperations(document).flatMap(({ method, path, operation }) => {
+    if (method !== "get" || !("200" in operation.responses)) return [];
+    const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
+    return [{ path, parameters, isOfUser: operation.security!.some((way) => "userContext" in way) }];
+  }),
+);
+
+const readers = {
+  app: makeReader(service, tokens.app),
+  user: makeReader(service, tokens.user),
+};
+const readerOf = (place: Read) => (place.isOfUser ? readers.user : readers.app);
+const asked = reads.flatMap((place) =>
+  place.parameters
+    .filter((parameter) => parameter.in === "query")
+    .map((parameter) => ({ place, parameter, name: parameter.name })),
+);
+
+test("there are parameters of every kind to try", () => {
+  expect(new Set(asked.map(({ parameter }) => kindOf(parameter)))).toEqual(new Set(Object.keys(spellings)));
+  expect(asked.length).toBeGreaterThan(15);
+});
+
+/** Of all of them, the spellings that are not answered with 400. */
+async function findTaken(
+  all: { place: Read; parameter?: Parameter }[],
+  write: (kind: string, name: string) => readonly string[],
+  ask: (place: Read, written: string, name: string) => string,
+): Promise<unknown[]> {
+  const attempts = all.flatMap(({ place, parameter }) =>
+    write(parameter ? kindOf(parameter) : "uuid", parameter?.name ?? "").map((written) => ({
+      place,
+      written,
+      path: ask(place, written, parameter?.name ?? ""),
+    })),
+  );
+  const statuses = await inBatches(attempts, async ({ place, path }) => (await readerOf(place)(path)).status);
+  return attempts.flatMap(({ path, written }, n) => (statuses[n] === 400 ? [] : [[path, written, statuses[n]]]));
+}
+
+test("the value of a parameter is read in the contract's spelling only", async () => {
+  const wrong = await findTaken(
+    asked,
+    (kind) => spellings[kind]!,
+    (place, written, name) => `${fill(place.path)}?${name}=${encodeURIComponent(written)}`,
+  );
+  expect(wrong).toEqual([]);
+  const valueless = await findTaken(
+    asked,
+    (_kind, name) => [name],
+    (place, name) => `${fill(place.path)}?${name}`,
+  );
+  expect(valueless).toEqual([]);
+});
+
+const rightOf = (kind: string) => spelledAs[kind] ?? "x";
+
+test("the name of a parameter is read in the contract's spelling only", async () => {
+  const others = (kind: string, name: string) =>
+    [`${name}[]`, `${name}[0]`, `${name}[a]`, ` ${name}`, `${name} `, name.toUpperCase(), `${name}\u200b`, `${name}.`]
+      .concat("__proto__", "constructor", "toString")
+      .map((other) => `${encodeURIComponent(other)}=${rightOf(kind)}`);
+  expect(await findTaken(asked, others, (place, written) => `${fill(place.path)}?${written}`)).toEqual([]);
+});
+
+test("a parameter is taken as it is right, and once; the values of a list may come one by one", async () => {
+  const twice = (name: string, right: string) => [
+    `${name}=${right}&${name}=${right}`,
+    `${name}=${right}&%${name.charCodeAt(0).toString(16)}${name.slice(1)}=${right}`,
+  ];
+  const answers = await inBatches(asked, async ({ place, parameter, name }) => {
+    const kind = kindOf(parameter);
+    const queries = [...(kind in spelledAs ? [`${name}=${rightOf(kind)}`] : []), ...twice(name, rightOf(kind))];
+    const statuses = [];
+    for (const query of queries) statuses.push((await readerOf(place)(`${fill(place.path)}?${query}`)).status);
+    return [name, kind, ...statuses];
+  });
+  const wanted = (kind: string) => [
+    ...(kind in spelledAs ? [200] : []),
+    ...Array<number>(2).fill(kind === "array" ? 200 : 400),
+  ];
+  expect(answers).toEqual(asked.map(({ parameter, name }) => [name, kindOf(parameter), ...wanted(kindOf(parameter))]));
+});
+
+test("an id in a path is read in the contract's spelling only", async () => {
+  const withId = reads.filter(({ path }) => path.includes("{")).map((place) => ({ place }));
+  const ids = () => spellings["uuid"]!.filter((spelling) => spelling !== "");
+  expect(
+    await findTaken(withId, ids, ({ path }, written) => path.replace(/\{\w+\}/, encodeURIComponent(written))),
+  ).toEqual([]);
 });

@@ -11,7 +11,7 @@ const service = await startDemo();
 const token = await getAppToken(service, demoApp("demo-lernapp"), idmScopes);
 const read = makeReader(service, token);
 
-// Every other spelling of every parameter: test/security/parameters.test.ts.
+// Every other spelling of every parameter: test/security/every-operation.test.ts.
 const refused: [path: string, message: string][] = [
   ["/schools?limit=0", "The query parameter limit must be an integer from 1 to 1000."],
   ["/schools?limit=1001", "The query parameter limit must be an integer from 1 to 1000."],

@@ -1,12 +1,22 @@
-import { exportJWK, generateKeyPair, type CryptoKey, SignJWT } from "jose";
+import { SignJWT, exportJWK, generateKeyPair, type CryptoKey } from "jose";
 import * as client from "openid-client";
 import { expect, test } from "vitest";
-import { type AppUpdate, type CalledUri, rotateClientSecret, updateApp } from "../../../src/access/index.ts";
+import { rotateClientSecret, updateApp, type AppUpdate, type CalledUri } from "../../../src/access/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff } from "../../support/admin.ts";
 import { answer, startReceiver } from "../../support/receiver.ts";
-import { basic, type TestApp } from "../../support/token.ts";
+import {
+  basic,
+  exchange,
+  getAppToken,
+  getUserTokens,
+  giveLogin,
+  postToken,
+  signOn,
+  type TestApp,
+} from "../../support/token.ts";
+import { makeCheckAccessToken } from "../../../src/sign-on/protocol/storage/check-access-token.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", TRUSTED_PROXIES: "127.0.0.1,::1" });
@@ -94,26 +104,27 @@ test("strangers learn neither whether a client exists nor how it is registered",
   const unknown = { ...known, clientId: "nobody" as typeof known.clientId };
   for (const way of [inBody, inHeader, alone]) {
     const wrong = (app: TestApp) => way({ ...app, clientSecret: "wrong" });
-    expect(await getToken(wrong(known))).toEqual(await getToken(wrong(unknown)));
+    const refused = await getToken(wrong(known));
+    expect(refused).toEqual(await getToken(wrong(unknown)));
+    expect(refused.error).toBe("invalid_client");
   }
 });
 
-test.each([
-  ["nothing", {}],
-  ["Bearer", { headers: { authorization: "Bearer x" } }],
-])("with %s the ways to authenticate are named", async (_what, way) => {
-  for (const [path, own] of endpoints) {
-    const { body } = await post(path, own, way);
-    expect(body.error_description, path).toContain("client_secret_basic, client_secret_post, private_key_jwt or none");
-  }
+test("with nothing or a token the ways to authenticate are named", async () => {
+  for (const way of [{}, { headers: { authorization: "Bearer x" } }])
+    for (const [path, own] of endpoints) {
+      const { error_description } = (await post(path, own, way)).body;
+      expect(error_description, path).toContain("client_secret_basic, client_secret_post, private_key_jwt or none");
+    }
 });
 
-test.each(["RS256", "PS256", "ES384", "EdDSA"])("a key for %s is taken", async (alg) => {
-  const key = await makeKey(alg);
-  const app = await world.app({ tokenEndpointAuthMethod: "private_key_jwt", publicKeys: [key.jwk] });
-  expect(await getToken(asserted(await sign(app, key)))).toHaveProperty("access_token");
-  const forTokens = { aud: `${world.service.url}/oauth2/token` };
-  expect(await getToken(asserted(await sign(app, key, forTokens)))).toHaveProperty("access_token");
+test("a key for each algorithm is taken, for the issuer and for the token endpoint", async () => {
+  for (const alg of ["RS256", "PS256", "ES384", "EdDSA"]) {
+    const key = await makeKey(alg);
+    const app = await world.app({ tokenEndpointAuthMethod: "private_key_jwt", publicKeys: [key.jwk] });
+    for (const claims of [{}, { aud: `${world.service.url}/oauth2/token` }])
+      expect(await getToken(asserted(await sign(app, key, claims))), alg).toHaveProperty("access_token");
+  }
 });
 
 test("an assertion is taken once, whichever of many requests at once is first", async () => {
@@ -270,4 +281,183 @@ test("keys that cannot be used, and registrations that contradict themselves, ar
     { type: "PUBLIC", tokenEndpointAuthMethod: "client_secret_post" },
   ])
     await refused(wishes).toMatchObject({ code: "client_authentication" });
+});
+
+const urn = (name: string) => `urn:schultor:idm:v1:${name}`;
+
+test("an app gets exactly the scopes that it asked for", async () => {
+  const app = await world.make.app({ scopes: ["schools:read", "users:read"] });
+  const scope = `${urn("schools:read")} ${urn("users:read")}`;
+  const { status, body, headers } = await postToken(world.service, app, { grant_type: "client_credentials", scope });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    access_token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+    token_type: "bearer",
+    expires_in: 3600,
+    scope,
+  });
+  expect(headers.get("cache-control")).toContain("no-store");
+});
+
+test("while a secret is replaced, both are good wherever an app authenticates; when the overlap is over, only the new one is", async () => {
+  const { service } = world;
+  const old = await world.make.app();
+  const rotated = await withPrismaTransaction(service.db, (tx) =>
+    rotateClientSecret(tx, { clientId: old.clientId, keepOldSeconds: 3600 }, { at: service.clock() }),
+  );
+  const renewed = { ...old, clientSecret: rotated.clientSecret };
+  const tryAll = async (app: typeof old) => {
+    const token = { token: "x".repeat(43) };
+    const answers = [
+      await post("token", forItself, inHeader(app)),
+      await post("introspect", token, inHeader(app)),
+      await post("revoke", token, inHeader(app)),
+    ];
+    return answers.map(({ status }) => status);
+  };
+  expect([await tryAll(old), await tryAll(renewed)]).toEqual([Array(3).fill(200), Array(3).fill(200)]);
+  expect(await tryAll({ ...old, clientSecret: "neither-of-the-two" })).toEqual([400, 401, 401]);
+  service.clock.forwardSeconds(3600);
+  expect([await tryAll(old), await tryAll(renewed)]).toEqual([[400, 401, 401], Array(3).fill(200)]);
+});
+
+const formText = "grant_type=client_credentials";
+const form = { "content-type": "application/x-www-form-urlencoded" };
+type Odd = { headers?: Record<string, string>; body?: string; method?: string; isAnonymous?: boolean };
+const odd: Record<string, Odd> = {
+  "no body": { headers: form },
+  "no content type": {},
+  JSON: { headers: { "content-type": "application/json" }, body: "{}" },
+  multipart: { headers: { "content-type": "multipart/form-data; boundary=x" }, body: "--x--" },
+  "a repeated scope": { body: `${formText}&scope=a&scope=b` },
+  "broken percent-encoding": { body: "grant_type=%&scope=%E0%A4%A&%=%" },
+  "NUL bytes": { body: "grant_type=authorization_code&code=%00&redirect_uri=%00" },
+  "a huge body": { body: `${formText}&x=${"a".repeat(2_000_000)}` },
+  "prototype names": { body: "grant_type=__proto__&__proto__=x&constructor=x" },
+  "a resource": { body: `${formText}&resource=https%3A%2F%2Fx.example` },
+  "no client": { body: formText, isAnonymous: true },
+  "an unknown client": { body: `${formText}&client_id=nobody`, isAnonymous: true },
+  "a client id with NUL": { body: `${formText}&client_id=%00`, isAnonymous: true },
+  "broken Basic": { headers: { ...form, authorization: "Basic %%%" }, body: formText },
+  "Basic with broken encoding": {
+    headers: { ...form, authorization: `Basic ${Buffer.from("a%:b%").toString("base64")}` },
+    body: formText,
+  },
+  Bearer: { headers: { ...form, authorization: "Bearer x" }, body: formText },
+  "Accept: text/html": { headers: { ...form, accept: "text/html" }, body: "grant_type=password" },
+  PUT: { method: "PUT", body: "a=b" },
+};
+
+test("odd input is 400 with OAuth's JSON, and no challenge", async () => {
+  const app = await world.make.app();
+  for (const [what, given] of Object.entries(odd)) {
+    const { headers = given.body === undefined ? {} : form, body, method = "POST", isAnonymous = false } = given;
+    const response = await fetch(`${world.service.url}/oauth2/token`, {
+      method,
+      headers: { ...(isAnonymous ? {} : basic(app)), ...headers },
+      ...(body !== undefined && { body: Buffer.from(body) }),
+    });
+    const type = response.headers.get("content-type");
+    expect([what, response.status, type]).toEqual([what, 400, expect.stringContaining("application/json")]);
+    expect(response.headers.get("www-authenticate"), what).toBeNull();
+    const { error, ...others } = (await response.json()) as Answer;
+    expect(["error_description", "error_uri"], what).toEqual(expect.arrayContaining(Object.keys(others)));
+    expect(error, what).toMatch(
+      /^(invalid_request|invalid_client|invalid_grant|unsupported_grant_type|invalid_target)$/,
+    );
+  }
+});
+
+test("a public app that sends a secret gets nothing, and what it has stays unused", async () => {
+  const { service, login } = world;
+  for (const way of [inBody, inHeader]) {
+    const app = await world.app({ type: "PUBLIC" });
+    const sent = way({ ...app, clientSecret: "a-secret-that-nobody-gave-the-app" });
+    const refused = async (path: string, own: Record<string, string>, status: number) => {
+      const body = new URLSearchParams({ ...sent.fields, ...own });
+      const init = { method: "POST", headers: sent.headers ?? {}, body };
+      const response = await fetch(`${service.url}/oauth2/${path}`, init);
+      const challenge = status === 401 ? expect.stringMatching(/^Basic realm="/) : null;
+      const { error } = (await response.json()) as Answer;
+      expect([path, response.status, error, response.headers.get("www-authenticate")]).toEqual([
+        path,
+        status,
+        "invalid_client",
+        challenge,
+      ]);
+    };
+    const signedOn = await signOn(service, app, login, { scopes: ["openid", "offline_access"] });
+    const code = signedOn.back.searchParams.get("code")!;
+    const fitting = { redirect_uri: app.redirectUri, code_verifier: signedOn.asked.verifier };
+    await refused("token", { grant_type: "authorization_code", code, ...fitting }, 400);
+    expect(await service.db.prisma.signIn.count({ where: { clientId: app.clientId } })).toBe(0);
+    const { body } = await exchange(service, app, signedOn);
+    for (const path of ["introspect", "revoke"]) await refused(path, { token: body.access_token }, 401);
+    const introspected = await post("introspect", { token: body.access_token }, alone(app));
+    expect(introspected.body).toMatchObject({ active: true });
+    const grant = { grant_type: "refresh_token", refresh_token: body.refresh_token! };
+    await refused("token", grant, 400);
+    // A secret without a value counts as omitted.
+    expect((await post("token", grant, inBody({ ...app, clientSecret: "" }))).status).toBe(200);
+  }
+});
+
+const check = (token: string) => makeCheckAccessToken({ db: world.service.db, clock: world.service.clock })(token);
+
+test("a token in the app context tells the app and its scopes", async () => {
+  const app = await world.make.app();
+  const token = await getAppToken(world.service, app, ["schools:read", "users:read"]);
+  expect(await check(token)).toEqual({
+    kind: "valid",
+    token: {
+      clientId: app.clientId,
+      personId: null,
+      scopes: new Set(["schools:read", "users:read"]),
+      hasSecondFactor: false,
+      namesRead: "all",
+      ids: "shared",
+    },
+  });
+});
+
+test("a token in the user context tells the person too", async () => {
+  const app = await world.app();
+  const { access_token } = await getUserTokens(world.service, app, world.login, { scopes: ["openid", "people:read"] });
+  expect(await check(access_token)).toMatchObject({
+    kind: "valid",
+    token: { clientId: app.clientId, personId: world.pupil },
+  });
+});
+
+test("expired is told from unknown", async () => {
+  const token = await getAppToken(world.service, await world.make.app(), []);
+  world.service.clock.forwardSeconds(3600);
+  expect(await check(token)).toMatchObject({ kind: "expired", clientId: expect.any(String) as string });
+  for (const other of ["", "x", "x".repeat(43), "\0".repeat(43), `${token}x`])
+    expect(await check(other)).toEqual({ kind: "unknown" });
+});
+
+test("a refresh token, a code or a session is no access token", async () => {
+  const app = await world.app();
+  const { refresh_token, browser } = await getUserTokens(world.service, app, world.login, {
+    scopes: ["openid", "offline_access"],
+  });
+  const session = browser.cookies().find(({ name }) => name === "_session")!.value;
+  for (const other of [refresh_token!, session]) expect(await check(other)).toEqual({ kind: "unknown" });
+});
+
+test("a token dies with its app and its person, and loses the scope that the app lost", async () => {
+  const { make, service, school } = world;
+  const { pool } = service.db;
+  const app = await make.app();
+  const token = await getAppToken(service, app, ["schools:read", "users:read"]);
+  await pool.query("UPDATE app SET scopes = '{schools:read}' WHERE client_id = $1", [app.clientId]);
+  expect(await check(token)).toMatchObject({ token: { scopes: new Set(["schools:read"]) } });
+  await pool.query("DELETE FROM app WHERE client_id = $1", [app.clientId]);
+  expect(await check(token)).toEqual({ kind: "unknown" });
+
+  const person = await make.person({ school });
+  const { access_token } = await getUserTokens(service, await world.app(), await giveLogin(service.db, person));
+  await pool.query("DELETE FROM person WHERE id = $1", [person]);
+  expect(await check(access_token)).toMatchObject({ kind: "unknown" });
 });

@@ -75,6 +75,8 @@ test.each(modes)("a denial reaches the app with response_mode=%s", async (mode) 
     placeOfMode[mode],
     { error: "access_denied", state: asked.state, iss: service.url },
   ]);
+  // It is not remembered.
+  expect((await browser.open(asked.address)).html).toContain("/consent");
 });
 
 test.each(modes)("a hint never learns with response_mode=%s whether the person agreed", async (mode) => {

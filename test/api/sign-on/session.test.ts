@@ -1,10 +1,20 @@
 import pg from "pg";
-import { expect, test, vi } from "vitest";
-import { makeBrowser } from "../../support/browser.ts";
-import { askFor, getUserTokens, giveLogin, readCallback } from "../../support/token.ts";
+import { beforeAll, expect, test, vi } from "vitest";
+import { makeBrowser, type Browser, type Shown } from "../../support/browser.ts";
+import {
+  askFor,
+  exchange,
+  getUserTokens,
+  giveLogin,
+  readCallback,
+  type Login,
+  type TestApp,
+} from "../../support/token.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
+import { putSignInSettings } from "../../../src/accounts/index.ts";
 import { startWorld } from "./world.ts";
 
-const world = startWorld({ SESSION_SECONDS: "3600" });
+const world = startWorld({ SESSION_SECONDS: "7200" });
 
 async function readSession(): Promise<{ expires_at: Date; version: string }> {
   const { rows } = await world.service.db.pool.query<{ expires_at: Date; version: string }>(
@@ -26,11 +36,11 @@ test("a session is written when something about it changes, and lives on while i
   const second = await readSession();
   expect(second.version).not.toBe(first.version);
 
-  service.clock.forwardSeconds(3000);
+  service.clock.forwardSeconds(6000);
   expect((await browser.open(askFor(service, app).address)).url).toContain("code=");
-  service.clock.forwardSeconds(3000);
+  service.clock.forwardSeconds(6000);
   expect((await browser.open(askFor(service, app).address)).url).toContain("code=");
-  service.clock.forwardSeconds(3601);
+  service.clock.forwardSeconds(7201);
   expect((await browser.open(askFor(service, app).address)).html).toContain("/login");
 });
 
@@ -113,4 +123,163 @@ test("a session that ends while its person asks to log out is logged out", async
   const { browser } = await getUserTokens(service, await world.app(), login);
   const shown = await endSessionBeforeWrite(() => browser.open(`${service.url}/oauth2/sessions/logout`));
   expect([shown.status, new URL(shown.url).pathname]).toEqual([200, "/oauth2/sessions/logout/success"]);
+});
+
+let app: TestApp;
+let bo: Login;
+let ada: Login;
+
+beforeAll(async () => {
+  const { service, make, school } = world;
+  app = await world.app({ name: "Lernapp" });
+  const person = async (firstCall: string) =>
+    giveLogin(service.db, await make.person({ school, name: { firstFull: firstCall, firstCall, last: "Muster" } }));
+  // Too long to be in a random value by chance.
+  [bo, ada] = [await person("Bonifatius"), await person("Adalgunde")];
+});
+
+const newBrowser = (): Browser => makeBrowser(world.service.url, { "accept-language": "de" });
+const headingOf = ({ html }: Shown): string | undefined => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
+const asksForApp = (browser: Browser) =>
+  browser.open(askFor(world.service, app, { params: { prompt: "login" } }).address);
+
+async function signInAt(browser: Browser, login: Login, fields: Record<string, string> = {}): Promise<Shown> {
+  return browser.submit(await browser.open("/sign-in?again&other"), "/sign-in", { ...login, ...fields });
+}
+
+const sessionOf = async (login: Login) => {
+  const { rows } = await world.service.db.pool.query<{ acr: string | null; seconds: number }>(
+    `SELECT a.payload->>'acr' AS acr, extract(epoch FROM a.expires_at - $2)::int AS seconds
+     FROM oidc_artifact a JOIN credential c USING (person_id)
+     WHERE a.kind = 'Session' AND c.username = $1 ORDER BY a.expires_at DESC`,
+    [login.username, world.service.clock()],
+  );
+  return rows[0];
+};
+
+test("on a device of one's own the page greets who signed in before, asks only the password, and forgets on request", async () => {
+  const browser = newBrowser();
+  expect(headingOf(await browser.open("/sign-in"))).toBe("Anmelden");
+  await signInAt(browser, bo);
+  for (const page of [await browser.open("/sign-in?again"), await asksForApp(browser)]) {
+    expect(headingOf(page)).toBe("Weiter als Bonifatius");
+    expect(page.html).not.toContain('id="username"');
+    const step = page.url.includes("/interaction/") ? "/login" : "/sign-in";
+    const wrong = await browser.submit(page, step, { username: bo.username, password: "wrong" });
+    expect(headingOf(wrong)).toBe("Weiter als Bonifatius");
+    const other = /<a class="secondary" href="([^"]*other[^"]*)"/.exec(page.html)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    expect((await browser.open(other)).html).toContain('id="username"');
+  }
+  const page = await asksForApp(browser);
+  const right = await browser.submit(page, "/login", bo);
+  expect(new URL(right.url).searchParams.has("code") || right.html.includes("/consent")).toBe(true);
+
+  const kept = browser.cookies().find(({ name }) => name === "_last_sign_in")!;
+  const bytes = Buffer.from(kept.value, "base64url").toString("latin1");
+  expect(`${kept.value} ${bytes}`).not.toMatch(new RegExp(`Bonifatius|${bo.username}|personId`));
+
+  const forgotten = await browser.submit(await asksForApp(browser), "/login", { username: bo.username, forget: "yes" });
+  expect(headingOf(forgotten)).toBe("Anmelden");
+  expect(forgotten.html).not.toContain(bo.username);
+});
+
+test("the cookie of the name is for scripts and other sites out of reach", async () => {
+  const browser = newBrowser();
+  const page = await browser.open("/sign-in");
+  const csrf = /name="csrf" value="([^"]*)"/.exec(page.html)?.[1] ?? "";
+  const answer = await browser.once("/sign-in", { method: "POST", body: new URLSearchParams({ csrf, ...bo }) });
+  const line = answer.headers.getSetCookie().find((cookie) => cookie.startsWith("_last_sign_in="));
+  expect(line).toMatch(/httponly/i);
+  expect(line).toMatch(/samesite=lax/i);
+});
+
+test("on a shared device no name is kept, the tick stays set, the session lasts an hour, and signing out is in sight", async () => {
+  for (const start of ["/sign-in", "app"]) {
+    const browser = newBrowser();
+    await signInAt(browser, bo);
+    const page = start === "app" ? await asksForApp(browser) : await browser.open("/sign-in?again&other");
+    await browser.submit(page, start === "app" ? "/login" : "/sign-in", { ...ada, shared: "yes" });
+    const tiles = await browser.open("/");
+    expect(tiles.html).toContain("Dieses Gerät benutzen auch andere");
+    expect(tiles.html).toContain('<button class="primary" type="submit">Abmelden</button>');
+    const session = await sessionOf(ada);
+    expect(session?.acr).toBe("shared-device");
+    expect(session?.seconds).toBeLessThanOrEqual(3600);
+    expect(session?.seconds).toBeGreaterThan(3500);
+    const again = await browser.open("/sign-in?again");
+    expect(headingOf(again)).toBe("Anmelden");
+    expect(again.html).toMatch(/name="shared"[^>]* checked/);
+    expect(again.html).not.toMatch(/Bonifatius|Adalgunde/);
+  }
+});
+
+test("the session cookie ends with the browser", async () => {
+  const browser = newBrowser();
+  const page = await browser.open("/sign-in");
+  const csrf = /name="csrf" value="([^"]*)"/.exec(page.html)?.[1] ?? "";
+  const body = new URLSearchParams({ csrf, ...ada, shared: "yes" });
+  const answer = await browser.once("/sign-in", { method: "POST", body });
+  const line = answer.headers.getSetCookie().find((cookie) => cookie.startsWith("_session="));
+  expect(line).not.toMatch(/expires|max-age/i);
+});
+
+test("a device on which a second person signs in greets neither, and is taken for shared until somebody says otherwise", async () => {
+  const browser = newBrowser();
+  await signInAt(browser, bo);
+  await signInAt(browser, ada);
+  expect((await sessionOf(ada))?.acr ?? null).toBeNull();
+  const page = await browser.open("/sign-in?again");
+  expect(headingOf(page)).toBe("Anmelden");
+  expect(page.html).toMatch(/name="shared"[^>]* checked/);
+  await signInAt(browser, ada);
+  expect(headingOf(await browser.open("/sign-in?again"))).toBe("Weiter als Adalgunde");
+});
+
+test("an ID token says nothing of the device", async () => {
+  const browser = newBrowser();
+  const asked = askFor(world.service, app, { params: { acr_values: "shared-device" } });
+  let page = await browser.submit(await browser.open(asked.address), "/login", { ...ada, shared: "yes" });
+  if (page.html.includes("/consent")) page = await browser.submit(page, "/consent");
+  const { body } = await exchange(world.service, app, { browser, asked, back: new URL(page.url) });
+  const claims = JSON.parse(Buffer.from(body.id_token!.split(".")[1]!, "base64url").toString()) as object;
+  expect(claims).toMatchObject({ acr: "urn:schultor:acr:password" });
+});
+
+test("the help of the school is shown where the browser or a hint of our own names the school, and to nobody else", async () => {
+  const { service, make } = world;
+  const school = await make.school({ name: "Goethe-Gymnasium" });
+  const personId = await make.person({ school });
+  const login = await giveLogin(service.db, personId);
+  await make.grant({ app: app.clientId, school });
+  await withPrismaTransaction(service.db, (tx) =>
+    putSignInSettings(
+      tx,
+      {
+        schoolId: school,
+        userNameRule: "FIRST_DOT_LAST",
+        passwordKind: "LETTERS",
+        mustChangePassword: false,
+        ownPasswordFromGrade: null,
+        helpText: "Frag Frau Sommer.\nRaum <12>",
+      },
+      { at: service.clock() },
+    ),
+  );
+  const browser = newBrowser();
+  const help = "Frag Frau Sommer.\nRaum &lt;12&gt;";
+  expect((await browser.open("/sign-in")).html).not.toContain(help);
+  await signInAt(browser, login, { shared: "yes" });
+  const page = await browser.open("/sign-in?again");
+  expect(page.html).toContain(help);
+  expect(page.html).toContain("Goethe-Gymnasium");
+
+  const asked = (hint: string) => newBrowser().open(askFor(service, app, { params: { login_hint: hint } }).address);
+  for (const hint of [login.username, personId, "nobody"]) expect((await asked(hint)).html).not.toContain("Sommer");
+  const tile = /login_hint=([\w-]+)/;
+  const tiled = await make.app({ name: "Kachel", loginUrl: "https://app.example/login" });
+  await make.grant({ app: tiled.clientId, school });
+  const hint = tile.exec((await browser.open("/")).html)?.[1] ?? "";
+  const hinted = await newBrowser().open(askFor(service, tiled, { params: { login_hint: hint } }).address);
+  expect(hinted.html).toContain(help);
+  expect(hinted.html).not.toContain(login.username);
 });

@@ -2,12 +2,13 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { type Artifact, hashId } from "../../../src/sign-on/protocol/storage/artifact.ts";
+import { hashId, type Artifact } from "../../../src/sign-on/protocol/storage/artifact.ts";
 import { makeStore } from "../../../src/sign-on/protocol/storage/store.ts";
 import type { TokenUse } from "../../../src/sign-on/protocol/storage/use-token.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
 import { giveLogin } from "../../support/token.ts";
+import { makeAdapterFactory } from "../../../src/sign-on/protocol/storage/adapter.ts";
 
 const db = await testDatabase();
 const store = makeStore(db, () => new Date("2026-02-03T08:00:00Z"));
@@ -100,4 +101,45 @@ test("one that cannot be written fails alone and leaves nothing behind", async (
   expect(await countAudit(uses[1]!)).toBe(0);
   // Its code is as good as before.
   expect(await store.useToken({ ...uses[1]!.use, signIn: null })).toBe(true);
+});
+
+const adapter = makeAdapterFactory({
+  db,
+  store,
+  clock: () => new Date("2026-02-03T08:00:00Z"),
+  refreshGraceSeconds: 10,
+  findClient: async () => undefined,
+  readClientId: () => null,
+})("Grant");
+
+const tokenOf = (kind: string, grantId: string, personId: PersonId, scope: string): Artifact => ({
+  kind,
+  idHash: hashId(`${kind} ${grantId}`),
+  clientId: "app",
+  personId,
+  generation: 0,
+  grantId,
+  cardId: null,
+  upstreamSessionId: null,
+  sessionUid: null,
+  payload: { kind, clientId: "app", accountId: personId, grantId, scope, claims: { id_token: { rat: null } } },
+  expiresAt: new Date("2026-02-03T09:00:00Z"),
+});
+
+test("an OAuth grant that the request has read no token of is found by its tokens", async () => {
+  const person = await make.person({ school });
+  await giveLogin(db, person);
+  const { generation } = await db.prisma.credential.findUniqueOrThrow({ where: { personId: person } });
+  expect(await adapter.find("grant")).toBeUndefined();
+  await store.put({ ...tokenOf("AccessToken", "grant", person, "openid"), generation });
+  await store.put({ ...tokenOf("RefreshToken", "grant", person, "openid profile"), generation });
+  expect(await adapter.find("grant")).toEqual({
+    jti: "grant",
+    kind: "Grant",
+    accountId: person,
+    clientId: "app",
+    openid: { scope: "openid profile", claims: ["rat"] },
+  });
+  await db.pool.query("UPDATE credential SET generation = generation + 1 WHERE person_id = $1", [person]);
+  expect(await adapter.find("grant")).toBeUndefined();
 });
