@@ -6,6 +6,8 @@ import { clientLanguages, generateCode, serverLanguages, type Order } from "./ge
 const cache = join(import.meta.dirname, "../../.cache");
 const clients = join(cache, "clients");
 const filled = join(cache, "bundles");
+/** Languages whose clients no test runs: that one bundle can be generated is enough. */
+const onlyGenerated = ["csharp", "kotlin"];
 
 /** Makes the clients of every bundle in every language, and servers that receive webhooks. */
 async function makeClients(platform: string): Promise<void> {
@@ -19,11 +21,12 @@ async function makeClients(platform: string): Promise<void> {
   for (const bundle of bundles) {
     const text = await readFile(join(bundleFolder, `${bundle}.yaml`), "utf8");
     await writeFile(join(filled, `${bundle}.yaml`), text.replaceAll("<platform>", platform));
-    for (const language of clientLanguages) order(language, bundle);
+    for (const language of clientLanguages)
+      if (bundle === "idm" || !onlyGenerated.includes(language)) order(language, bundle);
   }
   for (const server of serverLanguages) order(server, "webhooks");
   await generateCode(orders);
-  console.log(`${clients}: ${clientLanguages.join(", ")}; each of ${bundles.join(", ")}`);
+  console.log(`${clients}: ${clientLanguages.join(", ")}`);
 }
 
 await makeClients("schultor");

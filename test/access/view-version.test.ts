@@ -128,7 +128,7 @@ test(
           for (const taken of steps) await look(await take(world, taken));
         },
       ),
-      walks(10),
+      walks(6),
     );
   },
 );

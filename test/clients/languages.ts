@@ -159,7 +159,7 @@ const java: Language = {
     await writeFile(list, [...sources, driver("java", "Driver.java")].join("\n"));
     const flags = [...shortRunFlags.map((flag) => `-J${flag}`), "-parameters", "-nowarn", "-proc:none"];
     await run("javac", [...flags, "-cp", path, "-d", built, `@${list}`]);
-    return { program: "java", args: ["-cp", `${built}:${path}`, "Driver", clients] };
+    return { program: "java", args: [...shortRunFlags, "-cp", `${built}:${path}`, "Driver", clients] };
   },
 };
 

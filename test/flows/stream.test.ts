@@ -9,27 +9,28 @@ import { startMain } from "../support/program.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { getAppToken, type TestApp } from "../support/token.ts";
 
-const many = 50_000;
+/** The list has some 60 MB, more than the process has room for beside the service. */
+const [many, heapMb] = [8000, 110];
 let service: TestService;
 let app: TestApp;
 let token: string;
 let read: Reader;
-let paths: { short: string; tenth: string; long: string };
+let paths: { short: string; middle: string; long: string };
 
 beforeAll(async () => {
   service = await startService();
   const make = makeMakers(service.db);
   app = await make.app();
-  const makeSchool = async (count: number) => {
+  const makeSchool = async (count: number, groupsEach: number) => {
     const school = await make.school();
     const groups = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => make.group({ school, name: `${String(n)} ${"long name ".repeat(15)}` })),
+      Array.from({ length: 30 }, (_, n) => make.group({ school, name: `${String(n)} ${"long name ".repeat(19)}` })),
     );
-    await make.people({ school, count, groups, groupsEach: 3 });
+    await make.people({ school, count, groups, groupsEach });
     await make.grant({ app: app.clientId, school, groups });
     return `${idm}/schools/${school}/people`;
   };
-  paths = { short: await makeSchool(50), tenth: await makeSchool(many / 10), long: await makeSchool(many) };
+  paths = { short: await makeSchool(50, 3), middle: await makeSchool(2500, 1), long: await makeSchool(many, 30) };
   await service.db.pool.query("ANALYZE");
   token = await getAppToken(service, app, ["people:read"]);
   read = makeReader(service, token);
@@ -66,50 +67,29 @@ async function drain(response: IncomingMessage) {
   return { length, ends: [first, last] };
 }
 
-async function residentBytes(url: string): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)![1]);
-}
-
-test("a list of 50,000 people is read with memory that does not grow with it", async () => {
-  const { url } = await startMain({ DATABASE_URL: service.db.url, ROLE: "web", LOG_LEVEL: "warn" });
+test("a list of 60 MB is read by a process that has no room for it", async () => {
+  const env = { ROLE: "web", LOG_LEVEL: "warn", NODE_OPTIONS: `--max-old-space-size=${heapMb}` };
+  const { url } = await startMain({ DATABASE_URL: service.db.url, ...env });
   // Its clock is not that of the tests, so it needs a token of its own.
   const call = { url, token: await getAppToken({ url }, app, ["people:read"]) };
-  const readWatched = async (path: string) => {
-    let [peak, reading] = [0, true];
-    const watch = (async () => {
-      while (reading) {
-        peak = Math.max(peak, await residentBytes(url));
-        await sleep(20);
-      }
-    })();
-    const response = await open(path, "GET", call);
-    const read = await drain(response);
-    reading = false;
-    await watch;
-    return { ...read, response, peak };
-  };
-  // A tenth of the list, often enough to bring the process to its working size.
-  let settled = 0;
-  for (let round = 0; round < 6; round++) settled = Math.max(settled, (await readWatched(paths.tenth)).peak);
-  const { length, ends, response, peak } = await readWatched(paths.long);
+  const response = await open(paths.long, "GET", call);
+  const { length, ends } = await drain(response);
   expect([ends, response.headers["transfer-encoding"]]).toEqual([["[{", "}]"], "chunked"]);
-  expect(peak - settled).toBeLessThan(length / 2);
+  expect(length).toBeGreaterThan(55_000_000);
 });
 
 test("a long list is the same whole as in pages, and has nobody twice", async () => {
   type Item = { id: string };
-  const whole = (await read(paths.long)).body as Item[];
+  const whole = (await read(paths.middle)).body as Item[];
   const paged: string[] = [];
-  let next: string | undefined = `${paths.long}?limit=1000`;
-  for (let page = 0; next !== undefined && page < 5; page++) {
+  let next: string | undefined = `${paths.middle}?limit=1000`;
+  for (let page = 0; next !== undefined && page < 3; page++) {
     const { body, headers } = await read(next);
     paged.push(...(body as Item[]).map(({ id }) => id));
     next = /<([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
   }
-  expect(whole.length).toBe(many);
-  expect(new Set(whole.map(({ id }) => id)).size).toBe(many);
-  expect(paged).toEqual(whole.slice(0, 5000).map(({ id }) => id));
+  expect(new Set(whole.map(({ id }) => id)).size).toBe(2500);
+  expect(paged).toEqual(whole.map(({ id }) => id));
 });
 
 test("a long list has a strong ETag that HEAD tells too: 304 while nothing changed, another one after a change", async () => {

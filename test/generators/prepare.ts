@@ -45,16 +45,12 @@ async function generate(): Promise<void> {
   await rm(join(folder, "programs"), { recursive: true, force: true });
   await cp(join(here, "programs"), join(folder, "programs"), { recursive: true });
 
-  const isJson = ["--media-type-expr", "mediaType.includes('json') || mediaType.includes('form')"];
   await Promise.all([
     tool("openapi-ts", ["-f", "openapi-ts.config.mjs"]),
     tool("orval", ["--config", "orval.config.mjs"]),
     tool("kubb", ["generate", "--config", "kubb.config.mjs"]),
     runThere(process.execPath, ["swagger-typescript-api.config.mjs"]),
-    ...bundleNames.map((name) => {
-      const target = `clients/openapi-zod-client/${name}/client.ts`;
-      return tool("openapi-zod-client", [`bundles/${name}.yaml`, "-o", target, "--export-schemas", ...isJson]);
-    }),
+    runThere(process.execPath, ["openapi-zod-client.config.mjs"]),
   ]);
 }
 

@@ -294,7 +294,7 @@ test(
         const model = { schools: [empty(), empty()], imports: [], applied: [[], []], lines };
         await fc.asyncModelRun(() => ({ model, real }), given);
       }),
-      walks(12, 1),
+      walks(6, 1),
     );
   },
   walkTimeoutMs,

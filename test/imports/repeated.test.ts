@@ -173,7 +173,7 @@ test(
           await expectUnchanged(async () => (await tryRun(roster))!);
         },
       ),
-      walks(16),
+      walks(8),
     );
     expect(applied).toBeGreaterThan(0);
   },

@@ -245,7 +245,7 @@ test("no damaged file makes the service fail", async () => {
     fc.asyncProperty(sent, async (file) => {
       expect((await send(file)).status).toBeLessThan(500);
     }),
-    walks(60),
+    walks(30),
   );
 });
 

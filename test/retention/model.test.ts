@@ -287,7 +287,7 @@ test(
         const world = await makeWorld();
         await fc.asyncModelRun(() => world, given);
       }),
-      walks(12, 1),
+      walks(6, 1),
     );
   },
   walkTimeoutMs,

@@ -63,7 +63,7 @@ test("a text with a control, bidi or lone surrogate character inside is refused,
         expect(JSON.parse(escapeUnprintable(JSON.stringify({ text })))).toEqual({ text });
       },
     ),
-    walks(500),
+    walks(250),
   );
 });
 
@@ -87,7 +87,7 @@ test("any text is kept without such characters or refused, and what is kept is k
       expect(checkText("name", kept)).toBe(kept);
       expect(kept).toBe(kept.normalize("NFC"));
     }),
-    walks(2000),
+    walks(1000),
   );
 });
 

@@ -357,7 +357,7 @@ test(
         checkRepetitions(world);
         await endWorld(world);
       }),
-      walks(50, 2),
+      walks(25, 2),
     );
   },
 );

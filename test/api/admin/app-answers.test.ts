@@ -125,7 +125,7 @@ test(
           expect([path, { status, etag, link, contentType, body: shown }]).toEqual([path, real]);
         }
       }),
-      walks(80),
+      walks(40),
     );
     for (const status of statuses) expect([200, 400]).toContain(status);
   },

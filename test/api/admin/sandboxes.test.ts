@@ -255,6 +255,9 @@ test("the school year is played step by step, each once, also by two at a time",
   const last = await play("ERASE");
   expect(doneIn(last.body as Sandbox)).toHaveLength(9);
   expect(await db.prisma.person.count({ where: { homeSchoolId: mainSchool } })).toBeGreaterThan(1000);
+  // Who left with the class that ended in the new year may still come back.
+  const leavers = await db.prisma.person.findMany({ where: { homeSchoolId: mainSchool, last: "Abgang" } });
+  expect(leavers.map(({ status }) => status)).toEqual(["SOFT_DELETED", "SOFT_DELETED"]);
   const lines = await db.prisma.audit.findMany({ where: { action: "sandbox_step_played", clientId: own.clientId } });
   expect(lines).toHaveLength(9);
   expect(refusalOf(await play("none"))[0]).toBe(400);

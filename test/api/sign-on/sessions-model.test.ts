@@ -402,7 +402,7 @@ test(
         }
         await fc.asyncModelRun(() => ({ model: {}, real: side }), commands);
       }),
-      walks(12, 1),
+      walks(6, 1),
     );
   },
 );

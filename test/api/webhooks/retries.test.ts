@@ -272,7 +272,7 @@ test(
         }
         expect(triesOf([...refused])).toEqual([...refused].map(() => 4));
       }),
-      walks(12),
+      walks(6),
     );
   },
   walkTimeoutMs,

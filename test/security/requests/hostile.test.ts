@@ -25,7 +25,7 @@ import {
 import { expectReady } from "../../support/ready.ts";
 
 const seed = asked.seed ?? 20_260_205;
-const count = walks(1500).numRuns!;
+const count = walks(800).numRuns!;
 const concurrency = 16;
 
 let lines: string[] = [];
@@ -211,7 +211,7 @@ test(
     const readBefore = isReported ? await measureRead() : 0;
     await walkOn(walk, quarter);
     // Of a few requests it says nothing, and a collection takes long.
-    const isLong = count >= 1500;
+    const isLong = count >= 800;
     const heapBefore = isLong ? measureHeap() : 0;
     const startedAt = performance.now();
     await walkOn(walk, count - quarter);
