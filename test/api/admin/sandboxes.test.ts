@@ -57,6 +57,7 @@ async function countRows() {
     memberships: await membership.count(),
     grants: await grant.count(),
     credentials: await credential.count(),
+    tokensOfPeople: await db.prisma.oidcArtifact.count({ where: { personId: { not: null } } }),
     tombstones: await tombstone.count(),
     sandboxes: await db.prisma.sandbox.count(),
     steps: await db.prisma.sandboxStep.count(),
@@ -196,7 +197,10 @@ test("deleting one leaves nothing but events and audit lines, and the app is tol
   const app = await make.app();
   const before = await countRows();
   const { sandbox: one, accounts: people } = (await create(operator.call, app.clientId)).body as Created;
-  await make.signIn({ app: app.clientId, person: people[0]!.personId as PersonId });
+  const personId = people[0]!.personId as PersonId;
+  await make.signIn({ app: app.clientId, person: personId });
+  const session = { kind: "Session", idHash: new Uint8Array(32), payload: {}, expiresAt: service.clock() };
+  await db.prisma.oidcArtifact.create({ data: { ...session, personId } });
   await sequenceEvents(db);
   const read = await operator.call("GET", `/sandboxes/${one.id}`);
   const stale = await operator.call("DELETE", `/sandboxes/${one.id}`, { headers: { "if-match": '"old"' } });

@@ -48,6 +48,15 @@ test("a sign-on that is over and signed nobody in has ended, and leads back to i
   expect(linksOf(back)).toEqual(["http://127.0.0.1:4999/", "/"]);
 });
 
+test("a sign-on that was begun an hour ago has ended", async () => {
+  const browser = makeBrowser(world.service.url, german);
+  const login = await browser.open(askFor(world.service, app).address);
+  world.service.clock.forwardSeconds(3600);
+  const late = await browser.submit(login, "/login", world.login);
+  expect(late.status).toBe(400);
+  expect(late.html).toContain("Diese Seite ist abgelaufen");
+});
+
 test("a browser that keeps no cookies is told so, and how to allow them", async () => {
   const open = (address: string, init: RequestInit = {}) =>
     fetch(new URL(address, world.service.url), { redirect: "manual", headers: german, ...init });
