@@ -7,15 +7,18 @@ import {
   createSchool,
   deleteGroup,
   deletePerson,
-  findGroup,
   findPerson,
   findSchool,
   groupTransitions,
+  joinSchool,
+  leaveSchool,
+  movePerson,
   personTransitions,
   removeMembership,
   renameGroup,
   restoreGroup,
   restorePerson,
+  setHomeSchool,
   setMembershipRole,
   softDeletePerson,
   updatePerson,
@@ -179,15 +182,6 @@ test("a new role is the role in the groups too, where the group gave no other", 
   );
 });
 
-test("an identifier of the source system belongs to one person of a home school", async () => {
-  await make.person({ school, sourceSystemIdentifier: "twice" });
-  const taken = "conflict source_system_identifier_taken";
-  expect(await outcomeOf(make.person({ school, sourceSystemIdentifier: "twice" }))).toBe(taken);
-  const personId = await make.person({ school });
-  expect(await outcomeOf(update({ personId, sourceSystemIdentifier: " twice " }))).toBe(taken);
-  await make.person({ school: await make.school(), sourceSystemIdentifier: "twice" });
-});
-
 test("a school changes its name, address, level and official id; wrong ones are refused with the reason", async () => {
   const schoolId = await make.school({ officialId: "DE-NI-7" });
   const updateIt = (wishes: Omit<SchoolUpdate, "schoolId">) =>
@@ -231,21 +225,6 @@ test("nothing is made at a school that does not exist, nor twice under one id", 
     ...["not_found school_not_found", "not_found school_not_found"],
     ...["conflict id_taken", "conflict id_taken", "conflict id_taken"],
   ]);
-});
-
-test("an identifier of the source system belongs to one group of a school", async () => {
-  const groupId = await make.group({ school, sourceSystemIdentifier: " 5a " });
-  expect(await findGroup(db, groupId)).toMatchObject({ sourceSystemIdentifier: "5a", status: "ACTIVE", members: 0 });
-  const again = make.group({ school, sourceSystemIdentifier: "5a" });
-  expect(await outcomeOf(again)).toBe("conflict source_system_identifier_taken");
-});
-
-test("a deleted group keeps its members for its return", async () => {
-  const groupId = await make.group({ school });
-  await make.person({ school, groups: [groupId] });
-  await groupSteps.delete(groupId);
-  await groupSteps.restore(groupId);
-  expect(await db.prisma.membership.count({ where: { groupId } })).toBe(1);
 });
 
 test("a group takes its new name to its place in lists; the same name writes nothing", async () => {
@@ -376,4 +355,45 @@ test("a school and all that is in it can be made in one change", async () => {
     homeSchoolId: made.schoolId,
     groups: [{ id: made.groupId }],
   });
+});
+
+const move = (personId: PersonId, to: SchoolId, from?: SchoolId) =>
+  change((it) => movePerson(it, { personId, to, from }));
+
+async function placesOf(personId: PersonId) {
+  const { schools, homeSchoolId } = (await findPerson(db, personId))!;
+  return { schools: schools.map(({ id }) => id).toSorted(), home: homeSchoolId };
+}
+
+test("a move from a school that is not home leaves the home, also to a school where the person is already", async () => {
+  const [second, third] = [await make.school(), await make.school()];
+  const personId = await make.person({ schools: [school, second] });
+  await move(personId, third, second);
+  expect(await placesOf(personId)).toEqual({ schools: [school, third].toSorted(), home: school });
+  await move(personId, third);
+  expect(await placesOf(personId)).toEqual({ schools: [third], home: third });
+});
+
+test("a way that does not fit where the person is, is refused and changes nothing", async () => {
+  const [second, third] = [await make.school(), await make.school()];
+  const personId = await make.person({ school });
+  const refusals = [
+    await outcomeOf(change((it) => joinSchool(it, { personId, schoolId: school }))),
+    await outcomeOf(change((it) => joinSchool(it, { personId, schoolId: never as SchoolId }))),
+    await outcomeOf(change((it) => leaveSchool(it, { personId, schoolId: second }))),
+    await outcomeOf(change((it) => setHomeSchool(it, { personId, schoolId: second }))),
+    await outcomeOf(move(personId, school)),
+    await outcomeOf(move(personId, third, second)),
+    await outcomeOf(move(personId, never as SchoolId)),
+  ];
+  expect(refusals).toEqual([
+    "conflict person_at_school",
+    "not_found school_not_found",
+    "not_found affiliation_not_found",
+    "not_found affiliation_not_found",
+    "invalid move_to_same_school",
+    "not_found affiliation_not_found",
+    "not_found school_not_found",
+  ]);
+  expect(await placesOf(personId)).toEqual({ schools: [school], home: school });
 });

@@ -224,38 +224,6 @@ test("a move that is called off leaves every id as the app knows it", async () =
   expect((await listIds(world)).some((id) => [before, own, later].includes(id as never))).toBe(false);
 });
 
-test("a process that dies behind any batch loses nobody, nor do people who come meanwhile", async () => {
-  const world = await makeWorld();
-  const { app, school, group, partner, path } = world;
-  const known = await make.people({ school, count: 2500, groups: [group] });
-  for (const person of known.slice(0, 3)) await make.signIn({ app: app.clientId, person });
-  expect(await partner("POST", path, { body: { subjectType: "APP" } })).toMatchObject({ status: 201 });
-  const meanwhile: PersonId[] = [];
-  // The process dies behind each batch in turn; in between people come, and its lease ends.
-  const job = service.jobs.find(({ name }) => name === "access.moveIds")!;
-  for (let [batches, isOver] = [0, false]; !isOver; batches++) {
-    let left = batches;
-    const throwIfAborted = () => {
-      if (left-- === 0) throw new Error("killed");
-    };
-    const run = job.run(Object.assign(new AbortController().signal, { throwIfAborted }));
-    isOver = await run.then(
-      () => batches > 8,
-      (error: unknown) => (error as Error).message !== "killed",
-    );
-    meanwhile.push(await make.person({ school, groups: [group] }));
-    clock.forwardSeconds(61);
-  }
-  const changed = await listChanged(world);
-  const ids = await listIds(world);
-  expect(new Set(ids).size).toBe(known.length + meanwhile.length);
-  const old = new Set(changed.map(({ oldId }) => oldId));
-  expect(known.filter((id) => !old.has(id))).toEqual([]);
-  expect(ids.filter((id) => !old.has(id) && meanwhile.includes(id as PersonId))).toEqual([]);
-  expect(changed.every(({ contexts }) => contexts.length === 1)).toBe(true);
-  expect(await partner("GET", path)).toMatchObject({ body: { isAnnounced: true, announced: changed.length } });
-});
-
 test("a change that began before the move and ends after it is waited for", async () => {
   const world = await makeWorld();
   const { school, group, partner, path } = world;

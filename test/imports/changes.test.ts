@@ -1,12 +1,10 @@
 // @module-tag every-postgresql
 import { expect, test } from "vitest";
-import { changeDirectory, findApp } from "../../src/access/index.ts";
-import { softDeletePerson } from "../../src/directory/index.ts";
-import { applyImport, confirmImport, getImport } from "../../src/imports/index.ts";
+import { confirmImport, getImport } from "../../src/imports/index.ts";
 import { sampleImport } from "../support/import-samples.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { fingerprint, makeImporter, now, origin, readDirectory, rules, zip } from "./rosters.ts";
+import { fingerprint, makeImporter, now, origin, readDirectory, zip } from "./rosters.ts";
 import { untilImportWaits, waitWithoutEnd } from "../support/waiting.ts";
 
 const db = await testDatabase();
@@ -256,27 +254,6 @@ test("who moves to another school of the same files is not missing where the sha
   });
 });
 
-test("apps are told of what an import changes, each in its own view, and of nothing when it changes nothing", async () => {
-  const { school } = await makeSchool();
-  const { clientId } = await make.app();
-  await make.grant({ app: clientId, school });
-  expect(await findApp(db.pool, clientId)).not.toBeNull();
-  const events = async () =>
-    (
-      await db.pool.query<{ text: string }>(
-        "SELECT concat_ws(' ', type, action, array_to_string(updated_properties, ',')) AS text FROM app_event WHERE client_id = $1 ORDER BY seq",
-        [clientId],
-      )
-    ).rows.map(({ text }) => text.trim());
-  const before = (await events()).length;
-  await run(`${header}1;student;Ada;;Muster;5a;;\n2;student;Bo;;Bei;5a;;\n3;student;Cem;;Chor;5a;;\n`, { school });
-  expect((await events()).slice(before).sort()).toEqual(["person create", "person create", "person create"]);
-  await run(`${header}1;student;Ada;;Married;5a;;\n3;student;Cem;;Chor;5a;;\n`, { school });
-  expect((await events()).slice(before + 3).sort()).toEqual(["person delete status", "person update name"]);
-  await run(`${header}1;student;Ada;;Married;5a;;\n3;student;Cem;;Chor;5a;;\n`, { school });
-  expect((await events()).length).toBe(before + 5);
-});
-
 test("a second import of a school is told that one is running; another school's goes on", async () => {
   const [a, b] = [await makeSchool(), await makeSchool()];
   const roster = `${header}1;student;Ada;;Muster;5a;;\n`;
@@ -292,17 +269,4 @@ test("a second import of a school is told that one is running; another school's 
   blocker.release();
   expect((await first).state).toBe("APPLIED");
   expect((await apply(two.id)).schools[0]!.counts.people.created).toBe(0);
-});
-
-test("someone soft-deleted by hand comes back with the next whole file that names them", async () => {
-  const { school } = await makeSchool();
-  const roster = `${header}1;student;Ada;;Muster;5a;;\n`;
-  await run(roster, { school });
-  const { id } = await personOf(school, "1");
-  await changeDirectory(db, { at: now }, (change) =>
-    softDeletePerson(change, { personId: id as never, restoreWindowDays: 30 }),
-  );
-  const again = await preview(roster, { school });
-  await applyImport(db, again.id, rules, { at: now });
-  expect((await getImport(db, again.id)).schools[0]!.counts.people.restored).toBe(1);
 });

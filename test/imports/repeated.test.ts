@@ -16,7 +16,7 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { walkTimeoutMs, walks } from "../support/walks.ts";
 import { officialIds, randomRoster, writeRandomRoster, type RandomRoster } from "./random-rosters.ts";
-import { fingerprint, makeImporter, origin, rules, zip } from "./rosters.ts";
+import { fingerprint, makeImporter, origin, rules } from "./rosters.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -40,9 +40,6 @@ const nothing = {
 };
 const clear = () => db.pool.query('TRUNCATE person, "group", group_carry_over, app_event CASCADE');
 const inChange = (work: Parameters<typeof changeDirectory<unknown>>[2]) => changeDirectory(db, origin, work);
-const groupsOf = async (id: string): Promise<number> => db.prisma.membership.count({ where: { personId: id } });
-const idOf = async (sourceSystemIdentifier: string) =>
-  (await db.prisma.person.findFirstOrThrow({ where: { sourceSystemIdentifier } })).id as PersonId;
 
 const countApplied = () => db.prisma.audit.count({ where: { action: "import_applied" } });
 
@@ -68,49 +65,6 @@ test("a school that an import changes gets one audit line with its counts, one t
   expect(more).toEqual([]);
   await expectUnchanged(roster);
   expect(await countApplied()).toBe(lines + 1);
-});
-
-test("a Schulconnex context with a deletion, sent every night, leaves the groups at every school", async () => {
-  await clear();
-  const gruppen = (id: string) => [
-    { gruppe: { id, bezeichnung: id, typ: "KLASSE" }, gruppenzugehoerigkeit: { rollen: ["LERN"] } },
-  ];
-  const record = (loeschung: object | null, isBare: boolean) =>
-    JSON.stringify([
-      {
-        pid: "lea",
-        personenkontexte: officialIds.slice(0, 2).map((kennung) => ({
-          organisation: { kennung },
-          rolle: "LERN",
-          gruppen: isBare ? [] : gruppen(`g-${kennung}`),
-          loeschung,
-        })),
-      },
-    ]);
-  await run(record(null, false), { mode: "DELTA" });
-  const removal = () => run(record({ zeitpunkt: "2026-02-03T08:00Z" }, true), { mode: "DELTA" });
-  await removal();
-  await expectUnchanged(removal);
-  expect(await groupsOf(await idOf("lea"))).toBe(2);
-});
-
-test("a OneRoster delta that deletes a pupil, a class and their enrolments leaves the same after every night", async () => {
-  await clear();
-  const [o] = officialIds;
-  const archive = (mode: string, status: string, others: string) =>
-    zip({
-      "manifest.csv": `propertyName,value\nfile.users,${mode}\nfile.classes,${mode}\nfile.enrollments,${mode}\n`,
-      "orgs.csv": `sourcedId,type,identifier\no,school,${o}\n`,
-      "users.csv": `sourcedId,status,orgSourcedIds,role,givenName,familyName\nu1,${status},o,student,Ada,Muster\n${others}`,
-      "classes.csv": `sourcedId,status,title,classType,schoolSourcedId\nc1,${status},5a,homeroom,o\nc2,,5b,homeroom,o\n`,
-      "enrollments.csv": `sourcedId,status,classSourcedId,schoolSourcedId,userSourcedId,role\ne1,${status},c1,o,u1,student\ne2,${status},c2,o,u1,student\ne3,,c1,o,u2,student\n`,
-    });
-  await run(await archive("bulk", "", "u2,,o,student,Bo,Bei\n"));
-  const removal = async () => run(await archive("delta", "tobedeleted", ""));
-  await removal();
-  const memberships = await db.prisma.membership.count();
-  await expectUnchanged(removal);
-  expect(memberships).toBe(3);
 });
 
 type ByHand = { what: "soft-delete" | "restore" | "join" | "delete group"; n: number; school: string };

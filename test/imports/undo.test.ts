@@ -48,30 +48,6 @@ const keptOf = async (id: ImportId) =>
 const first = `${header}1;student;Ada;Muster;5a\n2;student;Bo;Bei;5a\n3;student;Cem;Chor;5b\n4;teacher;Dan;Dur;5a\n`;
 const second = `${header}1;student;Ada;Married;6a\n2;student;Bo;Bei;6a\n4;teacher;Dan;Dur;6a|5b\n5;student;Eve;Neu;5b\n`;
 
-test("an undone import leaves the directory and the ids as they were, and tells the apps", async () => {
-  const school = await make.school();
-  const { clientId } = await make.app();
-  await make.grant({ app: clientId, school });
-  await run(first, { school });
-  const before = await directoryOf(school);
-  const cem = await personOf(school, "3");
-  const { id } = await run(second, { school, agree: true });
-  expect(await directoryOf(school)).not.toEqual(before);
-  const seen = await db.prisma.appEvent.count({ where: { clientId } });
-  expect(await undo(id)).toMatchObject({ state: "UNDONE", schools: [{ state: "UNDONE" }] });
-  expect(await directoryOf(school)).toEqual(before);
-  expect(await personOf(school, "3")).toMatchObject({ id: cem.id, status: "ACTIVE", purgeAt: null });
-  expect(await personOf(school, "5")).toMatchObject({ status: "SOFT_DELETED" });
-  const events = await db.prisma.appEvent.findMany({ where: { clientId }, orderBy: { seq: "asc" }, skip: seen });
-  expect(events).toContainEqual(expect.objectContaining({ subjectId: cem.id, action: "restore" }));
-  expect(await db.prisma.importChange.count({ where: { importId: id } })).toBe(0);
-  expect(await db.prisma.audit.count({ where: { schoolId: school, action: "import_undone" } })).toBe(1);
-  await expect(undo(id)).rejects.toMatchObject({ code: "import_undone" });
-  // The same file again does the same again, with the same people.
-  const again = await run(second, { school });
-  expect(again.schools[0]!.counts.people).toMatchObject({ restored: 1, created: 0, removed: 1, changed: 1 });
-});
-
 test("what was changed by hand since stays, with the reason, and the rest is undone once that is confirmed", async () => {
   const school = await make.school();
   await run(first, { school });
@@ -201,13 +177,4 @@ test("a person deleted by hand since the import stays deleted", async () => {
   expect(await keptOf(id)).toEqual([[["Ada", "Ada", "Married"], ["STATUS"]]]);
   await undo(id, 1);
   expect(await personOf(school, "1")).toMatchObject({ status: "SOFT_DELETED", last: "Married" });
-});
-
-test("undoing that ended after the last school is completed by undoing again", async () => {
-  const school = await make.school();
-  const { id } = await run(first, { school });
-  await undo(id);
-  await db.prisma.import.update({ where: { id }, data: { state: "APPLIED", undoneAt: null } });
-  expect(await undo(id)).toMatchObject({ state: "UNDONE" });
-  await expect(undo(id)).rejects.toMatchObject({ code: "import_undone" });
 });

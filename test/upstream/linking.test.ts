@@ -5,8 +5,6 @@ import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import {
   acceptGuests,
-  dismissRefusalIn,
-  linkByHandIn,
   listLinks,
   listRefusals,
   unlinkIn,
@@ -155,29 +153,6 @@ test("a person who moves to another school leaves no link behind: the account is
   expect(await linked()).toEqual([stays]);
 });
 
-test("staff link a refused account by hand, to people of the school alone, and dismiss refusals", async () => {
-  const { school, pupil, signIn, refusals, connection, linked } = await makeWorld();
-  const personId = await pupil(null);
-  expect(await signIn({ employee_id: "unknown" })).toBe("NOBODY_MATCHES");
-  const [refusal] = await refusals();
-  const link = (whom: PersonId, refusalId = refusal!.id) =>
-    inTransaction((tx) => linkByHandIn(tx, { refusalId, personId: whom }, { keys: encryptionKeys, origin }));
-  const guest = await make.person({ schools: [await make.school(), school] });
-  await expect(link(guest)).rejects.toMatchObject({ code: "person_not_found" });
-  await link(personId);
-  await expect(link(personId)).rejects.toMatchObject({ code: "upstream_refusal_not_found" });
-  expect(await refusals()).toEqual([]);
-  expect(await signIn({ employee_id: "unknown" })).toBe("signed_in");
-  expect(await linked()).toEqual([personId]);
-  expect(await signIn({ employee_id: "x" }, "third")).toBe("NOBODY_MATCHES");
-  const [another] = await refusals();
-  await expect(link(personId, another!.id)).rejects.toMatchObject({ code: "upstream_link_exists" });
-  const dismiss = () =>
-    inTransaction((tx) => dismissRefusalIn(tx, { connectionId: connection, id: another!.id }, origin));
-  await dismiss();
-  await expect(dismiss()).rejects.toMatchObject({ code: "upstream_refusal_not_found" });
-});
-
 test("a person without a user name gets one with the link", async () => {
   const { school, signIn } = await makeWorld();
   const personId = await make.person({ school, sourceSystemIdentifier: "1" });
@@ -256,20 +231,6 @@ test("of many invented accounts 30 wait, and in hours 100; further ones push out
   expect(await waiting()).toBe(100);
   expect(await db.prisma.upstreamRefusal.count({ where: { connectionId: connection } })).toBe(600);
   expect(await db.prisma.person.count({ where: { homeSchoolId: school } })).toBe(0);
-});
-
-test("another issuer, tenant or subject claim ends links and sessions, and the connection waits for a test", async () => {
-  const { pupil, signIn, connection, linked } = await makeWorld();
-  await pupil("1");
-  expect(await signIn({ employee_id: "1" })).toBe("signed_in");
-  await change(connection, { name: "New name" });
-  expect(await linked()).toHaveLength(1);
-  await party.begin(connection);
-  await change(connection, { subjectClaim: "oid" });
-  expect(await linked()).toEqual([]);
-  expect(await db.prisma.upstreamRoundTrip.count({ where: { connectionId: connection } })).toBe(0);
-  expect(await db.prisma.upstreamSession.count({ where: { connectionId: connection, endedAt: null } })).toBe(0);
-  await expect(change(connection, { state: "ON" })).rejects.toMatchObject({ code: "upstream_not_tested" });
 });
 
 test("an account that was proven before the connection got another issuer is not linked afterwards", async () => {

@@ -5,19 +5,15 @@ import {
   closeEmergencyIn,
   closeSetUpLinkIn,
   createConnectionIn,
-  createSetUpLinkIn,
   findConnection,
   findSchoolByLinkName,
   findSchoolsByWords,
-  findSetUpLink,
   findTestedSignIn,
   findWayInSettings,
   forgetLostUpstreamSecrets,
   listSetUpLinks,
   listWaysIn,
   openEmergencyIn,
-  openSetUpLink,
-  previewRule,
   putWayInIn,
   reEncryptUpstreamSecrets,
   updateConnectionIn,
@@ -27,7 +23,6 @@ import {
 } from "../../src/upstream/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { giveLogin } from "../support/token.ts";
 import { clientId, clientSecret, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { encryptionKeys, makeRelyingParty } from "../support/upstream.ts";
 
@@ -35,88 +30,8 @@ const db = await testDatabase();
 const make = makeMakers(db);
 const provider = await startUpstreamProvider();
 const party = makeRelyingParty(db);
-const { browser } = party;
 const origin = { at: new Date(), actorId: "test" };
 const inTransaction = <T>(work: Parameters<typeof withPrismaTransaction<T>>[1]) => withPrismaTransaction(db, work);
-
-test("the way from a draft through a set-up link and a test to a connection that is on", async () => {
-  const school = await make.school();
-  const personId = await make.person({
-    school,
-    sourceSystemIdentifier: "17",
-    name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" },
-  });
-  await giveLogin(db, personId);
-  const connection = await party.connect(provider, school, {
-    state: "DRAFT",
-    issuer: null,
-    clientId: null,
-    ruleClaim: null,
-  });
-  const change = (update: ConnectionUpdate) =>
-    inTransaction((tx) => updateConnectionIn(tx, { id: connection, update }, party.context()));
-  await expect(change({ state: "ON" })).rejects.toMatchObject({ code: "upstream_incomplete" });
-  await change({ issuer: provider.issuer, clientId, clientSecret });
-  await expect(change({ state: "ON" })).rejects.toMatchObject({ code: "upstream_not_tested" });
-  expect(await party.upstream.checkConnection(connection)).toMatchObject({
-    kind: "reached",
-    endpoints: { token: `${provider.issuer}/token` },
-  });
-
-  const link = await party.openLink(connection);
-  provider.account = "sub-17";
-  provider.claims["sub-17"] = {
-    employee_id: "17",
-    name: "Bo Muster",
-    email: "bo@goethe.example",
-    groups: [{ id: 1, act: "klasse7b" }],
-  };
-  const tested = await party.signIn(provider, connection, { to: { test: link } });
-  expect(tested).toMatchObject({ kind: "tested", setUpLinkId: link });
-  const kept = (await findTestedSignIn(db, link, encryptionKeys))!;
-  expect(kept).toMatchObject({ subject: "sub-17", match: { kind: "refused", code: "NOBODY_MATCHES" } });
-  const arrived = Object.fromEntries(kept.claims.map(({ name, values }) => [name, values]));
-  expect(arrived).toMatchObject({ sub: ["sub-17"], employee_id: ["17"], groups: ["1"] });
-  expect(kept.suggestions).toEqual([{ claim: "employee_id", field: "SOURCE_SYSTEM_IDENTIFIER", matches: 1 }]);
-  // A test signs nobody in and links nobody.
-  expect(await db.prisma.upstreamLink.count({ where: { connectionId: connection } })).toBe(0);
-  await change({ ruleClaim: "employee_id", state: "ON" });
-  const again = await party.signIn(provider, connection, { to: { test: link } });
-  expect(again).toMatchObject({ tested: { match: { kind: "one", personId, name: { last: "Muster" } } } });
-  expect(await party.codeOf(party.signIn(provider, connection))).toBe("signed_in");
-});
-
-test("a set-up link is good in the browser that opened it first, until it is closed or expires", async () => {
-  const connection = await party.connect(provider, await make.school(), { state: "DRAFT" });
-  const at = new Date();
-  const create = (days: number) =>
-    inTransaction((tx) => createSetUpLinkIn(tx, { connectionId: connection, days }, { ...origin, at }));
-  for (const days of [0, 31, 1.5]) await expect(create(days)).rejects.toMatchObject({ kind: "invalid" });
-  const { id, token } = await create(2);
-  expect(await openSetUpLink(db, { token: "made up", browser, at })).toBeNull();
-  expect(await openSetUpLink(db, { token, browser, at })).toMatchObject({ id, connectionId: connection });
-  expect(await openSetUpLink(db, { token, browser, at })).not.toBeNull();
-  expect(await openSetUpLink(db, { token, browser: "another", at })).toBeNull();
-  expect(await findSetUpLink(db, { id, browser: "another", at })).toBeNull();
-  expect(await findSetUpLink(db, { id, browser, at: new Date(at.getTime() + 3 * 86_400_000) })).toBeNull();
-  const start = { connectionId: connection, address: "192.0.2.1", to: { test: id } };
-  expect(await party.upstream.begin({ ...start, browser })).toHaveProperty("redirectTo");
-  expect(await party.upstream.begin({ ...start, browser: "another" })).toMatchObject({
-    failure: { code: "CONNECTION_OFF" },
-  });
-  const other = await party.connect(provider, await make.school());
-  const wrong = { ...start, connectionId: other, browser };
-  expect(await party.upstream.begin(wrong)).toMatchObject({ failure: { code: "CONNECTION_OFF" } });
-  await inTransaction((tx) => closeSetUpLinkIn(tx, id, origin));
-  expect(await openSetUpLink(db, { token, browser, at })).toBeNull();
-  await expect(inTransaction((tx) => closeSetUpLinkIn(tx, id, origin))).rejects.toMatchObject({
-    code: "set_up_link_not_found",
-  });
-  // Made at the same time, too.
-  const made = await Promise.allSettled(Array.from({ length: 6 }, () => create(1)));
-  expect(made.filter(({ status }) => status === "rejected")).toMatchObject([{ reason: { code: "set_up_links_open" } }]);
-  expect(await listSetUpLinks(db, connection, at)).toHaveLength(6);
-});
 
 test("a test sign-in with another name does not tell whether somebody is blocked, in a class or linked", async () => {
   const school = await make.school();
@@ -300,46 +215,6 @@ test("a test sign-in counts for the issuer and the open link that it began with,
     expect(await findConnection(db, connection)).toMatchObject({ testedAt: null });
     expect(await db.prisma.upstreamSetUpLink.findUnique({ where: { id: test } })).toMatchObject({ tested: null });
   }
-});
-
-test("the preview of a rule counts the roster, the latest sign-ins and the refusals", async () => {
-  const school = await make.school();
-  const connection = await party.connect(provider, school);
-  const group = await make.group({ school });
-  const pupils = ["1", "2", "3"].map(async (id) => {
-    const personId = await make.person({ school, sourceSystemIdentifier: id, groups: [group] });
-    await giveLogin(db, personId);
-    return personId;
-  });
-  const [one] = await Promise.all(pupils);
-  await make.person({ school, sourceSystemIdentifier: null });
-  await make.person({ school, sourceSystemIdentifier: "01" });
-  await party.signInApart(provider, connection, [{ employee_id: "1", preferred_username: "2" }, { employee_id: "2" }]);
-  provider.account = "preview";
-  provider.claims["preview"] = { employee_id: "9", preferred_username: "3" };
-  expect(await party.codeOf(party.signIn(provider, connection))).toBe("NOBODY_MATCHES");
-  const present = { ruleClaim: "employee_id", ruleField: "SOURCE_SYSTEM_IDENTIFIER" as const, normalisations: [] };
-  const preview = (change: object, groupIds: string[] = []) =>
-    previewRule(
-      db,
-      { connectionId: connection, rule: { ...present, ...change }, groupIds: groupIds as never, at: new Date() },
-      encryptionKeys,
-    );
-  expect(await preview({})).toEqual({
-    roster: { people: 5, withKey: 4, unique: 4 },
-    signIns: { tried: 2, same: 2, another: 0, refused: [] },
-    refusals: { tried: 1, letIn: 0 },
-  });
-  expect(await preview({ normalisations: ["WITHOUT_LEADING_ZEROS"] }, [group])).toMatchObject({
-    roster: { people: 3, withKey: 3, unique: 2 },
-    signIns: { same: 1, refused: [{ code: "SEVERAL_MATCH", count: 1 }] },
-  });
-  expect(await preview({ ruleClaim: "preferred_username" })).toMatchObject({
-    signIns: { tried: 2, same: 0, another: 1, refused: [{ code: "CLAIM_MISSING", count: 1 }] },
-    refusals: { letIn: 1 },
-  });
-  await db.prisma.person.update({ where: { id: one! }, data: { blockedAt: origin.at } });
-  expect(await preview({})).toMatchObject({ signIns: { same: 1, refused: [{ code: "BLOCKED", count: 1 }] } });
 });
 
 test("what cannot be a connection is refused with a code that names the field", async () => {
