@@ -32,6 +32,12 @@ test("the end of sign-on without PKCE comes after it is deprecated", () => {
     expect(findProblems({ SIGN_ON_WITHOUT_PKCE_SUNSET: wrong }), wrong).toEqual([expect.stringContaining("in UTC")]);
 });
 
+test("a restore window can be chosen between its limits", () => {
+  const limits = { RETENTION_RESTORE_DAYS_MIN: "30", RETENTION_RESTORE_DAYS_MAX: "29" };
+  expect(findProblems(limits)).toEqual([expect.stringContaining("no school could choose")]);
+  expect(findProblems({ ...limits, RETENTION_RESTORE_DAYS_MAX: "30" })).toEqual([]);
+});
+
 test("nothing set: a development service on localhost with its embedded database and the demo world", () => {
   expect(readConfig({})).toMatchObject({
     issuerUrl: "http://localhost:3000",
