@@ -74,8 +74,8 @@ const signInChanges = {
   mustChange: option.oneOf(["yes", "no"], "Whether people choose their own at the first sign-in."),
   ownFrom: option.count("From which grade pupils change their own password."),
   noOwn: option.flag("No pupil changes their own password."),
-  help: option.text("The school's own text for the sign-in page."),
-  noHelp: option.flag("Remove this text."),
+  helpText: option.text("The school's own text for the sign-in page."),
+  noHelpText: option.flag("Remove this text."),
 };
 
 /** A text that is to be removed is null. */
@@ -109,13 +109,13 @@ function readUpdate(options: OptionsOf<typeof changes>): Schemas["SchoolUpdate"]
 }
 
 function readSignIn(present: SignInSettings, options: OptionsOf<typeof signInChanges>): SignInSettings {
-  const { userNames, passwords, mustChange, ownFrom, noOwn, help, noHelp } = options;
+  const { userNames, passwords, mustChange, ownFrom, noOwn, helpText, noHelpText } = options;
   const after = {
     userNameRule: userNames ?? present.userNameRule,
     passwordKind: passwords ?? present.passwordKind,
     mustChangePassword: mustChange === undefined ? present.mustChangePassword : mustChange === "yes",
     ownPasswordFromGrade: noOwn ? null : (ownFrom ?? present.ownPasswordFromGrade),
-    helpText: noHelp ? null : (help ?? present.helpText),
+    helpText: noHelpText ? null : (helpText ?? present.helpText),
   };
   if ((after.ownPasswordFromGrade ?? 1) > highestGrade)
     throw new UsageError(`--own-from is a grade from 1 to ${highestGrade}.`);

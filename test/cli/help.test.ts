@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/index.ts";
+import { globalOptions } from "../../src/cli/globals.ts";
 import type { Command, Noun } from "../../src/cli/command.ts";
 import { runHere } from "./program.ts";
 
@@ -49,6 +50,11 @@ test("each command has help that names all it takes, each with its meaning", asy
     for (const [name, option] of Object.entries(command.options)) {
       const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       expect(out, what).toContain(`--${dashed}`);
+      // Those of every command are read first, so that this one would never be.
+      expect(
+        globalOptions.some(([written]) => written.split(" ")[0] === `--${dashed}`),
+        `${what} ${name}`,
+      ).toBe(false);
       expect(option.meaning, `${what} ${name}`).toMatch(/\.$/);
     }
   }

@@ -1,11 +1,9 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { requestScopes } from "../../src/access/index.ts";
-import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { readPdf } from "../support/read-cards.ts";
 import { makeTestClock } from "../support/service.ts";
-import { getUserTokens, giveLogin } from "../support/token.ts";
+import { giveLogin } from "../support/token.ts";
 import { makeRemoteWorld } from "./remote-world.ts";
 
 // The command line beside the database has the clock of the system, and sees no sessions that have ended by it.
@@ -21,90 +19,11 @@ async function makePupil() {
   return { person, login: await giveLogin(service.db, person) };
 }
 
-test("sessions and consents of a person", async () => {
-  const [one, two] = [await makePupil(), await makePupil()];
-  for (const { login } of [one, two])
-    await getUserTokens(service, lernapp, login, { scopes: ["openid", "offline_access", "profile"] });
-  await expectSameReading("session", "list", one.person);
-  await expectSameReading("consent", "list", one.person);
-  const sessionsOf = async (person: string) =>
-    (await local.ask<{ sessions: { id: string }[] }>("session", "list", person)).sessions.map(({ id }) => id);
-  const [first, second] = [await sessionsOf(one.person), await sessionsOf(two.person)];
-  expect([first.length, second.length]).toEqual([2, 2]);
-  await here(["session", "end", one.person, first[0]!]);
-  await there(["session", "end", two.person, second[0]!]);
-  expect(await sessionsOf(one.person)).not.toContain(first[0]);
-  expect(await sessionsOf(two.person)).not.toContain(second[0]);
-  const consents = ["consent", "withdraw"];
-  await expectSameDoing([...consents, one.person, lernapp.clientId], [...consents, two.person, lernapp.clientId]);
-  await expectSameDoing([...consents, one.person, lernapp.clientId], [...consents, two.person, lernapp.clientId]);
-  expect(await local.ask("consent", "list", two.person)).toEqual({ consents: [] });
-  for (const noun of ["session", "consent"]) await expectSameReading(noun, "list", crypto.randomUUID());
-});
-
-test("the last sign-ons to an app, with what stopped them", async () => {
-  const tried = await make.app({ name: "Versuch", scopes: ["openid"] });
-  const asked = new URLSearchParams({
-    client_id: tried.clientId,
-    response_type: "code",
-    redirect_uri: "https://a.example",
-  });
-  await fetch(`${service.url}/oauth2/auth?${asked.toString()}`, { redirect: "manual" });
-  await service.runJob("traffic.flushLogs");
-  await expectSameReading("app", "sign-ons", tried.clientId);
-  expect(await remote.ask("app", "sign-ons", tried.clientId)).toMatchObject({
-    signOns: [
-      {
-        advice: expect.stringContaining("is not registered"),
-        steps: [{ outcome: "refused", sent: expect.any(Array) }],
-      },
-    ],
-  });
-});
-
-test("requests of scopes", async () => {
-  const request = async (scope: "groups:read" | "users:read") => {
-    const { clientId } = await make.app({ scopes: ["openid"] });
-    const origin = { at: service.clock(), actorId: "test" };
-    const wanted = { clientId, scopes: [scope], reason: "Listen" };
-    return (await withPrismaTransaction(service.db, (tx) => requestScopes(tx, wanted, origin))).id;
-  };
-  const ids = [await request("groups:read"), await request("groups:read"), await request("users:read")] as const;
-  await expectSameReading("scope-request", "list");
-  await expectSameReading("scope-request", "list", "--state", "requested", "--limit", "1", "--after", ids[2]);
-  const approve = (id: string) => ["scope-request", "approve", id];
-  await expectSameDoing([...approve(ids[0]), "--note", "Gern"], [...approve(ids[1]), "--note", "Gern"]);
-  await expectSameDoing(approve(ids[0]), approve(ids[1]));
-  expect(await there(["scope-request", "refuse", ids[2]])).toMatchObject({ code: 2 });
-  const refused = await remote.ask("scope-request", "refuse", ids[2], "--note", "Wozu?");
-  expect(refused).toMatchObject({ id: ids[2], state: "REFUSED", note: "Wozu?" });
-  await expectSameReading("scope-request", "list", "--state", "refused");
-});
-
-test("the catalogue of a school and figures", async () => {
-  await expectSameReading("catalogue", "list", "--school", "DE-NI-9");
-  await expectSameReading("catalogue", "list", "--school", school, "--granted", "yes", "--search", "lern");
-  await expectSameReading("catalogue", "list", "--school", crypto.randomUUID());
-  const { apps } = await remote.ask<{ apps: object[] }>("catalogue", "list", "--school", school, "--granted", "yes");
-  expect(apps).toMatchObject([{ clientId: lernapp.clientId, grant: { signOn: { kind: "EVERYBODY" }, sync: true } }]);
-  for (const name of ["traffic.flush", "traffic.flush"]) await service.runJob(name);
-  const day = 24 * 3600 * 1000;
-  const [from, until] = [-day, day].map((ms) => new Date(service.clock().getTime() + ms).toISOString());
-  const figures = ["figures", "--metric", "tokens", "--from", from!, "--until", until!];
-  await expectSameReading(...figures);
-  await expectSameReading(...figures, "--step", "day", "--app", lernapp.clientId);
-  await expectSameReading("figures", "--metric", "signIns", "--school", school, "--from", from!, "--until", until!);
-  await expectSameReading(...figures, "--app", "nowhere");
-  for (const run of [here, there])
-    expect(await run([...figures, "--app", "a", "--school", school])).toMatchObject({ code: 2 });
-  const { points } = await remote.ask<{ points: { count: number }[] }>(...figures, "--app", lernapp.clientId);
-  expect(points).not.toEqual([]);
-});
-
 test("login cards of a class are printed to a file that is not overwritten, listed and revoked", async () => {
   const lists = { grades: [], networks: [], weekdays: [] };
   const rules = { enabled: true, secondStep: "NONE", printSecondStep: false, updatedAt: service.clock() } as const;
   await service.db.prisma.cardSettings.create({ data: { schoolId: school, ...rules, ...lists } });
+  await Promise.all([makePupil(), makePupil()]);
   const file = join(folder, "cards.pdf");
   const printed = await remote.ask<{ cards: number }>("card", "print", "DE-NI-9/5a", "--file", file);
   expect(printed).toEqual({ file, cards: 2, skipped: [] });

@@ -57,5 +57,3 @@ export async function makeRemoteWorld(wishes: Parameters<typeof startService>[0]
     },
   };
 }
-
-export type RemoteWorld = Awaited<ReturnType<typeof makeRemoteWorld>>;

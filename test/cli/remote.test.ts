@@ -6,7 +6,7 @@ import { runHere } from "./program.ts";
 import { makeConfigFolder, makeRemoteWorld } from "./remote-world.ts";
 import { serve } from "../support/serve.ts";
 
-const { service, app, make, here, there, remote } = await makeRemoteWorld();
+const { service, app, make, here, there, local, remote, expectSameReading, expectSameDoing } = await makeRemoteWorld();
 const secret = { SCHULTOR_CLIENT_SECRET: app.clientSecret! };
 
 /** Logs in with a folder of its own. */
@@ -128,4 +128,26 @@ test("refusals have the same codes and exit codes as beside the database", async
     const lastOf = (text: string) => JSON.parse(text.trim().split("\n").at(-1)!) as unknown;
     expect([found.code, lastOf(found.err)]).toEqual([wanted.code, lastOf(wanted.err)]);
   }
+});
+
+test("a command prints the same beside the database and from another machine", async () => {
+  const [one, two] = [await make.school({ officialId: "DE-NI-1" }), await make.school({ officialId: "DE-NI-2" })];
+  await expectSameReading("school", "list", "--limit", "1");
+  await expectSameReading("school", "show", "DE-NI-2");
+  await expectSameReading("person", "show", await make.person({ school: one }));
+  await expectSameDoing(["school", "update", one, "--name", "Neu"], ["school", "update", two, "--name", "Neu"]);
+  const record = ["school", "processing-record", "DE-NI-2", "--output", "csv"];
+  const { out } = await there([...record, "--language", "de"]);
+  expect(out).toContain("Anmeldung");
+  expect(out).toBe((await here([...record, "--language", "de"])).out);
+  expect((await here(record)).out).toContain("activity,purpose,people,data,withheld,recipients,kept,agreement");
+});
+
+test("signing keys are replaced from either, and new ones only with --force", async () => {
+  type Active = { active: { algorithm: string; kid: string }[] };
+  const algorithms = ({ active }: Active) => active.map(({ algorithm }) => algorithm).sort();
+  const wanted = await local.ask<Active>("rotate-signing-keys");
+  for (const who of [local, remote])
+    expect(await who.refusal("rotate-signing-keys")).toMatchObject({ exitCode: 3, code: "signing_key_too_new" });
+  expect(algorithms(await remote.ask<Active>("rotate-signing-keys", "--force"))).toEqual(algorithms(wanted));
 });

@@ -1,0 +1,185 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { requestScopes } from "../../src/access/index.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import { writeRoster } from "../imports/rosters.ts";
+import { getUserTokens, giveLogin } from "../support/token.ts";
+import { makeRemoteWorld } from "./remote-world.ts";
+
+/*
+ * A transcript is a text file: what is typed on a machine that is logged in to the service, and what is printed.
+ * `name=$ …` types a command and calls the first id that it prints `$name`; `% name` runs a job. A code that is not 0
+ * stands behind the output. `npx vitest run test/cli/transcripts.test.ts -u` writes what is printed now.
+ */
+const { service, there, make } = await makeRemoteWorld({
+  env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
+});
+
+const scopes = ["openid", "offline_access", "profile"] as const;
+const name = { firstFull: "Bo", firstCall: "Bo", last: "Muster" };
+const makePerson = async (schoolName: string) => {
+  const school = await make.school({ name: schoolName });
+  return { school, person: await make.person({ school, name }) };
+};
+const roster = (file: string, rows: string[]) =>
+  writeRoster(["id;role;first_name;call_name;last_name;classes;courses;groups;status", ...rows, ""].join("\n"), file);
+const pupils = (count: number) =>
+  Array.from({ length: count }, (_, at) => `${at + 1};student;Bo;;Muster ${at + 1};4d;;;`);
+
+/** What a transcript finds there, by the names that it uses. Nothing else has these names. */
+const worlds: Record<string, () => Promise<Record<string, string>>> = {
+  schools: async () => ({}),
+  people: async () => {
+    const [school, other] = [
+      await make.school({ name: "Alte Schule", officialId: "DE-NI-3" }),
+      await make.school({ name: "Neue Schule" }),
+    ];
+    return { school, other, group: await make.group({ school, name: "3c" }) };
+  },
+  groups: () => makePerson("Schule"),
+  apps: async () => {
+    const [school, other] = [await make.school(), await make.school()];
+    const [first, second] = [await make.group({ school, name: "a" }), await make.group({ school, name: "b" })];
+    return {
+      school,
+      first,
+      second,
+      foreign: await make.group({ school: other }),
+    };
+  },
+  webhooks: async () => ({ app: (await make.app()).clientId }),
+  "id-moves": async () => {
+    const [{ clientId: app }, school] = [await make.app(), await make.school()];
+    await make.grant({ app, school, signOn: "NOBODY" });
+    await make.signIn({ app, person: await make.person({ school }) });
+    return { app };
+  },
+  staff: async () => {
+    const { school, person } = await makePerson("Schule");
+    const group = await make.group({ school, name: "8b" });
+    const makeTeacher = async (last: string) => {
+      const teacher = await make.person({
+        school,
+        role: "TEACHER",
+        name: { ...name, last },
+      });
+      await make.membership({ group, person: teacher, role: "TEACHER" });
+      await giveLogin(service.db, teacher);
+      return teacher;
+    };
+    const { clientId: app } = await make.app();
+    return {
+      school,
+      person,
+      app,
+      alt: await makeTeacher("Alt"),
+      neu: await makeTeacher("Neu"),
+    };
+  },
+  handovers: async () => {
+    const { school: from, person: pupil } = await makePerson("Abgebende Schule");
+    const to = await make.school({ name: "Aufnehmende Schule" });
+    return {
+      from,
+      to,
+      pupil,
+      group: await make.group({ school: to, name: "7b" }),
+    };
+  },
+  retention: async () => {
+    const { school, person } = await makePerson("Schule");
+    const leftAt = new Date("2025-01-01T00:00:00Z");
+    await service.db.prisma.person.updateMany({
+      where: { id: person },
+      data: { leftAt },
+    });
+    return { school, person };
+  },
+  "data-requests": () => makePerson("Schule"),
+  "sign-ons": async () => {
+    const school = await make.school({ officialId: "DE-NI-9" });
+    const app = await make.app({ name: "Lernapp", scopes: [...scopes] });
+    await make.grant({ app: app.clientId, school });
+    const person = await make.person({ school });
+    await getUserTokens(service, app, await giveLogin(service.db, person), {
+      scopes: [...scopes],
+    });
+    const { clientId: tried } = await make.app({
+      name: "Versuch",
+      scopes: ["openid"],
+    });
+    const asked = new URLSearchParams({
+      client_id: tried,
+      response_type: "code",
+      redirect_uri: "https://a.example",
+    });
+    await fetch(`${service.url}/oauth2/auth?${asked.toString()}`, {
+      redirect: "manual",
+    });
+    const request = async (scope: "groups:read" | "users:read") => {
+      service.clock.forwardSeconds(1);
+      const wanted = {
+        clientId: (await make.app({ scopes: ["openid"] })).clientId,
+        scopes: [scope],
+        reason: "Listen",
+      };
+      const origin = { at: service.clock(), actorId: "test" };
+      return (await withPrismaTransaction(service.db, (tx) => requestScopes(tx, wanted, origin))).id;
+    };
+    const [first, second] = [await request("groups:read"), await request("users:read")];
+    return { school, person, app: app.clientId, tried, first, second };
+  },
+  imports: async () => ({
+    school: await make.school(),
+    broken: await roster("broken.csv", ["1;student;Bo;;;4d;;;"]),
+    full: await roster("full.csv", pupils(20)),
+    one: await roster("one.csv", pupils(1)),
+    two: await roster("two.csv", pupils(2)),
+  }),
+};
+
+const wordsOf = (command: string): string[] =>
+  [...command.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+
+/** Types the commands of a transcript again; returns it with what is printed now. */
+async function typeAgain(transcript: string, values: Record<string, string>): Promise<string> {
+  const named = (text: string): string =>
+    Object.entries(values).reduce((rest, [name, value]) => rest.replaceAll(value, `$${name}`), text);
+  const hidden = (text: string): string =>
+    named(text.replaceAll(service.url, "$url"))
+      .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
+      .replaceAll(/whsec_[\w+/=]+|(?<![\w-])[\w-]{43}(?![\w-])/g, "<secret>")
+      .replaceAll(/^(password: )\S+$/gim, "$1<password>")
+      .replaceAll(/^(.+,.+,[a-z.]+,)\S+$/gm, "$1<password>")
+      .replaceAll(/ +$/gm, "");
+  const lines: string[] = [];
+  for (const line of transcript.split("\n").filter((one) => /^((\w+=)?\$|%|#)/.test(one))) {
+    lines.push(line);
+    const [, job] = /^% (\S+)$/.exec(line) ?? [];
+    if (job !== undefined) await service.runJob(job);
+    const [, name = "", command] = /^(?:(\w+)=)?\$ (.*)$/.exec(line) ?? [];
+    if (command === undefined) continue;
+    const args = wordsOf(command).map((word) => word.replaceAll(/\$(\w+)/g, (_, of: string) => values[of] ?? of));
+    // What is listed by its time has an order.
+    service.clock.forwardSeconds(1);
+    const { code, out, err } = await there(args);
+    if (name !== "") values[name] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(out)![0];
+    const shown = err.replace(/^At http.*:\n/, "").replace(code === 2 ? /\n\n[^]*/ : "", "") + out;
+    if (shown !== "")
+      lines.push(
+        ...hidden(shown.trimEnd())
+          .split("\n")
+          .map((one) => `  ${one}`.trimEnd()),
+      );
+    if (code !== 0) lines.push(`  [${code}]`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+test.each(Object.keys(worlds))("the commands about %s print what their transcript says", async (name) => {
+  const file = join(import.meta.dirname, `transcripts/${name}.txt`);
+  const printed = await typeAgain(readFileSync(file, "utf8"), await worlds[name]!());
+  await expect(printed).toMatchFileSnapshot(file);
+});
