@@ -4,7 +4,7 @@ import { makeIdmClient, makeSchulconnexClient, makeSignOnClient } from "../suppo
 import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
 import { basic, getAppToken, getUserTokens, type TokenBody } from "../support/token.ts";
 import { findBundle } from "./bundles.ts";
-import { makeCheck } from "./schema-check.ts";
+import { makeCheck } from "../support/schema-check.ts";
 
 // The examples are the demo world as demo-lernapp sees it; here the running service is asked for each of them.
 const lernapp = demoApp("demo-lernapp");
@@ -122,7 +122,7 @@ describe("Schulconnex", () => {
 });
 
 describe("sign-on", () => {
-  const check = makeCheck(findBundle("sign-on"));
+  const check = makeCheck(findBundle("sign-on").document);
   const fault = (schema: string, value: unknown) => check({ $ref: `#/components/schemas/${schema}` }, value);
   const signOn = (accessToken?: string) =>
     makeSignOnClient({ issuerUrl: url, ...(accessToken === undefined ? {} : { accessToken }) });

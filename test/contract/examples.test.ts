@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { bundles, findBundle, listExamples, listOperations, resolve, type Parameter } from "./bundles.ts";
-import { makeCheck } from "./schema-check.ts";
+import { makeCheck } from "../support/schema-check.ts";
 
 describe.each(bundles)("$name", (bundle) => {
-  const check = makeCheck(bundle);
+  const check = makeCheck(bundle.document);
 
   test("every example is what its schema says", () => {
     const wrong = listExamples(bundle).flatMap(({ where, name, schema, value }) => {
@@ -64,7 +64,7 @@ test("the code names every parameter and every property of a request's body", ()
 
 test("a wrong example is found", () => {
   const idm = findBundle("idm");
-  const check = makeCheck(idm);
+  const check = makeCheck(idm.document);
   const school = { $ref: "#/components/schemas/School" };
   const right = listExamples(idm).find(({ name }) => name === "goethe")!.value as object;
   expect(check(school, right)).toBe("");

@@ -1,35 +1,35 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
-import type { OpenApiDocument } from "../../src/platform/http/index.ts";
-
-type SchemaCheck = (response: object | undefined, type: string, body: unknown) => string[];
-const made = new WeakMap<OpenApiDocument, SchemaCheck>();
 
 /**
- * Lists what a body has against a response of a document; a validator of its own, apart from the one that the service
- * uses.
+ * Makes a check of values against schemas of a document, with ajv alone, apart from what the service uses. It returns
+ * what is wrong, or nothing; a property that no schema names is wrong.
+ *
+ * Shape: with `coerceTypes`, values are as a header or query has them, where a number is written out.
  */
-export function makeSchemaCheck(document: OpenApiDocument): SchemaCheck {
-  const known = made.get(document);
-  if (known !== undefined) return known;
-  const ajv = new Ajv({ strict: false, validateSchema: false, allErrors: true, formats: { int32: true, int64: true } });
-  (addFormats as unknown as typeof addFormats.default)(ajv);
-  ajv.addSchema({ $id: "document", components: withoutExamples(document.components) });
+export function makeCheck(document: { components: object }, { coerceTypes = false } = {}) {
+  const ajv = new Ajv({
+    strict: false,
+    validateSchema: false,
+    allErrors: true,
+    coerceTypes,
+    formats: { int32: true, int64: true, binary: true },
+  });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: "document", components: close(withoutExamples(document.components)) });
   const compiled = new Map<object, ValidateFunction>();
-  const check: SchemaCheck = (response, type, body) => {
-    if (response === undefined) return ["this status is not described"];
-    const found =
-      "$ref" in response ? document.components.responses?.[String(response.$ref).split("/").at(-1)!] : response;
-    const schema = (found as { content?: Record<string, { schema: object }> } | undefined)?.content?.[type]?.schema;
-    if (schema === undefined) return [`the type ${type} is not described`];
-    const validate = compiled.get(schema) ?? ajv.compile(rebase(withoutExamples(schema)));
-    compiled.set(schema, validate);
-    return validate(body)
-      ? []
-      : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ""}`);
+  return (schema: object, value: unknown): string => {
+    let validate = compiled.get(schema);
+    if (validate === undefined) {
+      const own = close(rebase(withoutExamples(schema)));
+      validate = ajv.compile({ type: "object", required: ["value"], properties: { value: own } });
+      compiled.set(schema, validate);
+    }
+    if (validate({ value })) return "";
+    return (validate.errors ?? [])
+      .map(({ instancePath, message, params }) => `${instancePath} ${message ?? ""} ${JSON.stringify(params)}`)
+      .join("; ");
   };
-  made.set(document, check);
-  return check;
 }
 
 const rebase = (schema: object) =>
@@ -40,3 +40,15 @@ const withoutExamples = (part: object): object =>
   JSON.parse(
     JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),
   ) as object;
+
+/** The schema without properties that it does not name: one that comes all the same is one that nobody documented. */
+function close<T>(node: T): T {
+  if (typeof node !== "object" || node === null) return node;
+  if (Array.isArray(node)) return node.map(close) as T;
+  const closed = Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, close(inner as unknown)]));
+  return (
+    "properties" in closed && closed["type"] === "object" && closed["additionalProperties"] === undefined
+      ? { ...closed, additionalProperties: false }
+      : closed
+  ) as T;
+}

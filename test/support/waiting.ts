@@ -44,10 +44,6 @@ export function waitWithoutEnd(pool: pg.Pool): void {
   );
 }
 
-/** Counts the imports that wait with everything written, before their last statement. */
-export const countWaitingImports = (db: { pool: Pick<Db["pool"], "query"> }): Promise<number> =>
-  countWaiting(db, { starting: "UPDATE .*import_school" });
-
 /** Ends once an import waits with everything written, before its last statement. */
 export const untilImportWaits = (db: { pool: Pick<Db["pool"], "query"> }): Promise<void> =>
   untilWaiting(db, 1, { starting: "UPDATE .*import_school" });

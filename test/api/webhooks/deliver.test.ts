@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import { findBundle } from "../../contract/bundles.ts";
-import { makeCheck } from "../../contract/schema-check.ts";
+import { makeCheck } from "../../support/schema-check.ts";
 import { answer, startReceiver } from "../../support/receiver.ts";
 import { getEndpoint } from "../../support/webhook-changes.ts";
 import { startWebhooks, verify } from "../../support/webhooks.ts";
@@ -56,7 +56,7 @@ test("every kind of event has the body that the contract describes", async () =>
   await world.tell(...kinds);
   await world.settle();
   expect(receiver.received).toHaveLength(kinds.length);
-  const check = makeCheck(findBundle("webhooks"));
+  const check = makeCheck(findBundle("webhooks").document);
   const schemas = { person: "PersonEvent", group: "GroupEvent", school: "SchoolEvent" };
   const wrong = receiver.received.flatMap(({ headers, body }) => {
     // Restoring a school does not happen; the form is the same.

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { getDelivery, listDeliveries, redeliverFailed } from "../../../src/webhooks/index.ts";
 import { disableEndpoint, redeliver, sendTestEvent } from "../../support/webhook-changes.ts";
 import { findBundle } from "../../contract/bundles.ts";
-import { makeCheck } from "../../contract/schema-check.ts";
+import { makeCheck } from "../../support/schema-check.ts";
 import { answer, startReceiver } from "../../support/receiver.ts";
 import { startWebhooks, verify } from "../../support/webhooks.ts";
 
@@ -98,9 +98,9 @@ test.each(["person", "group", "school"] as const)(
     expect(call!.headers).toMatchObject({ "x-ep-event-type": eventType, "x-ep-test": "true" });
     expect(verify(call!, endpoint.secret)).toEqual({ ep: true, standard: true });
     const schema = { person: "PersonEvent", group: "GroupEvent", school: "SchoolEvent" }[eventType];
-    expect(makeCheck(findBundle("webhooks"))({ $ref: `#/components/schemas/${schema}` }, JSON.parse(call!.body))).toBe(
-      "",
-    );
+    expect(
+      makeCheck(findBundle("webhooks").document)({ $ref: `#/components/schemas/${schema}` }, JSON.parse(call!.body)),
+    ).toBe("");
     expect(await getDelivery(world.db, id)).toMatchObject({ state: "DELIVERED", isTest: true });
   },
 );

@@ -1,5 +1,5 @@
 import { findBundle, resolve, type Parameter } from "../../contract/bundles.ts";
-import { makeCheck } from "../../contract/schema-check.ts";
+import { makeCheck } from "../../support/schema-check.ts";
 import { startReceiver, type Received } from "../../support/receiver.ts";
 import { verify } from "../../support/webhooks.ts";
 
@@ -51,7 +51,7 @@ async function forward({ headers, body }: Received, url: string): Promise<number
 }
 
 const bundle = findBundle("webhooks");
-const validate = makeCheck(bundle);
+const validate = makeCheck(bundle.document);
 
 /** Lists what is wrong with a request by webhooks.yaml: headers, body, both signatures. */
 export function listFaults(call: Received, secret: string): string[] {
