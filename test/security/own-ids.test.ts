@@ -15,7 +15,7 @@ import { basic, getUserTokens, giveLogin, postToken, type Login, type TestApp } 
 
 // Two apps that may not read names read everything of the same people. Nothing that they hold says who is who.
 
-const count = 150;
+const count = 60;
 const clock = makeTestClock();
 let service: TestService;
 let make: ReturnType<typeof makeMakers>;
@@ -91,7 +91,7 @@ async function readEverything({ read, ...app }: App): Promise<unknown[]> {
     ])),
   ];
   const single = [];
-  for (const { id } of users.slice(0, 20))
+  for (const { id } of users.slice(0, 6))
     single.push(
       await get(`${idm}/users/${id}`),
       await get(`${idm}/people/${id}`),
@@ -196,7 +196,7 @@ test("no order that both read gives people away", async () => {
     }
     const [held, others] = orders;
     expect(new Set(held)).toEqual(new Set(others));
-    expect(held!.filter((person, place) => others![place] === person).length).toBeLessThan(20);
+    expect(held!.filter((person, place) => others![place] === person).length).toBeLessThan(12);
   }
 });
 

@@ -86,20 +86,26 @@ const wrong: [string, Told][] = [
   ["without anybody at the device", { isPresent: false, isVerified: false }],
 ];
 
-test.each(wrong)("an answer %s registers nothing", async (_what, told) => {
-  expect((await register(pupil, told)).status).toBeLessThan(500);
-  expect(await countOf(pupil.personId)).toBe(0);
+test("an answer that is wrong in one way registers nothing", async () => {
+  for (const [what, told] of wrong) {
+    expect((await register(pupil, told)).status, what).toBeLessThan(500);
+    expect(await countOf(pupil.personId), what).toBe(0);
+  }
 });
 
-test.each([
-  ...wrong,
-  ["of the other ceremony", { type: "webauthn.create" }] as [string, Told],
-  ["whose counter stands still", { counter: 1 }] as [string, Told],
-  ["of a credential that nobody has", { credentialId: Buffer.alloc(32) }] as [string, Told],
-])("an answer %s proves nothing", async (_what, told) => {
+test("an answer that is wrong in one way proves nothing", async () => {
   await register(pupil);
-  const asked = await beAsked(pupil);
-  expect(await prove(asked, pupil.authenticator.prove(optionsOf(asked.page), told))).toBe(false);
+  for (const [what, told] of [
+    ...wrong,
+    ["of the other ceremony", { type: "webauthn.create" }],
+    ["whose counter stands still", { counter: 1 }],
+    ["of a credential that nobody has", { credentialId: Buffer.alloc(32) }],
+  ] satisfies [string, Told][]) {
+    const asked = await beAsked(pupil);
+    const isIn = await prove(asked, pupil.authenticator.prove(optionsOf(asked.page), told));
+    expect([what, isIn]).toEqual([what, false]);
+    clock.forwardSeconds(86_400);
+  }
 });
 
 test("a cloned authenticator is refused as soon as the other one was used more often", async () => {

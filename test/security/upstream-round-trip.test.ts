@@ -200,14 +200,8 @@ test("open redirect: no return path, destination or page of a failure leads to a
   const school = await world.connect();
   await makePupil(school);
   const { service } = world;
-  const evil = ["//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example", "javascript:alert(1)"];
-  for (const path of [
-    ...evil,
-    "/%5Cevil.example",
-    "/%2F/evil.example",
-    "\\\\evil.example",
-    "/oauth2/auth@evil.example",
-  ]) {
+  // Every spelling of a return path: src/sign-on/forms/return-path.test.ts.
+  for (const path of ["//evil.example", "/\\evil.example", "/%2F/evil.example"]) {
     const browser = world.newBrowser();
     const params = await school.provider.visit(await world.leave(browser, school, path));
     const shown = await world.comeBack(browser, school.connectionId, params);
@@ -333,19 +327,14 @@ const forgeries: Record<string, (claims: JWTPayload) => Promise<string> | string
   },
 };
 
-test.each(Object.entries(forgeries))("algorithm and key confusion: %s signs nobody in", async (_name, forge) => {
+test("algorithm and key confusion: no forged token signs anybody in", async () => {
   const { provider } = school;
-  signInThere(provider, { import_id: "1" }, "victim");
-  provider.after = async (path, body) =>
-    path === "/token" ? { ...body, id_token: await forge(decodeJwt(String(body["id_token"]))) } : body;
-  const browser = world.newBrowser();
-  try {
-    const params = await provider.visit(await world.leave(browser, school));
-    const shown = await world.comeBack(browser, school.connectionId, params);
-    expect([reasonOn(shown), await world.isSignedIn(browser)]).toEqual(["INVALID_RESPONSE", false]);
-  } finally {
-    provider.after = null;
+  for (const [name, forge] of Object.entries(forgeries)) {
+    provider.after = async (path, body) =>
+      path === "/token" ? { ...body, id_token: await forge(decodeJwt(String(body["id_token"]))) } : body;
+    expect([name, await world.outcome(school, { import_id: "1" }, "victim")]).toEqual([name, "INVALID_RESPONSE"]);
   }
+  provider.after = null;
   expect(canary.received).toEqual([]);
 });
 

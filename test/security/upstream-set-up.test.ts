@@ -318,12 +318,12 @@ test("a test sign-in signs nobody in, links nobody, and shows claims as text to 
   expect((seen.body as { test: unknown }).test).toBeNull();
 });
 
-test("of tens of thousands of claims a test sign-in keeps and shows the first, says how many more there are, and matches", async () => {
+test("of thousands of claims a test sign-in keeps and shows the first, says how many more there are, and matches", async () => {
   const setUp = await makeSetUp();
   await world.makePerson(setUp.school, "1");
   const { browser, address } = await open(setUp);
   const { provider } = setUp.school;
-  const many = Object.fromEntries(Array.from({ length: 80_000 }, (_, n) => [`c${n}`, n % 10]));
+  const many = Object.fromEntries(Array.from({ length: 8_000 }, (_, n) => [`c${n}`, n % 10]));
   signInThere(provider, { family_name: "Probe" });
   provider.after = (path, body) =>
     path === "/me" ? { ...many, ["x".repeat(100_000)]: 1, long: "y".repeat(50_000), ...body, import_id: "1" } : body;
@@ -334,7 +334,7 @@ test("of tens of thousands of claims a test sign-in keeps and shows the first, s
   expect(result.url).toContain(`${address}/result`);
   expect(result.html.length).toBeLessThan(100_000);
   expect(result.html).toContain("import_id");
-  expect(result.html).toMatch(/79.?\d{3} more claims/);
+  expect(result.html).toMatch(/7.?9\d\d more claims/);
   expect(result.html).toContain("With the rule below this would be");
   const link = await world.service.db.prisma.upstreamSetUpLink.findFirstOrThrow({
     where: { connectionId: setUp.school.connectionId },

@@ -266,21 +266,16 @@ test("keys that cannot be used, and registrations that contradict themselves, ar
   const weak = await generateKeyPair("RS256", { modulusLength: 2048, extractable: true });
   const rsa = await exportJWK(weak.publicKey);
   const jwksUri = "https://app.example/jwks.json" as CalledUri;
-  const refused = (wishes: object) => expect(world.make.app(wishes)).rejects;
-  for (const key of [
-    await exportJWK(privateKey),
-    { kty: "oct", k: "x" },
-    { ...rsa, n: rsa.n!.slice(100) },
-    { kty: "EC" },
-  ])
-    await refused({ publicKeys: [key] }).toMatchObject({ code: "public_key_refused" });
-  for (const wishes of [
-    { tokenEndpointAuthMethod: "private_key_jwt" },
-    { tokenEndpointAuthMethod: "private_key_jwt", publicKeys: [jwk], jwksUri },
-    { tokenEndpointAuthMethod: "none" },
-    { type: "PUBLIC", tokenEndpointAuthMethod: "client_secret_post" },
-  ])
-    await refused(wishes).toMatchObject({ code: "client_authentication" });
+  const tokenEndpointAuthMethod = "private_key_jwt";
+  const keys = [await exportJWK(privateKey), { kty: "oct", k: "x" }, { ...rsa, n: rsa.n!.slice(100) }, { kty: "EC" }];
+  const refused: [wishes: object, code: string][] = [
+    ...keys.map((key): [object, string] => [{ publicKeys: [key] }, "public_key_refused"]),
+    [{ tokenEndpointAuthMethod }, "client_authentication"],
+    [{ tokenEndpointAuthMethod, publicKeys: [jwk], jwksUri }, "client_authentication"],
+    [{ tokenEndpointAuthMethod: "none" }, "client_authentication"],
+    [{ type: "PUBLIC", tokenEndpointAuthMethod: "client_secret_post" }, "client_authentication"],
+  ];
+  for (const [wishes, code] of refused) await expect(world.make.app(wishes)).rejects.toMatchObject({ code });
 });
 
 const urn = (name: string) => `urn:schultor:idm:v1:${name}`;

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { beforeAll, expect, test, vi } from "vitest";
-import { makeBrowser, type Browser, type Shown } from "../../support/browser.ts";
+import { makeBrowser, readForm, type Browser, type Shown } from "../../support/browser.ts";
 import {
   askFor,
   exchange,
@@ -183,14 +183,18 @@ test("on a device of one's own the page greets who signed in before, asks only t
   expect(forgotten.html).not.toContain(bo.username);
 });
 
-test("the cookie of the name is for scripts and other sites out of reach", async () => {
-  const browser = newBrowser();
-  const page = await browser.open("/sign-in");
-  const csrf = /name="csrf" value="([^"]*)"/.exec(page.html)?.[1] ?? "";
-  const answer = await browser.once("/sign-in", { method: "POST", body: new URLSearchParams({ csrf, ...bo }) });
-  const line = answer.headers.getSetCookie().find((cookie) => cookie.startsWith("_last_sign_in="));
-  expect(line).toMatch(/httponly/i);
-  expect(line).toMatch(/samesite=lax/i);
+test("the cookie of the name is out of reach for scripts and other sites, that of a session ends with the browser", async () => {
+  const cookieOf = async (name: string, typed: Record<string, string>) => {
+    const browser = newBrowser();
+    const { action, fields } = readForm(await browser.open("/sign-in"), "/sign-in");
+    const body = new URLSearchParams({ ...fields, ...typed });
+    const lines = (await browser.once(action, { method: "POST", body })).headers.getSetCookie();
+    return lines.find((line) => line.startsWith(`${name}=`));
+  };
+  const kept = await cookieOf("_last_sign_in", bo);
+  for (const attribute of [/httponly/i, /samesite=lax/i]) expect(kept).toMatch(attribute);
+  const session = await cookieOf("_session", { ...ada, shared: "yes" });
+  expect(session).not.toMatch(/expires|max-age/i);
 });
 
 test("on a shared device no name is kept, the tick stays set, the session lasts an hour, and signing out is in sight", async () => {
@@ -211,16 +215,6 @@ test("on a shared device no name is kept, the tick stays set, the session lasts 
     expect(again.html).toMatch(/name="shared"[^>]* checked/);
     expect(again.html).not.toMatch(/Bonifatius|Adalgunde/);
   }
-});
-
-test("the session cookie ends with the browser", async () => {
-  const browser = newBrowser();
-  const page = await browser.open("/sign-in");
-  const csrf = /name="csrf" value="([^"]*)"/.exec(page.html)?.[1] ?? "";
-  const body = new URLSearchParams({ csrf, ...ada, shared: "yes" });
-  const answer = await browser.once("/sign-in", { method: "POST", body });
-  const line = answer.headers.getSetCookie().find((cookie) => cookie.startsWith("_session="));
-  expect(line).not.toMatch(/expires|max-age/i);
 });
 
 test("a device on which a second person signs in greets neither, and is taken for shared until somebody says otherwise", async () => {

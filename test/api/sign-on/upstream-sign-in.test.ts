@@ -256,32 +256,41 @@ const ways: Record<string, (browser: TravellingBrowser, app: TestApp) => Promise
   },
 };
 
-test.each(Object.entries(ways))(
-  "after %s the school's login lets another person sign in, once",
-  async (_name, leave) => {
-    const { service, make, provider } = world;
-    const connected = await world.connect();
-    const { personId } = await world.makePupil(connected);
-    const app = await make.app();
-    await make.grant({ app: app.clientId, school: connected.school });
-    const browser = world.openBrowser();
-    const prompt = () => requestsOf(provider).at(-1)!.get("prompt");
-    await pressLogin(browser, await browser.open(`/s/${connected.linkName}`), connected);
-    expect(prompt()).toBeNull();
-    await leave(browser, app);
-    // Nobody comes back from there.
-    const away = await browser.open(`/s/${connected.linkName}`);
-    refuseAll(provider, "access_denied");
-    await pressLogin(browser, away, connected);
-    expect(prompt()).toBe("login");
-    spoil(provider, null);
-    const page = await browser.open("/sign-in?return=/account");
-    await pressLogin(browser, page, connected);
-    expect(prompt()).toBe("login");
-    const where = { kind: "Session", personId };
-    expect(await service.db.prisma.oidcArtifact.count({ where })).toBe(1);
-    await service.db.prisma.oidcArtifact.deleteMany({ where: { kind: "Session" } });
-    await pressLogin(browser, await browser.open("/sign-in?return=/admin"), connected);
-    expect(prompt()).toBeNull();
-  },
-);
+/** A browser that left a session in one of these ways, and what it asked of the school's login last. */
+async function leaveBy(leave: (browser: TravellingBrowser, app: TestApp) => Promise<unknown>) {
+  const connected = await world.connect();
+  const { personId } = await world.makePupil(connected);
+  const app = await world.make.app();
+  await world.make.grant({ app: app.clientId, school: connected.school });
+  const browser = world.openBrowser();
+  const prompt = () => requestsOf(world.provider).at(-1)!.get("prompt");
+  const goThere = async (address = `/s/${connected.linkName}`) =>
+    pressLogin(browser, await browser.open(address), connected);
+  await goThere();
+  expect(prompt()).toBeNull();
+  await leave(browser, app);
+  return { personId, prompt, goThere };
+}
+
+test("the school's login asks who it is after a session was left in any way", async () => {
+  for (const [way, leave] of Object.entries(ways)) {
+    const { prompt, goThere } = await leaveBy(leave);
+    await goThere();
+    expect([way, prompt()]).toEqual([way, "login"]);
+  }
+});
+
+test("after signing out the school's login asks until somebody has come back, and no more then", async () => {
+  const { provider, service } = world;
+  const { personId, prompt, goThere } = await leaveBy(signOut);
+  refuseAll(provider, "access_denied");
+  await goThere();
+  spoil(provider, null);
+  await goThere("/sign-in?return=/account");
+  expect(prompt()).toBe("login");
+  const where = { kind: "Session", personId };
+  expect(await service.db.prisma.oidcArtifact.count({ where })).toBe(1);
+  await service.db.prisma.oidcArtifact.deleteMany({ where: { kind: "Session" } });
+  await goThere("/sign-in?return=/admin");
+  expect(prompt()).toBeNull();
+});
