@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { GroupId, SchoolId } from "../../src/directory/index.ts";
-import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import german from "../../src/portal/imports/locales/de.json" with { type: "json" };
 import { zip } from "../imports/rosters.ts";
 import type { Browser, Shown } from "../support/browser.ts";
@@ -144,22 +143,6 @@ describe("handing in a file", () => {
     expect(textOf(shown)).toMatch(/Neue Personen 1/);
   });
 
-  test("a photo, a PDF and a file of one column are refused in words", async () => {
-    const world = await makeWorld();
-    const sent = async (content: Buffer) => textOf(await handIn(world, content));
-    expect(await sent(Buffer.from("ffd8ffe000104a464946000101000001", "hex"))).toContain("ein Bild oder ein Film");
-    expect(await sent(Buffer.from("%PDF-1.4"))).toContain("ein PDF; daraus lässt sich keine Liste lesen");
-    expect(await sent(Buffer.from("Name\nAda\nBo\n"))).toContain("nur eine Spalte");
-  });
-
-  test("umlauts in Windows-1252 arrive as they are meant", async () => {
-    const world = await makeWorld();
-    const shown = await handIn(world, Buffer.from(csv("7;student;Jörg;Müßig;5ä"), "latin1"), { name: "Schüler.csv" });
-    expect(textOf(shown)).toContain("Schüler.csv");
-    await world.office.submit(shown, "/apply");
-    expect(await peopleOf(world)).toMatchObject([{ firstFull: "Jörg", last: "Müßig" }]);
-  });
-
   test("a form that is sent twice makes one import", async () => {
     const world = await makeWorld();
     const form = await world.office.open(world.base);
@@ -258,17 +241,6 @@ describe("a file with faults", () => {
     expect(await peopleOf(world)).toHaveLength(10);
   });
 
-  test("whose row says not whose it is lets nobody leave, and says so", async () => {
-    const world = await makeWorld();
-    await applied(world, csv(...pupils(9, "5a")));
-    const shown = await handIn(world, csv(...pupils(7, "5a"), ";student;Kind;Nr8;5a"));
-    expect(textOf(shown)).toContain("es könnte jede Person sein");
-    const ready = await world.office.submit(shown, "/left-out");
-    expect(textOf(ready)).toContain("Darum geht durch diesen Import niemand");
-    await world.office.submit(ready, "/apply");
-    expect(await peopleOf(world)).toHaveLength(9);
-  });
-
   test("has its faults in pages", async () => {
     const world = await makeWorld();
     const shown = await handIn(world, csv(...pupils(60, "5a").map((row) => row.replace("student", "guest"))));
@@ -308,16 +280,6 @@ describe("a file of other schools", () => {
     });
   const officialIdOf = async (id: SchoolId) => (await prisma.school.findUniqueOrThrow({ where: { id } })).officialId;
 
-  test("is refused where the school is beyond reach, and nothing of it is kept", async () => {
-    const [world, other] = [await makeWorld(), await makeWorld()];
-    const file = await archiveOf(await officialIdOf(world.school), await officialIdOf(other.school));
-    for (const fields of [{}, { schools: "many" }]) {
-      const shown = await handIn(world, file, { name: "alle.zip", fields });
-      expect([shown.status, textOf(shown)]).toEqual([403, expect.stringContaining("für die Sie keine Rolle haben")]);
-    }
-    expect(await prisma.import.count({ where: { namedSchoolIds: { has: world.school } } })).toBe(0);
-  });
-
   test("is taken for several schools of a district, each with a page of its own, and refused beyond them", async () => {
     const [one, two, three] = [await makeWorld(), await makeWorld(), await makeWorld()];
     const office = (await makePortalUser(service, "DISTRICT", { schoolIds: [one.school, two.school] })).browser;
@@ -340,23 +302,6 @@ describe("a file of other schools", () => {
     await office.submit(shown, "/apply");
     expect([await peopleOf(one), await peopleOf(two)]).toMatchObject([{ length: 1 }, { length: 1 }]);
   });
-});
-
-test("who is not in the file and holds a role above that of the office is named as staying", async () => {
-  const world = await makeWorld();
-  await applied(world, csv("1;teacher;Ada;Leitung;", ...pupils(5, "5a", 2)));
-  const head = (await peopleOf(world)).find(({ last }) => last === "Leitung")!;
-  const id = makeUuid(service.clock());
-  const schools = { create: [{ schoolId: world.school }] };
-  await prisma.staffRole.create({
-    data: { id, role: "SCHOOL_ADMIN", personId: head.id, givenAt: service.clock(), schools },
-  });
-  const shown = await handIn(world, csv(...pupils(5, "5a", 2)));
-  expect(textOf(shown)).toMatch(/Personen, die fehlen und trotzdem bleiben 1.*Wer trotzdem bleibt/);
-  const kept = await world.office.open(`${shown.url}/kept`);
-  expect(textOf(kept)).toMatch(/Entfernen kann sie nur, wer mindestens dieselbe Rolle hat\. Ada Leitung/);
-  await world.office.submit(shown, "/apply");
-  expect(await peopleOf(world)).toHaveLength(6);
 });
 
 describe("a file that takes much away", () => {
@@ -483,18 +428,6 @@ describe("classes", () => {
     expect((await groupsOf(world)).map(({ name }) => name).sort()).toEqual(["5a", "5b"]);
     await world.office.submit(held, "/apply", { leavers: "0" });
     expect((await groupsOf(world)).map(({ name }) => name).sort()).toEqual(["6a", "6b"]);
-  });
-});
-
-describe("what apps would see", () => {
-  test("is tried out and changes nothing", async () => {
-    const world = await makeWorld();
-    const { clientId } = await make.app({ name: "<i>Lernapp</i>" });
-    await make.grant({ app: clientId, school: world.school });
-    const shown = await handIn(world, csv(...pupils(3, "5a")));
-    const seen = await world.office.open(`${shown.url}/apps`);
-    expect(textOf(seen)).toContain("&lt;i&gt;Lernapp&lt;/i&gt;");
-    expect(await peopleOf(world)).toHaveLength(0);
   });
 });
 

@@ -3,8 +3,10 @@ import type { ClientId } from "../../src/access/index.ts";
 import { listPages } from "../docs/snippets.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
+import { hashAllQuickly } from "../support/quick-hash.ts";
 import { startService } from "../support/service.ts";
 
+hashAllQuickly();
 const service = await startService();
 const make = makeMakers(service.db);
 const { prisma } = service.db;

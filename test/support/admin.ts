@@ -1,10 +1,11 @@
 import type { ClientId } from "../../src/access/index.ts";
-import type { SchoolId } from "../../src/directory/index.ts";
+import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";
 import { makeMakers } from "./make.ts";
 import type { TestService } from "./service.ts";
-import { getAppToken, type TestApp } from "./token.ts";
+import { giveRoleTo } from "./portal.ts";
+import { getAppToken, getUserTokens, giveLogin, type TestApp } from "./token.ts";
 
 export const admin = "/admin/v1";
 
@@ -48,6 +49,22 @@ export const idsOf = ({ body }: Sent): string[] => (body as { id: string }[]).ma
 /** A body to be compared with that of another request. */
 export const withoutRequest = ({ body }: Sent): object => ({ ...(body as object), requestId: "" });
 
+/** The address of the next page of a list. */
+export const nextPage = ({ headers }: Sent): string | undefined =>
+  /<\/admin\/v1([^>]+)>/.exec(headers.get("link") ?? "")?.[1];
+
+/** The pages of a list. */
+export async function readPages<Row>(call: AdminClient, path: string): Promise<Row[][]> {
+  const pages: Row[][] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const page = await call("GET", next);
+    if (page.status !== 200) throw new Error(`${next} was answered with ${page.status}`);
+    pages.push(page.body as Row[]);
+    next = nextPage(page);
+  }
+  return pages;
+}
+
 /** An app for automation that holds one staff role, and its client. */
 export async function makeStaff(
   service: TestService,
@@ -65,4 +82,20 @@ export async function makeStaff(
     ),
   );
   return { app, call: makeAdminClient(service, await getAppToken(service, app, ["admin:read", "admin:write"])) };
+}
+
+/** A teacher of the groups who signed in to an app, and their client. */
+export async function makeClassTeacher(
+  service: TestService,
+  { school, groups }: { school: SchoolId; groups: GroupId[] },
+): Promise<{ personId: PersonId; call: AdminClient }> {
+  const make = makeMakers(service.db);
+  const app = await make.app({ scopes: ["openid", "admin:read", "admin:write"] });
+  await make.grant({ app: app.clientId, school });
+  const personId = await make.person({ school, role: "TEACHER" });
+  for (const group of groups) await make.membership({ group, person: personId, role: "TEACHER" });
+  await giveRoleTo(service, personId, "CLASS_TEACHER", { schoolIds: [school] });
+  const scopes = ["openid", "admin:read", "admin:write"] as const;
+  const { access_token: token } = await getUserTokens(service, app, await giveLogin(service.db, personId), { scopes });
+  return { personId, call: makeAdminClient(service, token) };
 }

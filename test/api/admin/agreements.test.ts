@@ -13,7 +13,6 @@ type SchoolAgreement = Schemas["SchoolAgreement"];
 
 const service = await startService();
 const demanding = await startService({ env: { AGREEMENTS: "required" } });
-const sides = { off: service, required: demanding };
 
 const pdf = (inside = "1 0 obj << /Type /Catalog >> endobj") => Buffer.from(`%PDF-1.7\n${inside}\n%%EOF\n`);
 const asFile = { "content-type": "application/octet-stream" };
@@ -127,18 +126,20 @@ test("a partner writes a draft, replaces it by a PDF, and publishes a version th
   expect((await auditOf(side, "agreement_published")).map(({ actorRole }) => actorRole)).toEqual(["PARTNER"]);
 });
 
-test.each([
-  ["encrypted", pdf("trailer << /Encrypt 5 0 R >>")],
-  ["with scripts", pdf("<< /S /JavaScript /JS (app.alert(1)) >>")],
-  ["with other files", pdf("<< /Type /EmbeddedFile >>")],
-  ["that ends too early", pdf().subarray(0, 20)],
-  ["that is another file", Buffer.from("<html></html>")],
-])("a PDF %s is refused", async (_what, body) => {
+test("a PDF that hides something or is none is refused", async () => {
   const { partner, ofApp } = await makeSide();
   const path = `${ofApp}/agreement-draft`;
   await partner("PUT", path, { body: draft() });
-  const refused = await partner("PUT", `${path}/pdf`, { body, headers: asFile });
-  expect(refusalOf(refused)).toEqual([400, "agreement_refused"]);
+  for (const [what, body] of [
+    ["encrypted", pdf("trailer << /Encrypt 5 0 R >>")],
+    ["with scripts", pdf("<< /S /JavaScript /JS (app.alert(1)) >>")],
+    ["with other files", pdf("<< /Type /EmbeddedFile >>")],
+    ["that ends too early", pdf().subarray(0, 20)],
+    ["that is another file", Buffer.from("<html></html>")],
+  ] as const) {
+    const refused = await partner("PUT", `${path}/pdf`, { body, headers: asFile });
+    expect([what, ...refusalOf(refused)]).toEqual([what, 400, "agreement_refused"]);
+  }
   const [listed] = (await partner("GET", `${ofApp}/agreements`)).body as Schemas["Agreement"][];
   expect(listed!.document!.type).toBe("TEXT");
 });
@@ -238,11 +239,9 @@ test("attributes are switched off and on without an agreement, but never those t
   expect(refusalOf(await admin("PUT", withheldPath, names))).toEqual(required);
   expect(refusalOf(await accept(side, { agreementId, withheld: ["PERSON_NAME"] }))).toEqual(required);
   expect((await accept(side, { agreementId, withheld: ["SCHOOL_ADDRESS"] })).status).toBe(204);
-  expect((await auditOf(side, "attributes_withheld")).map(({ detail }) => detail)).toEqual([
-    { withheld: ["PERSON_NAME"] },
-    { withheld: [] },
-    { withheld: ["SCHOOL_ADDRESS"] },
-  ]);
+  const lines = await auditOf(side, "attributes_withheld");
+  const withheld = lines.map(({ detail }) => (detail as { withheld: string[] }).withheld.join());
+  expect(withheld.sort()).toEqual(["", "PERSON_NAME", "SCHOOL_ADDRESS"]);
 });
 
 test("what a school may switch off is decided by the version that it agreed to, whatever a newer one requires", async () => {
@@ -263,32 +262,29 @@ test("what a school may switch off is decided by the version that it agreed to, 
   expect(refusalOf(await withhold("PERSON_NAME"))).toEqual([409, "attribute_required"]);
 });
 
-test.each(["off", "required"] as const)(
-  "a new version asks again, and until the school answers the earlier one is in force (AGREEMENTS=%s)",
-  async (demand) => {
-    const side = await makeSide(sides[demand]);
-    const { admin, receipts } = side;
-    const first = await publish(side);
-    await accept(side, { agreementId: first, withheld: ["SCHOOL_ADDRESS"] });
-    side.service.clock.forwardSeconds(1);
-    const second = await publish(side, { version: "2027" });
-    expect(await readState(side)).toMatchObject({
-      state: "CHANGED",
-      current: { id: second },
-      accepted: { agreementId: first },
-    });
-    expect(refusalOf(await accept(side, { agreementId: first }))).toEqual([409, "agreement_not_current"]);
-    expect((await accept(side, { agreementId: second })).status).toBe(204);
-    expect(await readState(side)).toMatchObject({
-      state: "ACCEPTED",
-      accepted: { agreementId: second, withheld: ["SCHOOL_ADDRESS"] },
-    });
-    const [newer, older] = (await admin("GET", receipts)).body as Schemas["AgreementReceipt"][];
-    expect([newer!.replacedAt, older!.replacedAt]).toEqual([null, newer!.acceptedAt]);
-    const proof = (await admin("GET", `${receipts}/${older!.id}`)).body as Schemas["AgreementProof"];
-    expect(proof.agreement.version).toBe("2026");
-  },
-);
+test("a new version asks again, and until the school answers the earlier one is in force", async () => {
+  const side = await makeSide(demanding);
+  const { admin, receipts } = side;
+  const first = await publish(side);
+  await accept(side, { agreementId: first, withheld: ["SCHOOL_ADDRESS"] });
+  side.service.clock.forwardSeconds(1);
+  const second = await publish(side, { version: "2027" });
+  expect(await readState(side)).toMatchObject({
+    state: "CHANGED",
+    current: { id: second },
+    accepted: { agreementId: first },
+  });
+  expect(refusalOf(await accept(side, { agreementId: first }))).toEqual([409, "agreement_not_current"]);
+  expect((await accept(side, { agreementId: second })).status).toBe(204);
+  expect(await readState(side)).toMatchObject({
+    state: "ACCEPTED",
+    accepted: { agreementId: second, withheld: ["SCHOOL_ADDRESS"] },
+  });
+  const [newer, older] = (await admin("GET", receipts)).body as Schemas["AgreementReceipt"][];
+  expect([newer!.replacedAt, older!.replacedAt]).toEqual([null, newer!.acceptedAt]);
+  const proof = (await admin("GET", `${receipts}/${older!.id}`)).body as Schemas["AgreementProof"];
+  expect(proof.agreement.version).toBe("2026");
+});
 
 test("where agreements are demanded, sync waits for one and what an app gets later for the next", async () => {
   const side = await makeSide(demanding);
@@ -378,23 +374,6 @@ test("a school has its receipts after the app is deleted; versions that nobody a
   expect(receipt).toMatchObject({ appName: "Lernapp", version: "2026" });
   const kept = await service.db.prisma.agreement.findMany({ where: { clientId: clientId as ClientId } });
   expect(kept.map(({ version }) => version)).toEqual(["2026"]);
-});
-
-test("schools out of reach look as if they did not exist", async () => {
-  const side = await makeSide();
-  const stranger = (await makeSide()).admin;
-  const gone = [404, "school_not_found"];
-  const body = { agreementId: await publish(side) };
-  for (const [method, path, given] of [
-    ["GET", side.atSchool, {}],
-    ["PUT", side.atSchool, { body }],
-    ["DELETE", side.atSchool, {}],
-    ["PUT", side.withheldPath, { body: { attributes: [] } }],
-    ["GET", side.receipts, {}],
-    ["GET", `${side.receipts}/${body.agreementId}`, {}],
-    ["GET", `${side.receipts}/${body.agreementId}/pdf`, {}],
-  ] as const)
-    expect(refusalOf(await stranger(method, path, given)), path).toEqual(gone);
 });
 
 test.each([false, true])("the tag covers all that the school agrees to (something in force: %s)", async (isInForce) => {

@@ -4,12 +4,14 @@ import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
+import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken } from "../../support/token.ts";
 import { walks, walkTimeoutMs } from "../../support/walks.ts";
 
 type AppAnswer = components["schemas"]["AppAnswer"];
 
+hashAllQuickly();
 const service = await startService();
 const make = makeMakers(service.db);
 const operator = await makeStaff(service, "OPERATOR");

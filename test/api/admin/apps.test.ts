@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { appAttributes } from "../../../src/access/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
-import { makeStaff, type Sent, refusalOf } from "../../support/admin.ts";
+import { makeStaff, type Sent, refusalOf, nextPage } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken, postToken } from "../../support/token.ts";
@@ -148,8 +148,7 @@ test("an operator sees all apps, a partner their own; another one is answered as
   expect(await names(both)).toEqual(["Änderbar"]);
   expect(refusalOf(await both.call("GET", `/apps/${foreign.clientId}`))).toEqual([404, "app_not_found"]);
   const first = await operator.call("GET", "/apps?limit=1");
-  const next = /<\/admin\/v1([^>]+)>/.exec(first.headers.get("link")!)![1]!;
-  expect((await operator.call("GET", next)).body).toMatchObject([{ name: all[1] }]);
+  expect((await operator.call("GET", nextPage(first)!)).body).toMatchObject([{ name: all[1] }]);
   const asked = [
     ["GET", "", undefined],
     ["PATCH", "", { name: "Mine" }],
@@ -255,12 +254,8 @@ test("what an app may read is given by an operator, to a new app and to one that
   expect(await read()).toEqual(["SCHOOL_ADDRESS", "PERSON_NAME"]);
   expect((await operator.call("PATCH", "/apps/narrow", { body: { attributes: [] } })).status).toBe(204);
   expect(await read()).toEqual([]);
-  const [line] = await auditOf("narrow", "app_updated").then((lines) => lines.slice(-1));
-  expect(line).toMatchObject({
-    ...actor,
-    before: { attributes: ["SCHOOL_ADDRESS", "PERSON_NAME"] },
-    after: { attributes: [] },
-  });
+  const change = { before: { attributes: ["SCHOOL_ADDRESS", "PERSON_NAME"] }, after: { attributes: [] } };
+  expect(await auditOf("narrow", "app_updated")).toContainEqual(expect.objectContaining({ ...actor, ...change }));
   const wrong = await operator.call("PATCH", "/apps/narrow", { body: { attributes: ["BIRTHDAY"] } });
   expect(wrong.status).toBe(400);
   const changed = await partner.call("PATCH", `/apps/${own.clientId}`, { body: { attributes } });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { forgetInAudit, recordAudit, type AuditLine } from "../../../src/events/index.ts";
-import { makeStaff, type AdminClient, refusalOf } from "../../support/admin.ts";
+import { makeStaff, type AdminClient, refusalOf, readPages } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 
@@ -181,14 +181,8 @@ describe("choosing", () => {
 
   test("pages follow each other without a gap, also among lines of the same time", async () => {
     for (let n = 0; n < 5; n++) await record(20, { action: "group_renamed", schoolId: other, detail: { n } });
-    const seen: Line[] = [];
-    let next: string | undefined = "/audit?action=group_renamed&limit=2";
-    let pages = 0;
-    for (; next !== undefined; pages++) {
-      const page = await operator("GET", next);
-      seen.push(...(page.body as Line[]));
-      next = /<\/admin\/v1(.*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1];
-    }
-    expect([pages, new Set(seen.map(({ id }) => id)).size, seen.length]).toEqual([3, 5, 5]);
+    const pages = await readPages<Line>(operator, "/audit?action=group_renamed&limit=2");
+    const ids = pages.flat().map(({ id }) => id);
+    expect([pages.length, new Set(ids).size, ids.length]).toEqual([3, 5, 5]);
   });
 });

@@ -1,9 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
-import { giveRole } from "../../../src/staff/index.ts";
-import { makeAdminClient, makeStaff, refusalOf } from "../../support/admin.ts";
+import { makeStaff, refusalOf, makeClassTeacher } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { readPages } from "../../support/read-cards.ts";
@@ -228,22 +226,7 @@ test("letters to parents have the text of the school and the card; without new p
 
 test("a class teacher gets the students of their own classes, whatever they ask for", async () => {
   const { first, later, bo } = await makePupils();
-  const app = await make.app({ scopes: ["openid", "admin:read", "admin:write"] });
-  await make.grant({ app: app.clientId, school });
-  const teacher = await make.person({ school, role: "TEACHER" });
-  await make.membership({ group: first, person: teacher, role: "TEACHER" });
-  const origin = { at: service.clock() };
-  await withPrismaTransaction(service.db, (tx) =>
-    giveRole(
-      tx,
-      { role: "CLASS_TEACHER", holder: { personId: teacher }, schoolIds: [school] },
-      { giver: null, origin },
-    ),
-  );
-  const login = await giveLogin(service.db, teacher);
-  const scopes = ["openid", "admin:read", "admin:write"] as const;
-  const { access_token: token } = await getUserTokens(service, app, login, { scopes: [...scopes] });
-  const call = makeAdminClient(service, token);
+  const { call } = await makeClassTeacher(service, { school, groups: [first] });
   expect(refusalOf(await call("POST", path, { body: { ...passwords, groupIds: [later] } }))).toEqual([
     404,
     "group_not_found",

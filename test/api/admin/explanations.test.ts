@@ -384,22 +384,6 @@ test("schools beyond the reach of the caller are counted and not named", async (
   });
 });
 
-test("what is not there and what is not reached are answered alike", async () => {
-  const personId = world.people["n-pupil"]!;
-  const elsewhere = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [world.schools["south"]!] });
-  const unknown = makeUuid(service.clock()) as PersonId;
-  for (const [call, person] of [
-    [elsewhere.call, personId],
-    [operator.call, unknown],
-  ] as const)
-    expect(refusalOf(await call("GET", pathOf(person, clientId)))).toEqual([404, "person_not_found"]);
-  expect(refusalOf(await elsewhere.call("POST", `/people/${personId}/login/release`))).toEqual([
-    404,
-    "person_not_found",
-  ]);
-  expect(refusalOf(await operator.call("GET", pathOf(personId, "nobody")))).toEqual([404, "app_not_found"]);
-});
-
 test("without an app, explains what stops the person before any app, and no grants of schools", async () => {
   const personId = await make.person({ school: world.schools["north"]! });
   const explained = async () =>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { makeImportSweep } from "../../../src/imports/index.ts";
 import { addDays } from "../../../src/platform/clock.ts";
-import { makeAdminClient, makeStaff, refusalOf, type Sent } from "../../support/admin.ts";
+import { makeStaff, refusalOf, type Sent } from "../../support/admin.ts";
 import { expectDescribed } from "../../support/described.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
@@ -31,7 +31,6 @@ const handIn = async (text: string | Buffer, query = "", at: string = school) =>
   const sent = await office("POST", `/imports?school=${at}${query}`, { body: Buffer.from(text), headers });
   return { sent, made: sent.body as Made };
 };
-const columnsOf = async (id: string) => (await office("GET", `/imports/${id}/columns`)).body as Columns;
 const map = (id: string, body: object, call = office) => call("PUT", `/imports/${id}/columns`, { body });
 const mappingOf = ({ columns, role, className, idFromName, mode }: Columns) => ({
   uses: columns.map(({ use }) => use),
@@ -140,15 +139,6 @@ test("a mapping that identifies nobody, or contradicts itself, is refused, and t
   const read = await other("GET", `/imports/${id}/columns`);
   expect(refusalOf(read)).toEqual([409, "import_mapped"]);
   expectDescribed("getImportColumns", read);
-});
-
-test("only staff of the school see the columns, and only its office maps them", async () => {
-  const { made } = await handIn(pupilsFile(), "&choose-columns=true");
-  const good = mappingOf(await columnsOf(made.id));
-  expect((await support("GET", `/imports/${made.id}/columns`)).status).toBe(200);
-  expect(refusalOf(await map(made.id, good, support))).toEqual([403, "role_forbids"]);
-  expect((await foreign("GET", `/schools/${school}/column-mappings`)).status).toBe(404);
-  expect((await makeAdminClient(service, "")("GET", `/imports/${made.id}/columns`)).status).toBe(401);
 });
 
 test("a list without numbers is read by name and date of birth if the office says so", async () => {

@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from "vitest";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { applyImport, previewImport } from "../../../src/imports/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
-import { giveRole, type StaffRoleName } from "../../../src/staff/index.ts";
+import { type StaffRoleName } from "../../../src/staff/index.ts";
 import { rules, writeRoster } from "../../imports/rosters.ts";
 import { makeStaff, type AdminClient } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
+import { giveRoleTo } from "../../support/portal.ts";
 
 const service = await startService();
 const { db } = service;
@@ -49,9 +49,8 @@ const find = (last: string) => db.prisma.person.findFirstOrThrow({ where: { home
 const statusOf = async (last: string) => (await find(last)).status;
 
 async function give(role: StaffRoleName, last: string): Promise<void> {
-  const holder = { personId: (await find(last)).id as PersonId };
-  const given = { role, holder, ...(role !== "OPERATOR" && { schoolIds: [school] }) };
-  await withPrismaTransaction(db, (tx) => giveRole(tx, given, { giver: null, origin: { at: service.clock() } }));
+  const { id } = await find(last);
+  await giveRoleTo(service, id as PersonId, role, role === "OPERATOR" ? {} : { schoolIds: [school] });
 }
 
 test("a roster removes nobody whose staff role goes beyond that of who handed it in, and the preview names them", async () => {

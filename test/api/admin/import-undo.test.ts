@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeStaff, refusalOf } from "../../support/admin.ts";
+import { makeStaff, refusalOf, readPages } from "../../support/admin.ts";
 import { expectDescribed } from "../../support/described.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeTestClock, startService } from "../../support/service.ts";
@@ -69,10 +69,7 @@ test("an import is previewed, listed and undone as far as nobody changed anythin
     }),
   ]);
   expect((kept.body as Entry[])[0]!.changedAt).not.toBeNull();
-  const first = await office("GET", `/imports/${id}/undo/entries?limit=3`);
-  const next = /<\/admin\/v1(.*)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1];
-  const rest = await office("GET", next!);
-  const all = [...(first.body as Entry[]), ...(rest.body as Entry[])];
+  const all = (await readPages<Entry>(office, `/imports/${id}/undo/entries?limit=3`)).flat();
   expect(all.map(({ groupName, personName, step }) => [groupName ?? personName!.last, step])).toEqual([
     ["5a", "RESTORED"],
     ["6a", "REMOVED"],

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
-import { giveRole } from "../../../src/staff/index.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { giveLogin } from "../../support/token.ts";
+import { giveRoleTo } from "../../support/portal.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -17,8 +16,7 @@ test("the last operator is neither deleted nor blocked, a person or an app; one 
 
   const person = await make.person({ school, role: "OTHER" });
   await giveLogin(service.db, person);
-  const role = { role: "OPERATOR" as const, holder: { personId: person } };
-  await withPrismaTransaction(service.db, (tx) => giveRole(tx, role, { giver: null, origin: { at: service.clock() } }));
+  await giveRoleTo(service, person, "OPERATOR", {});
   const steps = [
     () => call("POST", `/people/${person}/soft-deletion`),
     () => call("DELETE", `/people/${person}`),

@@ -3,11 +3,13 @@ import type { components } from "../../../generated/openapi/admin.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { makeStaff, refusalOf, type AdminClient, type Sent } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
+import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
 import { giveLogin } from "../../support/token.ts";
 
 type Today = components["schemas"]["Today"];
 
+hashAllQuickly();
 const service = await startService();
 const { db } = service;
 const make = makeMakers(db);

@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
-import type { SchoolId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { makePasswords } from "../../../src/accounts/index.ts";
 import { setLogin } from "../../support/sign-ins.ts";
-import { giveRole, listHigherHolders } from "../../../src/staff/index.ts";
+import { listHigherHolders } from "../../../src/staff/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
-import { idsOf, makeAdminClient, makeStaff, refusalOf, withoutRequest, type Sent } from "../../support/admin.ts";
+import { idsOf, makeStaff, refusalOf, type Sent, makeClassTeacher } from "../../support/admin.ts";
 import { interceptStatements } from "../../support/intercept.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
+import { giveRoleTo } from "../../support/portal.ts";
 
 type Made = components["schemas"]["NamedLoginSecret"];
 
@@ -82,8 +81,7 @@ test("people of chosen roles at a school get passwords; who holds a higher staff
   const path = `/schools/${other}/logins`;
   const at = (role: "STUDENT" | "TEACHER" | "OTHER") => make.person({ school: other, role, name: named("Zett") });
   const [student, teacher, head] = [await at("STUDENT"), await at("TEACHER"), await at("OTHER")];
-  const role = { role: "SCHOOL_ADMIN" as const, holder: { personId: head }, schoolIds: [other], clientIds: [] };
-  await withPrismaTransaction(db, (tx) => giveRole(tx, role, { giver: null, origin: { at: service.clock() } }));
+  await giveRoleTo(service, head, "SCHOOL_ADMIN", { schoolIds: [other] });
   const roles = ["TEACHER", "OTHER"];
   const made = await office.call("POST", path, { body: { onlyMissing: true, roles } });
   expect(madeOf(made)).toMatchObject([
@@ -99,25 +97,10 @@ test("a class teacher makes them for the own classes; what is not reached is not
   const group = await make.group({ school });
   const foreign = await make.group({ school });
   const pupil = await make.person({ school, groups: [group] });
-  const teacher = await make.person({ school, role: "TEACHER", groups: [group] });
-  const holder = { personId: teacher };
-  const role = { role: "CLASS_TEACHER" as const, holder, schoolIds: [school] as SchoolId[], clientIds: [] };
-  await withPrismaTransaction(db, (tx) => giveRole(tx, role, { giver: null, origin: { at: service.clock() } }));
-  const scopes = ["openid", "admin:read", "admin:write"] as const;
-  const { access_token: token } = await getUserTokens(service, app, await giveLogin(db, teacher), { scopes });
-  const call = makeAdminClient(service, token);
+  const { call } = await makeClassTeacher(service, { school, groups: [group] });
   const body = { onlyMissing: true };
   expect(madeOf(await call("POST", pathOf(group), { body }))).toMatchObject([{ personId: pupil }]);
-  const refused = await call("POST", pathOf(foreign), { body });
-  const unknown = await call("POST", pathOf("b0000000-0000-4000-8000-0000000000ff"), { body });
-  expect(refusalOf(refused)).toEqual([404, "group_not_found"]);
-  expect(withoutRequest(refused)).toEqual(withoutRequest(unknown));
-  const ofSchool = { ...body, roles: ["STUDENT"] };
-  const elsewhere = await make.school();
-  expect(refusalOf(await secretary.call("POST", `/schools/${elsewhere}/logins`, { body: ofSchool }))).toEqual([
-    404,
-    "school_not_found",
-  ]);
+  expect(refusalOf(await call("POST", pathOf(foreign), { body }))).toEqual([404, "group_not_found"]);
 });
 
 test("the roles of all people are asked in one statement", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
-import { makeStaff, refusalOf } from "../../support/admin.ts";
+import { makeStaff } from "../../support/admin.ts";
 import { countRead, explainPrepared, recordQueries } from "../../support/explain.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
@@ -177,30 +177,23 @@ test("the answer says in which role staff acted, and not who they are; who acted
   expect(actors).toContainEqual(["consent_given", "NONE", data.person.name!.last]);
 });
 
-test("only who runs the school gives the answer", async () => {
-  const personId = await make.person({ school });
-  const stranger = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] });
-  expect(refusalOf(await stranger.call("GET", `/people/${personId}/data`))).toEqual([404, "person_not_found"]);
-  expect(await prisma.audit.count({ where: { personId, action: "person_data_read" } })).toBe(0);
-});
-
 test("neither the events of apps nor the audit log nor the deliveries are read from end to end", async () => {
   const personId = await makeKnownPerson();
   const { pool } = service.db;
   await pool.query(
     `INSERT INTO app_event (id, at, client_id, type, action, subject_id, updated_properties)
-     SELECT gen_random_uuid(), now(), $1, 'person', 'create', gen_random_uuid(), '{}' FROM generate_series(1, 100000)`,
+     SELECT gen_random_uuid(), now(), $1, 'person', 'create', gen_random_uuid(), '{}' FROM generate_series(1, 5000)`,
     [app.clientId],
   );
   await pool.query(
     `INSERT INTO audit (id, at, action, actor_id, person_id)
      SELECT gen_random_uuid(), now() - n * interval '1 second', 'signed_in', 'app:another', gen_random_uuid()
-     FROM generate_series(1, 100000) AS n`,
+     FROM generate_series(1, 5000) AS n`,
   );
   await pool.query(
     `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, created_at)
      SELECT gen_random_uuid(), id, 'person', gen_random_uuid(), '{}', now()
-     FROM (SELECT id FROM webhook_endpoint LIMIT 1) one, generate_series(1, 100000)`,
+     FROM (SELECT id FROM webhook_endpoint LIMIT 1) one, generate_series(1, 5000)`,
   );
   await pool.query("ANALYZE app_event, audit, webhook_delivery");
   const matching = /^\s*SELECT[^]*FROM ("public"\.)?"?(app_event|audit|webhook_delivery)\b/;
@@ -213,7 +206,7 @@ test("neither the events of apps nor the audit log nor the deliveries are read f
     for (const [n, { text, values }] of seen.entries()) {
       await client.query(`PREPARE asked_${n} AS ${text}`);
       const plan = await explainPrepared(client, `asked_${n}`, { values, options: "ANALYZE" });
-      expect([text, countRead(plan) < 1000]).toEqual([text, true]);
+      expect([text, countRead(plan) < 500]).toEqual([text, true]);
     }
   } finally {
     client.release(true);

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
-import { giveRole, type StaffRoleName } from "../../../src/staff/index.ts";
+import { type StaffRoleName } from "../../../src/staff/index.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";
 import { setUpTotp } from "../../support/second-factor.ts";
 import { startService } from "../../support/service.ts";
 import { giveLogin } from "../../support/token.ts";
+import { giveRoleTo } from "../../support/portal.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -19,14 +19,7 @@ const stranger = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [other] }
 async function makeTeacher(role?: StaffRoleName) {
   const personId = await make.person({ school, role: "TEACHER" });
   const login = await giveLogin(service.db, personId);
-  if (role !== undefined)
-    await withPrismaTransaction(service.db, (tx) =>
-      giveRole(
-        tx,
-        { role, holder: { personId }, schoolIds: role === "OPERATOR" ? [] : [school] },
-        { giver: null, origin: { at: service.clock() } },
-      ),
-    );
+  if (role !== undefined) await giveRoleTo(service, personId, role, { schoolIds: role === "OPERATOR" ? [] : [school] });
   const browser = makeBrowser(service.url);
   await browser.submit(await browser.open("/sign-in"), "/sign-in", login);
   const { secret } = await setUpTotp(browser, service.clock, { label: "Diensttelefon" });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
-import { makeStaff, refusalOf } from "../../support/admin.ts";
+import { makeStaff, refusalOf, readPages, nextPage } from "../../support/admin.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
@@ -51,13 +51,8 @@ test("staff see where a person is signed in, and end one place without touching 
   ]);
   expect(JSON.stringify(all)).not.toContain("127.0.0.1");
 
-  const pages = [];
-  for (let next: string | undefined = `/people/${personId}/sessions?limit=2`; next !== undefined;) {
-    const page = await secretary.call("GET", next);
-    pages.push(...(page.body as { id: string }[]).map(({ id }) => id));
-    next = /<\/admin\/v1([^>]+)>/.exec(page.headers.get("link") ?? "")?.[1];
-  }
-  expect(pages).toEqual(all.map(({ id }) => id));
+  const pages = await readPages<{ id: string }>(secretary.call, `/people/${personId}/sessions?limit=2`);
+  expect(pages.flat().map(({ id }) => id)).toEqual(all.map(({ id }) => id));
 
   const shared = all.find(({ kind, apps }) => kind === "BROWSER" && apps.length === 2)!;
   const path = `/people/${personId}/sessions/${shared.id}`;
@@ -151,7 +146,7 @@ test("which apps see a person, as what, where, and what of them", async () => {
   expect(whole!.schools.map(({ name }) => name)).toEqual(["Here", "There"]);
   expect(whole!.groups.map(({ name }) => name)).toEqual(["5a", "7b"]);
   const page = await secretary.call("GET", `${path}?limit=2`);
-  const next = /<\/admin\/v1([^>]+)>/.exec(page.headers.get("link")!)![1]!;
+  const next = nextPage(page)!;
   expect(await read<Schemas["AppOfPerson"][]>(next)).toMatchObject([{ name: "Gamma" }]);
   const far = await make.school();
   const outside = await makeStaff(service, "SECRETARY", { schoolIds: [far] });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
+import { makeStaff, refusalOf, readPages } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 
@@ -13,16 +13,8 @@ await make.school({ name: "Zuletzt" });
 type Row = Record<string, unknown>;
 
 /** Everything of a list, two entries at a time. */
-async function readAll(path: string, call: AdminClient = operator.call): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let next: string | undefined = `${path}${path.includes("?") ? "&" : "?"}limit=2`; next !== undefined;) {
-    const { status, headers, body } = await call("GET", next);
-    expect([next, status]).toEqual([next, 200]);
-    rows.push(...(body as Row[]));
-    next = /<\/admin\/v1([^>]+)>/.exec(headers.get("link") ?? "")?.[1];
-  }
-  return rows;
-}
+const readAll = async (path: string): Promise<Row[]> =>
+  (await readPages<Row>(operator.call, `${path}${path.includes("?") ? "&" : "?"}limit=2`)).flat();
 
 const named = (rows: Row[]) => rows.map(({ name }) => name);
 

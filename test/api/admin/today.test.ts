@@ -4,11 +4,13 @@ import type { PersonId } from "../../../src/directory/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
+import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
 import { giveLogin } from "../../support/token.ts";
 
 type Today = components["schemas"]["Today"];
 
+hashAllQuickly();
 const service = await startService();
 const make = makeMakers(service.db);
 const now = service.clock();
