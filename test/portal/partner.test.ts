@@ -142,40 +142,32 @@ const messageOf = (html: string) => /<div[^>]*role="alert"[^>]*>([^]*?)<\/p>/.ex
 const p256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
 const jwk = (key: KeyObject) => JSON.stringify(key.export({ format: "jwk" }));
 
-test.each<[what: string, typed: { publicKeys?: string; jwksUri?: string }, german: RegExp, english: RegExp]>([
+type RefusedKeys = [what: string, typed: { publicKeys?: string; jwksUri?: string }, german: RegExp, english: RegExp];
+const keySet = "https://127.0.0.1/jwks";
+const shortKey = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey;
+const privateKey = { publicKeys: jwk(p256().privateKey) };
+const refusedKeys: RefusedKeys[] = [
   ["neither", {}, /entweder öffentliche Schlüssel oder eine Adresse/, /either public keys or a key set URL/],
-  [
-    ...["both", { publicKeys: jwk(p256().publicKey), jwksUri: "https://127.0.0.1/jwks" }],
-    ...[/nicht beides/, /not both/],
-  ] as never,
+  ["both", { publicKeys: jwk(p256().publicKey), jwksUri: keySet }, /nicht beides/, /not both/],
   ["no key set", { publicKeys: "-----BEGIN PUBLIC KEY-----" }, /JSON Web Key Set/, /JSON Web Key Set/],
-  [
-    ...["a private key", { publicKeys: jwk(p256().privateKey) }],
-    ...[/privater Schlüssel.*nicht mehr geheim/, /private key.*no longer secret/],
-  ] as never,
-  [
-    ...["a short key", { publicKeys: jwk(generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey) }],
-    ...[/2048 bis 8192 Bit/, /2048 to 8192 bits/],
-  ] as never,
-  ["an address with a fragment", { jwksUri: "https://127.0.0.1/jwks#keys" }, /kein # enthalten/, /no fragment/],
-])("of keys, %s is refused in both languages, and stays as it was typed", async (_, typed, german, english) => {
+  ["a private key", privateKey, /privater Schlüssel.*nicht mehr geheim/, /private key.*no longer secret/],
+  ["a short key", { publicKeys: jwk(shortKey) }, /2048 bis 8192 Bit/, /2048 to 8192 bits/],
+  ["an address with a fragment", { jwksUri: `${keySet}#keys` }, /kein # enthalten/, /no fragment/],
+];
+
+test("what is no key of an app is refused in both languages, and stays as it was typed", async () => {
   const { clientId, browser, address } = await makeWorld();
-  for (const [language, message] of [
-    ["de", german],
-    ["en", english],
-  ] as const) {
-    const form = await browser.open(`${address}/registration?lang=${language}`);
-    const fields = { name: "Lernapp", scope: "openid", tokenEndpointAuthMethod: "private_key_jwt", ...typed };
-    const refused = await browser.submit(form, "/registration", fields);
-    expect([refused.status, messageOf(refused.html)]).toEqual([400, expect.stringMatching(message)]);
-    if (typed.jwksUri !== undefined) expect(refused.html).toContain(`value="${typed.jwksUri}"`);
-    expect(refused.html).toContain('value="private_key_jwt" selected');
-  }
-  expect(await keysOf(clientId)).toEqual({
-    tokenEndpointAuthMethod: "client_secret_basic",
-    publicKeys: [],
-    jwksUri: null,
-  });
+  for (const [what, typed, german, english] of refusedKeys)
+    for (const [language, message] of Object.entries({ de: german, en: english })) {
+      const form = await browser.open(`${address}/registration?lang=${language}`);
+      const fields = { name: "Lernapp", scope: "openid", tokenEndpointAuthMethod: "private_key_jwt", ...typed };
+      const { status, html } = await browser.submit(form, "/registration", fields);
+      expect([what, status, messageOf(html)]).toEqual([what, 400, expect.stringMatching(message)]);
+      if (typed.jwksUri !== undefined) expect(html).toContain(`value="${typed.jwksUri}"`);
+      expect(html).toContain('value="private_key_jwt" selected');
+    }
+  const kept = { tokenEndpointAuthMethod: "client_secret_basic", publicKeys: [], jwksUri: null };
+  expect(await keysOf(clientId)).toEqual(kept);
 });
 
 test("a logo is uploaded and removed; what is no image is refused", async () => {

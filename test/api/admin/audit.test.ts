@@ -141,15 +141,6 @@ describe("who reads what", () => {
       { personId: null, actor: { personId: null, clientId: null, program: null, role: "SECRETARY" } },
     ]);
   });
-
-  test("so is one who changed their own record, in no role", async () => {
-    const gone = await make.person({ school });
-    await record(9, { action: "password_changed", schoolId: school, personId: gone, actorId: `person:${gone}` });
-    await forgetInAudit(service.db, gone);
-    expect(await read(admin, "action=password_changed")).toMatchObject([
-      { personId: null, actor: { personId: null, clientId: null, program: null, role: "NONE" } },
-    ]);
-  });
 });
 
 describe("choosing", () => {

@@ -394,6 +394,7 @@ test("without an app, explains what stops the person before any app, and no gran
   expect(after).toMatchObject({ clientId: null, isAllowed: true, reason: "none" });
   const steps = after.steps.map(({ code }) => code);
   expect(steps).toEqual(["person_active", "person_not_blocked", "login", "wrong_passwords", "no_wait"]);
+  expect(refusalOf(await operator.call("GET", pathOf(personId, "nobody")))).toEqual([404, "app_not_found"]);
   await operator.call("POST", `/people/${personId}/block`);
   expect(await explained()).toMatchObject({ isAllowed: false, reason: "person_blocked" });
 });

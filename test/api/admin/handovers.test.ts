@@ -249,26 +249,3 @@ test("only own active pupils are offered, once, to another school of the service
   expect(sent.map(({ status }) => status).sort()).toEqual([201, 409]);
   expect(sent.map((one) => refusalOf(one)[1])).toContain("person_already_offered");
 });
-
-test("each school takes its own steps; a third one sees nothing", async () => {
-  const { id } = await offered();
-  expect(refusalOf(await accept(id, [], sender!))).toEqual([403, "other_school_decides"]);
-  expect(refusalOf(await decline(id, sender!))).toEqual([403, "other_school_decides"]);
-  expect(refusalOf(await withdraw(id, receiver!))).toEqual([403, "other_school_decides"]);
-  const third = await officeOf(await make.school());
-  for (const sent of [accept(id, [], third), decline(id, third), withdraw(id, third), third("GET", `/handovers/${id}`)])
-    expect(refusalOf(await sent)).toEqual([404, "handover_not_found"]);
-  const outcomes: Record<string, number[]> = {};
-  for (const role of ["DISTRICT", "SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER", "SUPPORT"] as const) {
-    const { call } = await makeStaff(service, role, { schoolIds: [to!] });
-    const fresh = await offered([await make.person({ school: from! })]);
-    outcomes[role] = [(await call("GET", `/handovers/${fresh.id}`)).status, (await accept(fresh.id, [], call)).status];
-  }
-  expect(outcomes).toEqual({
-    DISTRICT: [200, 200],
-    SCHOOL_ADMIN: [200, 200],
-    SECRETARY: [200, 200],
-    CLASS_TEACHER: [403, 403],
-    SUPPORT: [200, 403],
-  });
-});

@@ -78,11 +78,6 @@ test("of two decisions at the same time one holds", async () => {
 });
 
 test("apps of others are refused", async () => {
-  for (const clientId of [foreign.clientId, "none"])
-    expect(refusalOf(await partner.call("POST", `/apps/${clientId}/scope-requests`, { body }))).toEqual([
-      404,
-      "app_not_found",
-    ]);
   expect(refusalOf(await partner.call("GET", `/scope-requests?app=${foreign.clientId}`))).toEqual([
     404,
     "app_not_found",

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { changeDirectory } from "../../../src/access/index.ts";
-import { createPerson, purgePerson, softDeletePerson, type PersonId } from "../../../src/directory/index.ts";
-import { forgetPerson } from "../../../src/accounts/index.ts";
+import { createPerson } from "../../../src/directory/index.ts";
 import { makeStaff, refusalOf, type Sent } from "../../support/admin.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";
@@ -115,15 +114,6 @@ test("an account is deleted and restored, and deleted for good with its roles an
   expect((await operator.call("POST", `/people/${personId}/restoration`)).status).toBe(204);
   expect((await operator.call("POST", `/people/${personId}/soft-deletion`)).status).toBe(204);
   expect((await operator.call("DELETE", `/people/${personId}`)).status).toBe(204);
-  await expectGone(personId);
-});
-
-test("the purge leaves nothing of an account", async () => {
-  const personId = secretOf(await create({ username: "purged", role: "OPERATOR" })).personId as PersonId;
-  await changeDirectory(service.db, { at: service.clock() }, async (change) => {
-    await softDeletePerson(change, { personId, restoreWindowDays: 0 });
-    expect(await purgePerson(change, { personId, forget: forgetPerson })).toBe(true);
-  });
   await expectGone(personId);
 });
 
