@@ -136,15 +136,6 @@ test("staff read what apps could learn; in the letter it is a part of its own", 
   );
 });
 
-test("the sentence on what an app can get at a sign-in ends like its neighbours", async () => {
-  const { school, group, personId, office } = await makeSchool();
-  const { clientId } = await grantTo(school, group, "Lernapp");
-  const signedIn = { firstSignInAt: service.clock(), lastSignInAt: service.clock() };
-  await prisma.signIn.create({ data: { clientId, personId, ...signedIn } });
-  const { html } = await office.open(`/admin/schools/${school}/people/${personId}/disclosures`);
-  expect(textOf(html)).toMatch(/Bei der Anmeldung konnte die App erhalten: [\p{L}, ]+\./u);
-});
-
 test("people read under My account what apps could learn about them", async () => {
   const { browser, personId } = await makePortalUser(service, null);
   expect(textOf((await browser.open("/account")).html)).toContain(

@@ -84,14 +84,6 @@ test("who is deleted soon is on Today, is kept by a click, and a held run is rel
   expect(await db.prisma.person.findUnique({ where: { id: people[0]! } })).toMatchObject({ leftAt: null });
 });
 
-test("a secretary reads the retention and changes none of it", async () => {
-  const { school, address } = await makeWorld();
-  const { browser } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
-  const page = await browser.open(address);
-  expect(page.html).toContain("Zurzeit gilt: sofort");
-  expect(page.html).not.toContain("Aufbewahrung festlegen");
-});
-
 test("an operator sets the values of a state and sees the numbers of each school", async () => {
   const { school, people } = await makeWorld({ country: "DE", state: "SH" });
   await leave(people, "2025-01-01T00:00:00Z");
