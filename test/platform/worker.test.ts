@@ -76,3 +76,19 @@ test("a stop aborts the signal, waits for the running job, and gives up after th
   expect(performance.now() - startedAt).toBeLessThan(300_000);
   await deaf.stop(0.02);
 });
+
+test("a run that a stop ends counts neither as done nor as failed", async () => {
+  const runs: unknown[] = [];
+  const stopped = startWorker(
+    [
+      {
+        name: "stopped",
+        everySeconds: 60,
+        run: (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stop")))),
+      },
+    ],
+    { log: silentLog, metrics: makeMetrics(), onRun: (run) => runs.push(run) },
+  );
+  await stopped.stop(600);
+  expect(runs).toEqual([]);
+});

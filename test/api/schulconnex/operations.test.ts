@@ -199,6 +199,21 @@ test("an app registered for version 1.7 reads its spelling, and times with secon
   expect(makeCheck(document)(content!["application/json"]!.schema!, body)).toBe("");
 });
 
+test("an app with ids of its own reads to the minute when a person is deleted, so that apps cannot compare", async () => {
+  const at = await make.school();
+  const groups = [await make.group({ school: at })];
+  const gone = await make.person({ school: at, groups, status: "SOFT_DELETED" });
+  await service.db.prisma.person.update({ where: { id: gone }, data: { purgeAt: new Date("2026-03-05T08:00:59Z") } });
+  const timeFor = async (subjectType: "APP" | "SHARED") => {
+    const app = await make.app({ schulconnexSpelling: "V1_7", subjectType });
+    await make.grant({ app: app.clientId, school: at, groups });
+    const body = await records("", makeReader(service, await getAppToken(service, app, ["people:read"])));
+    return body[0]!.personenkontexte[0]!.loeschung;
+  };
+  expect(await timeFor("SHARED")).toEqual({ zeitpunkt: "2026-03-05T08:00:59Z" });
+  expect(await timeFor("APP")).toEqual({ zeitpunkt: "2026-03-05T08:00:00Z" });
+});
+
 type Codeliste = { codeliste: string; werte: { code: string; bezeichnung: { de: string; en: string } }[] };
 
 async function readIn(schulconnexSpelling: "V1_4" | "V1_7") {
