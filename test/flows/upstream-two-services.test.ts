@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { decodeJwt } from "jose";
 import { beforeAll, expect, test } from "vitest";
-import { rotateClientSecret, type CalledUri, type ClientId } from "../../src/access/index.ts";
+import { type CalledUri, type ClientId } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { addressesOf, updateConnectionIn, type ConnectionId, type NewConnection } from "../../src/upstream/index.ts";
 import type { Shown } from "../support/browser.ts";
 import { makeMakers, type Make } from "../support/make.ts";
-import { makePortalUser } from "../support/portal.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { makeRunningClock, startService, type TestService } from "../support/service.ts";
 import { blockPerson, unblockPerson } from "../support/sign-ins.ts";
@@ -120,8 +119,6 @@ const isSignedIn = async (browser: TravellingBrowser, { service }: Side): Promis
 const readRow = ({ connectionId: id }: Connected) =>
   a.service.db.prisma.upstreamConnection.findUniqueOrThrow({ where: { id } });
 
-const textOf = ({ html }: Pick<Shown, "html">): string => html.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ");
-
 test("a pupil signs in to an app at A with the account at B, by the id of B in the roster of A", async () => {
   const connected = await connect();
   const pupil = await makePupil();
@@ -179,29 +176,4 @@ test("a pupil who is blocked at B is out at A, and does not come in again", asyn
   expect(await isSignedIn(browser, a)).toBe(false);
   await unblockPerson(b.service.db, pupil.atB, origin());
   await signOn(connected, pupil);
-});
-
-test("a client secret that B replaced is said to the pupil and on the page of the connection, until the new one is there", async () => {
-  const connected = await connect();
-  const pupil = await makePupil();
-  const admin = await makePortalUser(a.service, "SCHOOL_ADMIN", { schoolIds: [a.school] });
-  const page = `/admin/schools/${a.school}/own-login/${connected.connectionId}`;
-  await signOn(connected, pupil);
-  const { clientSecret } = await withPrismaTransaction(b.service.db, (tx) =>
-    rotateClientSecret(tx, { clientId: connected.clientId, keepOldSeconds: 0 }, origin()),
-  );
-  const browser = openBrowser();
-  await keepSchool(browser);
-  const failed = await goOver(browser, await browser.open("/sign-in"), connected, pupil.login);
-  expect(textOf(failed)).toContain("SECRET_REFUSED");
-  expect(await isSignedIn(browser, a)).toBe(false);
-  expect(await readRow(connected)).toMatchObject({
-    lastFailure: "SECRET_REFUSED",
-    failingSince: expect.any(Date) as Date,
-  });
-  const shown = textOf(await admin.browser.open(page));
-  expect(shown).toContain("Der Anbieter lehnt Client-ID oder Geheimnis ab");
-  await updateConnection(connected.connectionId, { clientSecret });
-  await signOn(connected, pupil);
-  expect(await readRow(connected)).toMatchObject({ failingSince: null });
 });

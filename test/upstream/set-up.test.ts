@@ -1,19 +1,15 @@
 import { expect, test } from "vitest";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import {
-  allowsLocalPasswords,
-  closeEmergencyIn,
   closeSetUpLinkIn,
   createConnectionIn,
   findConnection,
   findSchoolByLinkName,
   findSchoolsByWords,
   findTestedSignIn,
-  findWayInSettings,
   forgetLostUpstreamSecrets,
   listSetUpLinks,
   listWaysIn,
-  openEmergencyIn,
   putWayInIn,
   reEncryptUpstreamSecrets,
   updateConnectionIn,
@@ -260,7 +256,7 @@ test("what cannot be a connection is refused with a code that names the field", 
   await expect(create(own)).rejects.toMatchObject({ code: "upstream_connection_exists" });
 });
 
-test("the way in of a school: buttons, link name, passwords and the emergency", async () => {
+test("the way in of a school: buttons, link name, and the words that find it", async () => {
   const school = await make.school({
     name: "Anne-Frank-Schule",
     address: { address: "A 1", addressAddition: null, city: "Wunstorf", zipCode: "31515" },
@@ -284,14 +280,6 @@ test("the way in of a school: buttons, link name, passwords and the emergency", 
     expect(await findSchoolsByWords(db, words)).toEqual([]);
   expect(await findSchoolByLinkName(db, "anne-frank")).toEqual(found);
   expect(await findSchoolByLinkName(db, "unknown")).toBeNull();
-  const allowed = async (at: Date) => allowsLocalPasswords(await findWayInSettings(db, school), at);
-  expect(await allowed(origin.at)).toBe(false);
-  const until = await inTransaction((tx) => openEmergencyIn(tx, school, origin));
-  expect(until.getTime() - origin.at.getTime()).toBe(86_400_000);
-  expect([await allowed(origin.at), await allowed(until)]).toEqual([true, false]);
-  await inTransaction((tx) => closeEmergencyIn(tx, school, origin));
-  expect(await allowed(origin.at)).toBe(false);
-  expect(allowsLocalPasswords(await findWayInSettings(db, await make.school()), origin.at)).toBe(true);
 });
 
 test("client secrets are encrypted, re-encrypted with a new key, and typed in again where the keys are lost", async () => {

@@ -49,27 +49,6 @@ test("who ever signed in stays a user, whatever becomes of the grant, until dele
   expect(await status()).toBe(404);
 });
 
-test("a user shows the active groups that the school syncs, without a name where it keeps none", async () => {
-  const app = await makeApp();
-  const school = await make.school();
-  const [synced, unsynced, deleted] = [
-    await make.group({ school, name: "5a" }),
-    await make.group({ school }),
-    await make.group({ school }),
-  ];
-  const person = await make.person({ school, name: null, role: "OTHER", groups: [synced, unsynced, deleted] });
-  await make.grant({ app: app.clientId, school, groups: [synced, deleted] });
-  await service.db.pool.query(`UPDATE "group" SET status = 'DELETED', deleted_at = now() WHERE id = $1`, [deleted]);
-  expect((await app.read(`${idm}/users/${person}`)).body).toEqual({
-    id: person,
-    name: null,
-    pseudonym: null,
-    status: "ACTIVE",
-    role: "OTHER",
-    groups: [{ id: synced, name: "5a", status: "ACTIVE" }],
-  });
-});
-
 test("a user has the pseudonym of the app's claims, in lists and pages too, for apps with its scope", async () => {
   const school = await make.school();
   const [with_, without] = [

@@ -152,13 +152,6 @@ test("a page whose successor appears has another tag", async () => {
   ]);
 });
 
-test("a school of other staff shows no one of them, though they may sign in", async () => {
-  const { id, group } = await makeSchool(["A"]);
-  await make.person({ school: id, groups: [group], role: "OTHER" });
-  const { data } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id } } });
-  expect(data).toHaveLength(1);
-});
-
 test("text that JSON, HTML or SQL would stumble over comes back as it is", async () => {
   const last = `"O'Neill"\\ <b>\n\u2028 😀 $1 --`;
   const { id } = await makeSchool(["Written"]);

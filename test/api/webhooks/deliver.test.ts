@@ -151,20 +151,6 @@ test("while one subject's event fails, its later ones wait, and those of other s
   expect(arrived().slice(2)).toEqual([first, second]);
 });
 
-test("what was rolled back is never sent", async () => {
-  await world.endpoint({ clientId, url: receiver.url });
-  const client = await world.db.pool.connect();
-  await client.query("BEGIN");
-  await client.query(
-    "INSERT INTO app_event (id, at, client_id, type, action, subject_id, updated_properties) VALUES (gen_random_uuid(), now(), $1, 'person', 'create', gen_random_uuid(), '{}')",
-    [clientId],
-  );
-  await client.query("ROLLBACK");
-  client.release();
-  await world.settle();
-  expect(receiver.received).toEqual([]);
-});
-
 test("two processes share the work: each event arrives once", async () => {
   await world.endpoint({ clientId, url: receiver.url });
   await world.endpoint({ clientId, url: `${receiver.url}/second` });

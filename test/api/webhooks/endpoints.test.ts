@@ -37,33 +37,16 @@ const policy = {
 const register = (url: string) =>
   registerEndpoint(world.db, { clientId, url, eventTypes: ["person"] }, { origin: origin(), keys, policy });
 
-test.each([
-  "http://app.example.org/hook",
-  "ftp://app.example.org",
-  "https://user:secret@app.example.org",
-  "https://app.example.org/#part",
-  "app.example.org",
-  "",
-  "https://127.0.0.1/",
-  "https://2130706433/",
-  "https://0x7f.1/",
-  "https://[::1]/",
-  "https://[::ffff:10.0.0.1]/",
-  "https://10.1.2.3/",
-  "https://192.168.0.1/",
-  "https://172.20.0.1/",
-  "https://169.254.169.254/latest/meta-data",
-  "https://100.64.0.1/",
-  "https://[fd00::1]/",
-  "https://[fe80::1]/",
-  "https://[fd00:ec2::254]/",
-  "https://0.0.0.0/",
-  "https://inner.example.org/",
-  "https://mixed.example.org/",
-  "https://nowhere.example.org/",
-  `https://app.example.org/${"a".repeat(2000)}`,
-])("%s is refused at registration", async (url) => {
-  await expect(register(url)).rejects.toMatchObject({ kind: "invalid", code: "webhook_url_refused" });
+// Other spellings of inner addresses: test/security/addresses.test.ts.
+test("an address that is no https address of the internet is refused at registration", async () => {
+  for (const url of [
+    ...["http://app.example.org/hook", "ftp://app.example.org", "https://user:secret@app.example.org"],
+    ...["https://app.example.org/#part", "app.example.org", "", `https://app.example.org/${"a".repeat(2000)}`],
+    ...["https://10.1.2.3/", "https://192.168.0.1/", "https://172.20.0.1/", "https://100.64.0.1/"],
+    ...["https://[fd00::1]/", "https://[fe80::1]/", "https://0.0.0.0/", "https://inner.example.org/"],
+    ...["https://mixed.example.org/", "https://nowhere.example.org/"],
+  ])
+    await expect(register(url), url).rejects.toMatchObject({ kind: "invalid", code: "webhook_url_refused" });
 });
 
 test("a public https address is registered, and can be changed to nothing worse", async () => {
