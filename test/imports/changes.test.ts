@@ -254,6 +254,26 @@ test("who moves to another school of the same files is not missing where the sha
   });
 });
 
+test("apps are told of what an import changes, each in its own view, and of nothing when it changes nothing", async () => {
+  const { school } = await makeSchool();
+  const { clientId } = await make.app();
+  await make.grant({ app: clientId, school });
+  const events = async () =>
+    (
+      await db.pool.query<{ text: string }>(
+        "SELECT concat_ws(' ', type, action, array_to_string(updated_properties, ',')) AS text FROM app_event WHERE client_id = $1 ORDER BY seq",
+        [clientId],
+      )
+    ).rows.map(({ text }) => text.trim());
+  const before = (await events()).length;
+  await run(`${header}1;student;Ada;;Muster;5a;;\n2;student;Bo;;Bei;5a;;\n3;student;Cem;;Chor;5a;;\n`, { school });
+  expect((await events()).slice(before).sort()).toEqual(["person create", "person create", "person create"]);
+  await run(`${header}1;student;Ada;;Married;5a;;\n3;student;Cem;;Chor;5a;;\n`, { school });
+  expect((await events()).slice(before + 3).sort()).toEqual(["person delete status", "person update name"]);
+  await run(`${header}1;student;Ada;;Married;5a;;\n3;student;Cem;;Chor;5a;;\n`, { school });
+  expect((await events()).length).toBe(before + 5);
+});
+
 test("a second import of a school is told that one is running; another school's goes on", async () => {
   const [a, b] = [await makeSchool(), await makeSchool()];
   const roster = `${header}1;student;Ada;;Muster;5a;;\n`;
