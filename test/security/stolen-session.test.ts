@@ -152,6 +152,8 @@ test("with https no other host and no plain connection can write a cookie of the
     names.add(name.replace(/\.sig$/, ""));
     const lower = attributes.map((attribute) => attribute.toLowerCase());
     expect(lower, cookie).toContain("secure");
+    if (/session|interaction|sign_in|browser/.test(name))
+      expect(lower, cookie).toEqual(expect.arrayContaining(["httponly", "samesite=lax"]));
     expect(lower.filter((attribute) => attribute.startsWith("domain"))).toEqual([]);
     // A browser drops a cookie of this name with any other path.
     if (name.startsWith("__Host-")) expect(lower, cookie).toContain("path=/");
@@ -174,6 +176,13 @@ test("with https no other host and no plain connection can write a cookie of the
     "__Secure-_interaction_resume",
     "__Secure-_login_hint",
   ]);
+});
+
+test("behind a proxy that ends TLS every address that discovery names has the origin of the issuer", async () => {
+  const document = (await (await fetch(`${front.url}/.well-known/openid-configuration`)).json()) as object;
+  const addresses = Object.entries(document).filter(([name]) => /_endpoint$|^jwks_uri$/.test(name));
+  expect(addresses.length).toBeGreaterThan(6);
+  for (const [name, value] of addresses) expect([name, new URL(String(value)).origin]).toEqual([name, issuer]);
 });
 
 test("a cookie without its prefix, as another host of the domain could set it, is none", async () => {

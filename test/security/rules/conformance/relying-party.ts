@@ -42,10 +42,15 @@ export function makeRelyingParty(world: () => AttackWorld): Record<string, Recor
     return { provider, school, outcome: await world().outcome(school, { import_id: "1" }, "account") };
   }
 
+  let refused: ReturnType<typeof prepare> | undefined;
+  /** All at one provider, because a sign-in that is refused leaves nothing behind. */
   const refuses =
     (change: (provider: UpstreamProvider) => After): Module =>
     async () => {
-      expect((await play(change)).outcome).toBe("INVALID_RESPONSE");
+      const { provider, school } = await (refused ??= prepare());
+      provider.after = change(provider);
+      expect(await world().outcome(school, { import_id: "1" }, "account")).toBe("INVALID_RESPONSE");
+      provider.after = null;
     };
   const withKeys =
     (change: (keys: Body[]) => Body[] | Promise<Body[]>, header: object) => (provider: UpstreamProvider) => {
@@ -58,8 +63,8 @@ export function makeRelyingParty(world: () => AttackWorld): Record<string, Recor
     const { publicKey } = await generateKeyPair("RS256", { extractable: true });
     return withoutKid([...keys, { ...(await exportJWK(publicKey)), alg: "RS256", use: "sig" }]);
   };
-  const sigNone: Module = async () => {
-    expect((await play(withIdToken((claims) => unsigned(claims)))).outcome).toBe("INVALID_RESPONSE");
+  const sigNone: Module = async (suite) => {
+    await refuses(withIdToken((claims) => unsigned(claims)))(suite);
     return notApplicable("Refused: ID tokens must be signed, as the suite permits.");
   };
 
@@ -247,11 +252,19 @@ export function makeRelyingParty(world: () => AttackWorld): Record<string, Recor
     };
 
   const event = "http://schemas.openid.net/event/backchannel-logout";
+  /** Somebody who signed out in one browser and is signed in in another. */
+  const makeSignedOut = async () => {
+    const left = await signOut();
+    return { ...left, second: await world().arrive(left.school, { import_id: "1" }, "account") };
+  };
+  let signedOut: ReturnType<typeof makeSignedOut> | undefined;
   const tells =
     (status: 200 | 400, make: (claims: JWTPayload, provider: UpstreamProvider) => Promise<string> | string): Module =>
     async () => {
-      const { provider, school, browser, asked } = await signOut();
-      const second = await world().arrive(school, { import_id: "1" }, "account");
+      // What is refused leaves everything as it was, for the next.
+      const { provider, school, browser, asked, second } = await (status === 200
+        ? makeSignedOut()
+        : (signedOut ??= makeSignedOut()));
       const now = Math.floor(Date.now() / 1000);
       const times = { iat: now, exp: now + 120 };
       const claims = { iss: provider.issuer, aud: clientId, sub: "account", jti: randomUUID(), ...times };
