@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -16,7 +17,7 @@ const { service, there, make } = await makeRemoteWorld({
   env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
 });
 
-const scopes = ["openid", "offline_access", "profile"] as const;
+const scopes = ["openid", "profile"] as const;
 const name = { firstFull: "Bo", firstCall: "Bo", last: "Muster" };
 const makePerson = async (schoolName: string) => {
   const school = await make.school({ name: schoolName });
@@ -130,8 +131,24 @@ const worlds: Record<string, () => Promise<Record<string, string>>> = {
     const [first, second] = [await request("groups:read"), await request("users:read")];
     return { school, person, app: app.clientId, tried, first, second };
   },
+  names: async () => {
+    const first = await make.school({ officialId: "DE-NI-41", name: "Alte Schule" });
+    const second = await make.school({ officialId: "DE-NI-42", name: "Neue Schule" });
+    const class9x = await make.group({ school: first, name: "9x" });
+    const chess = await make.group({ school: second, name: "Schach" });
+    return { first, second, class9x, chess, choir: await make.group({ school: first, name: "Chor" }) };
+  },
+  "app-keys": async () => {
+    const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const jwk = (key: KeyObject) => JSON.stringify({ keys: [{ ...key.export({ format: "jwk" }), kid: "2026" }] });
+    return {
+      keys: await writeRoster(jwk(publicKey), "keys.json"),
+      private: await writeRoster(jwk(privateKey), "private.json"),
+      pem: await writeRoster(publicKey.export({ format: "pem", type: "spki" }), "keys.pem"),
+    };
+  },
   imports: async () => ({
-    school: await make.school(),
+    school: await make.school({ name: "Schule" }),
     broken: await roster("broken.csv", ["1;student;Bo;;;4d;;;"]),
     full: await roster("full.csv", pupils(20)),
     one: await roster("one.csv", pupils(1)),
@@ -149,7 +166,7 @@ async function typeAgain(transcript: string, values: Record<string, string>): Pr
   const hidden = (text: string): string =>
     named(text.replaceAll(service.url, "$url"))
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>")
-      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, "<time>")
       .replaceAll(/whsec_[\w+/=]+|(?<![\w-])[\w-]{43}(?![\w-])/g, "<secret>")
       .replaceAll(/^(password: )\S+$/gim, "$1<password>")
       .replaceAll(/^(.+,.+,[a-z.]+,)\S+$/gm, "$1<password>")
