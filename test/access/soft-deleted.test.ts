@@ -173,6 +173,18 @@ test.each(Object.keys(afterwards))("an app reads a soft-deleted person as on the
   expect(await takeTold(world)).toEqual(told);
 });
 
+test("an app of the same school that never saw a soft-deleted person does not see them then", async () => {
+  const world = await makeWorld();
+  const { schoolId } = world;
+  const stranger = await make.app();
+  await make.grant({ app: stranger.clientId, school: schoolId, groups: [await make.group({ school: schoolId })] });
+  await change(softDelete(world));
+  await change(classEnds(world));
+  expect(await look(world)).toEqual(shown);
+  const read = makeReader(service, await getAppToken(service, stranger, ["people:read"]));
+  expect((await read(`${idm}/schools/${schoolId}/people?show-deleted=true`)).body).toEqual([]);
+});
+
 test("a person who leaves in the change that ends the class stays, as soft-deleted", async () => {
   for (const subjectType of ["SHARED", "APP"] as const) {
     const world = await makeWorld(subjectType);

@@ -229,6 +229,15 @@ test("the tenant in the ID token counts, not what userinfo says", async () => {
   expect(await party.codeOf(party.signIn(post, id))).toBe("signed_in");
 });
 
+test("a discovery document that names another issuer is not used", async () => {
+  const of = await party.connect(provider, await make.school());
+  const checked = await withAnswer(
+    (path, body) => (path.startsWith("/.well-known/") ? { ...body, issuer: "https://other.example" } : body),
+    () => party.upstream.checkConnection(of),
+  );
+  expect(checked).toMatchObject({ kind: "failed", failure: { code: "INVALID_RESPONSE" } });
+});
+
 test("a client secret goes to no other host that the discovery document names later, until it is typed again", async () => {
   const of = await party.connect(provider, await make.school());
   const evil = await startReceiver();
