@@ -4,6 +4,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import { makeStaff } from "../support/admin.ts";
 import { makeBrowser, type Browser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
+import { hashAllQuickly } from "../support/quick-hash.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { confirmPath, readRecoveryCodes, setUpTotp } from "../support/second-factor.ts";
@@ -30,6 +31,7 @@ function spellingsOf(secret: string): string[] {
 
 const lines: string[] = [];
 const log = makeLog({ level: "trace", format: "json", to: { write: (line: string) => void lines.push(line) } });
+hashAllQuickly();
 const service = await startService({ log, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
 const { db, clock } = service;
 const make = makeMakers(db);

@@ -3,11 +3,13 @@ import { changeDirectory } from "../../src/access/index.ts";
 import { setHomeSchool, type GroupId, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { makeStaff, refusalOf, type Sent } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
+import { hashAllQuickly } from "../support/quick-hash.ts";
 import { startService } from "../support/service.ts";
 import { giveLogin, type Login } from "../support/token.ts";
 import { untilWaiting } from "../support/waiting.ts";
 
 // Which operations a school where somebody is a guest gets no part of: test/admin/persons.txt.
+hashAllQuickly();
 const service = await startService();
 const { db } = service;
 const make = makeMakers(db);

@@ -7,6 +7,7 @@ import { makeStaff } from "../support/admin.ts";
 import { getReader, idm, idmScopes, schulconnex, type Reader } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
+import { hashAllQuickly } from "../support/quick-hash.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
 import { readConfig } from "../../src/config/index.ts";
@@ -15,6 +16,7 @@ import { basic, getUserTokens, giveLogin, postToken, type Login, type TestApp } 
 
 // Two apps that may not read names read everything of the same people. Nothing that they hold says who is who.
 
+hashAllQuickly();
 const count = 60;
 const clock = makeTestClock();
 let service: TestService;

@@ -5,6 +5,7 @@ import type { PersonId } from "../../src/directory/index.ts";
 import type { Origin } from "../../src/events/index.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../src/platform/database/db.ts";
 import type { Queryable } from "../../src/platform/database/sql.ts";
+import { hashQuickly } from "./quick-hash.ts";
 
 // The use cases of a person's sign-in, each in a transaction of its own.
 
@@ -25,7 +26,7 @@ export async function setLogin(
   { password, ...login }: Login & { mustChange?: boolean },
   origin: Origin,
 ): Promise<void> {
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashQuickly(password);
   const set: UseCase = (tx) => setLoginIn(tx, { ...login, passwordHash }, origin);
   await inTransaction(set)(db, login.personId, origin);
 }
