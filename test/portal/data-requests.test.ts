@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
 import writeDocument, { type DataDocument } from "../../src/portal/people/data-document.ts";
 import { makeStaff } from "../support/admin.ts";
+import { textOf } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { findCodes, makePortalWorld } from "../support/portal-world.ts";
 import { makePortalUser } from "../support/portal.ts";
@@ -12,13 +13,6 @@ const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "tr
 const { prisma } = service.db;
 const make = makeMakers(service.db);
 await prisma.eventFeed.updateMany({ data: { historyBeganAt: new Date("2026-01-02T08:00:00Z") } });
-
-const textOf = (html: string): string =>
-  html
-    .slice(html.indexOf("<main"))
-    .replace(/<select[\s\S]*?<\/select>/g, " ")
-    .replace(/<[^>]+>/g, " ")
-    .replace(/\s+/g, " ");
 
 async function makeSchool() {
   const school = await make.school();

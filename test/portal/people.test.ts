@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { recordFirstSignIn } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
-import { makeBrowser } from "../support/browser.ts";
+import { makeBrowser, textOf } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { hashAllQuickly } from "../support/quick-hash.ts";
@@ -13,13 +13,6 @@ import { makeConnectionRow } from "../support/upstream-rows.ts";
 hashAllQuickly();
 const service = await startService();
 const make = makeMakers(service.db);
-
-const textOf = (html: string): string =>
-  html
-    .slice(html.indexOf("<main"))
-    .replace(/<select[\s\S]*?<\/select>/g, " ")
-    .replace(/<[^>]+>/g, " ")
-    .replace(/\s+/g, " ");
 
 const person = (first: string, last: string) => ({ name: { firstFull: first, firstCall: first, last } });
 

@@ -127,6 +127,14 @@ export function readForm({ html }: Pick<Shown, "html">, step: string): Form {
   );
 }
 
+/** What a reader sees of the main part of a page, apart from what can be chosen. */
+export const textOf = (html: string): string =>
+  html
+    .slice(html.indexOf("<main"))
+    .replace(/<select[\s\S]*?<\/select>/g, " ")
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ");
+
 const unescape = (text: string): string =>
   text
     .replace(/&quot;/g, '"')

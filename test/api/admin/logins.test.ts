@@ -124,6 +124,8 @@ test("a person is signed out, blocked and unblocked; each leaves its audit line"
 });
 
 const writes = [
+  ["POST", "/soft-deletion", undefined],
+  ["PATCH", "", { role: "OTHER" }],
   ["PUT", "/login", { username: "taken.over" }],
   ["POST", "/login/password", undefined],
   ["POST", "/sign-out", undefined],
@@ -134,7 +136,7 @@ const writes = [
 const send = (call: AdminClient, person: PersonId | string, [method, end, body]: (typeof writes)[number]) =>
   call(method, pathOf(person) + end, body === undefined ? {} : { body });
 
-test("nobody takes over the login of a person whose staff role goes beyond their own", async () => {
+test("nobody changes, deletes or takes over the login of a person whose staff role goes beyond their own", async () => {
   const [head, office, chief] = [
     await make.person({ school }),
     await make.person({ school }),
@@ -157,6 +159,7 @@ test("nobody takes over the login of a person whose staff role goes beyond their
   for (const { call } of [secretary, admin])
     expect((await call("POST", `${pathOf(office)}/login/password`)).status).toBe(200);
   expect((await operator.call("POST", `${pathOf(chief)}/login/password`)).status).toBe(200);
+  expect((await operator.call("POST", `${pathOf(head)}/soft-deletion`)).status).toBe(204);
 });
 
 test("a class teacher gives new passwords to the students of their own groups only", async () => {

@@ -5,7 +5,6 @@ import { makeStaff, type Sent, idsOf, refusalOf, nextPage } from "../../support/
 import { makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
-import { giveRoleTo } from "../../support/portal.ts";
 
 hashAllQuickly();
 const service = await startService();
@@ -206,23 +205,6 @@ test("a person deleted for good leaves nothing in the audit", async () => {
   });
   expect(await linesOf(person)).toEqual([]);
   expect(await db.prisma.tombstone.count({ where: { personId: person } })).toBe(1);
-});
-
-test("nobody deletes, moves or changes a person of the staff above them; an operator may", async () => {
-  const chief = await make.person({ school });
-  await giveRoleTo(service, chief, "SCHOOL_ADMIN", { schoolIds: [school] });
-  const { call: secretary } = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
-  const { call: operator } = await makeStaff(service, "OPERATOR");
-  for (const [method, path, body] of [
-    ["POST", `/people/${chief}/soft-deletion`, undefined],
-    ["PATCH", `/people/${chief}`, { role: "OTHER" }],
-    ["PUT", `/people/${chief}/login`, { username: "taken.over" }],
-    ["POST", `/people/${chief}/block`, undefined],
-  ] as const) {
-    const refused = await secretary(method, path, { ...(body !== undefined && { body }) });
-    expect([path, refused.status, (refused.body as { code: string }).code]).toEqual([path, 403, "role_forbids"]);
-  }
-  expect((await operator("POST", `/people/${chief}/soft-deletion`)).status).toBe(204);
 });
 
 test("a new person has a user name by the rule of the home school, is found by it, and has no password yet", async () => {

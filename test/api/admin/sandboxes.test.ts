@@ -148,6 +148,7 @@ test("a sandbox of another app does not exist for a partner; an operator has all
   service.clock.forwardSeconds(1);
   const other = (await create(operator.call, foreign.clientId)).body as Created;
   const path = `/sandboxes/${other.sandbox.id}`;
+  expect(refusalOf(await partner.call("GET", path))).toEqual([404, "sandbox_not_found"]);
   expect(refusalOf(await partner.call("GET", `/sandboxes?app=${foreign.clientId}`))).toEqual([404, "app_not_found"]);
   expect(idsOf(await operator.call("GET", "/sandboxes")).toSorted()).toEqual([sandbox.id, other.sandbox.id].toSorted());
   expect(idsOf(await operator.call("GET", `/sandboxes?app=${foreign.clientId}`))).toEqual([other.sandbox.id]);
