@@ -200,7 +200,10 @@ export function randomRequests(
 ): RandomRequest[] {
   const offered = listOperations(document).filter(({ operation }) => !("501" in operation.responses));
   const perOperation = Math.ceil(wishes.count / offered.length);
-  const turns = offered.map((place, at) =>
+  // Fewer requests than operations are spread over the whole document.
+  const step = Math.max(1, offered.length / wishes.count);
+  const chosen = offered.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
+  const turns = chosen.map((place, at) =>
     fc.sample(requestsOf(document, place, wishes.authorizationsFor(place.operation)), {
       seed: wishes.seed + at,
       numRuns: perOperation,

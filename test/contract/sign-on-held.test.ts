@@ -120,57 +120,53 @@ test("the table of scopes in the text says the same", () => {
     expect(tags[0]?.description).toContain(`| \`${scope}\` | ${claims.map((claim) => `\`${claim}\``).join(", ")} |`);
 });
 
-describe("a service whose sign-on differs from its contract does not start", () => {
-  const changed = (
-    change: (schemas: Record<string, { properties: Record<string, unknown>; required: string[] }>) => void,
-  ) => {
-    const copy = structuredClone(document);
-    change(copy.components.schemas as never);
-    return () => readContract(copy);
-  };
-
-  test("an operation without code", () => {
-    const copy = structuredClone(document);
-    copy.paths["/oauth2/tenant"] = { get: { operationId: "getTenant", security: [], responses: { "200": {} } } };
-    expect(() => readContract(copy)).toThrow("differ in the operations. Only in the contract: getTenant.");
-  });
-
-  test("a claim that no scope brings", () => {
-    const plant = changed(({ IdTokenClaims }) => void (IdTokenClaims!.properties["tenant"] = { type: "string" }));
-    expect(plant).toThrow("differ in the claims of an ID token. Only in the contract: tenant.");
-  });
-
-  test("a claim that userinfo lacks", () => {
-    const plant = changed(({ Userinfo }) => void delete Userinfo!.properties["role"]);
-    expect(plant).toThrow("differ in the claims of userinfo. Only in the contract: none. Only in the code: role.");
-  });
-
-  test("a scoped claim that is always there", () => {
-    const plant = changed(({ IdTokenClaims }) => void IdTokenClaims!.required.push("role"));
-    expect(plant).toThrow("differ in the claims that every sign-on brings. Only in the contract: role.");
-  });
-
-  test("a code verifier of another form", () => {
-    const plant = changed(({ TokenRequest }) =>
-      Object.assign(TokenRequest!.properties["code_verifier"]!, { minLength: 64 }),
-    );
-    expect(plant).toThrow("openapi/sign-on.yaml and the library differ in what a code_verifier is.");
-  });
-
-  test("a scope that no app can be granted", () => {
-    const copy = structuredClone(document);
-    copy.components.securitySchemes!["userContext"]!.flows!["authorizationCode"]!.scopes!["tenant"] = "";
-    expect(() => readContract(copy)).toThrow("The contract names a scope that no app can be granted: tenant");
-  });
-
-  test("a scope that the contract does not name", () => {
-    const copy = structuredClone(document);
-    delete copy.components.securitySchemes!["userContext"]!.flows!["authorizationCode"]!.scopes!["groups"];
-    expect(() => readContract(copy)).toThrow(
-      "differ in the scopes. Only in the contract: none. Only in the code: groups.",
-    );
-  });
+test.each<[what: string, change: (copy: typeof document) => unknown, said: string]>([
+  [
+    "an operation without code",
+    ({ paths }) =>
+      (paths["/oauth2/tenant"] = { get: { operationId: "getTenant", security: [], responses: { "200": {} } } }),
+    "differ in the operations. Only in the contract: getTenant.",
+  ],
+  [
+    "a claim that no scope brings",
+    (copy) => (schemaOf(copy, "IdTokenClaims").properties["tenant"] = { type: "string" }),
+    "differ in the claims of an ID token. Only in the contract: tenant.",
+  ],
+  [
+    "a claim that userinfo lacks",
+    (copy) => delete schemaOf(copy, "Userinfo").properties["role"],
+    "differ in the claims of userinfo. Only in the contract: none. Only in the code: role.",
+  ],
+  [
+    "a scoped claim that is always there",
+    (copy) => schemaOf(copy, "IdTokenClaims").required.push("role"),
+    "differ in the claims that every sign-on brings. Only in the contract: role.",
+  ],
+  [
+    "a code verifier of another form",
+    (copy) => Object.assign(schemaOf(copy, "TokenRequest").properties["code_verifier"]!, { minLength: 64 }),
+    "openapi/sign-on.yaml and the library differ in what a code_verifier is.",
+  ],
+  [
+    "a scope that no app can be granted",
+    (copy) => (scopesOf(copy)["tenant"] = ""),
+    "The contract names a scope that no app can be granted: tenant",
+  ],
+  [
+    "a scope that the contract does not name",
+    (copy) => delete scopesOf(copy)["groups"],
+    "differ in the scopes. Only in the contract: none. Only in the code: groups.",
+  ],
+])("a service does not start with %s", (_what, change, said) => {
+  const copy = structuredClone(document);
+  change(copy);
+  expect(() => readContract(copy)).toThrow(said);
 });
+
+const schemaOf = ({ components }: typeof document, name: string) =>
+  components.schemas![name] as { properties: Record<string, object>; required: string[] };
+const scopesOf = ({ components }: typeof document) =>
+  components.securitySchemes!["userContext"]!.flows!["authorizationCode"]!.scopes!;
 
 test("a library that lacks what is used of it is named", () => {
   class Changed {

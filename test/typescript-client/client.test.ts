@@ -10,6 +10,16 @@ afterEach(() => {
 const id = "a0000000-0000-4000-8000-000000000001";
 const refusedToken = () => problem(401, "invalid_token", { "www-authenticate": 'Bearer error="invalid_token"' });
 
+/** Lets every wait end at once. Shape: how long each was to take, in milliseconds. */
+function withoutWaiting(): unknown[] {
+  const waits: unknown[] = [];
+  vi.spyOn(globalThis, "setTimeout").mockImplementation(((done: () => void, ms: number) => {
+    waits.push(ms);
+    queueMicrotask(done);
+  }) as typeof setTimeout);
+  return waits;
+}
+
 describe("tokens", () => {
   test("are fetched once for all who call at the same time, with id and secret encoded as OAuth wants", async () => {
     const { client, calls, tokenCalls } = makeStub(() => json({ id }));
@@ -105,11 +115,7 @@ describe("Retry-After", () => {
     ["nonsense: a second", "-5", 429, 1],
   ])("of %s is waited for", async (_what, retryAfter, status, seconds) => {
     vi.useFakeTimers({ now: new Date("2026-02-03T08:00:00Z"), toFake: ["Date"] });
-    const waits: unknown[] = [];
-    vi.spyOn(globalThis, "setTimeout").mockImplementation(((done: () => void, ms: number) => {
-      waits.push(ms);
-      queueMicrotask(done);
-    }) as typeof setTimeout);
+    const waits = withoutWaiting();
     const { client, calls } = busyOnce(retryAfter, status);
     expect(await client.findSchool(id)).toEqual({ id });
     expect(waits).toEqual([seconds * 1000]);
@@ -151,14 +157,6 @@ describe("a service that does not answer", () => {
     const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:9"), { code: "ECONNREFUSED" });
     throw new TypeError("fetch failed", { cause });
   };
-  const withoutWaiting = () => {
-    const waits: unknown[] = [];
-    vi.spyOn(globalThis, "setTimeout").mockImplementation(((done: () => void, ms: number) => {
-      waits.push(ms);
-      queueMicrotask(done);
-    }) as typeof setTimeout);
-    return waits;
-  };
 
   test("is asked again after growing waits, and the last failure is an error of its own", async () => {
     const waits = withoutWaiting();
@@ -192,12 +190,11 @@ describe("a service that does not answer", () => {
 
   test.each(["no answer", "503"])("gets a request that is not idempotent once: %s", async (what) => {
     const { client, calls } = makeStub(() => (what === "503" ? problem(503, "unavailable") : refused()));
-    const post = client.idm.request as unknown as (method: string, path: string) => Promise<unknown>;
-    await expect(post("post", "/idm/ep/v1/schools")).rejects.toThrow();
+    const request = client.idm.request as unknown as (method: string, path: string) => Promise<unknown>;
+    await expect(request("post", "/idm/ep/v1/schools")).rejects.toThrow();
     expect(calls).toHaveLength(1);
-    const del = client.idm.request as unknown as (method: string, path: string) => Promise<unknown>;
     withoutWaiting();
-    await expect(del("delete", "/idm/ep/v1/schools")).rejects.toThrow();
+    await expect(request("delete", "/idm/ep/v1/schools")).rejects.toThrow();
     expect(calls).toHaveLength(6);
   });
 
