@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { ClientId, NamesRead } from "../../src/access/index.ts";
 import { openShares, readSettings, type DatabaseShares } from "../../src/platform/database/shares.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
-import { explainPrepared, type Plan } from "../support/explain.ts";
+import { countRead, explainPrepared, type Plan } from "../support/explain.ts";
 import { fillDatabase, filledApps, findFilled, groupsPerPerson } from "../support/fill.ts";
 import { bind, listsOf, recordsOf, rosterOf, type List, type Versioned } from "../support/lists.ts";
 import { makeMakers } from "../support/make.ts";
@@ -45,15 +45,6 @@ async function makeTinySchool(db: TestDatabase): Promise<void> {
 
 type Statement = { text: string; values: unknown[] };
 
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-
-/** What went through the plan, and what was thrown away on the way. */
-function countRows(plan: Plan): number {
-  const rows = (node: Plan) =>
-    (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
-  return Math.round(nodesOf(plan).reduce((sum, node) => sum + rows(node) * (node["Actual Loops"] ?? 0), 0));
-}
-
 const pagesOf = (plan: Plan): number => (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
 
 type Cost = { items: number; rows: number; pages: number; isSortedAtEnd: boolean };
@@ -63,7 +54,7 @@ async function measurePrepared(client: pg.ClientBase, name: string, values: read
   const plan = await explainPrepared(client, name, { values, options: "ANALYZE, BUFFERS, TIMING off" });
   return {
     items: plan["Actual Rows"]!,
-    rows: countRows(plan),
+    rows: countRead(plan),
     pages: pagesOf(plan),
     isSortedAtEnd: plan["Node Type"].includes("Sort"),
   };

@@ -1,9 +1,8 @@
 // @module-tag slow
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { listPeople } from "../../src/directory/index.ts";
 import { storeOf } from "../../src/platform/database/db.ts";
-import { explainPrepared, type Plan } from "../support/explain.ts";
+import { countRead, explainQuery, listScanned, recordQueries, type Plan, type Query } from "../support/explain.ts";
 import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
 import { allScopes } from "../support/make.ts";
 import { startService } from "../support/service.ts";
@@ -17,35 +16,17 @@ const large = new Set([
 ]);
 const size = { schools: 100, people: 20_000 };
 
-type Statement = { name?: string | undefined; text: string; values: unknown[] };
 const service = await startService();
 const app = { clientId: filledApps.few, clientSecret: "secret", redirectUri: "https://app.example/callback" };
-const seen = new Map<string, Statement>();
-const sendQuery = pg.Client.prototype.query;
+const seen = new Map<string, Query>();
 
 beforeAll(async () => {
   await fillDatabase(service.db, size);
   // Person 300 is at school 0 and at no other.
   const { person } = await findFilled(service.db, size.schools);
   const login = await giveLogin(service.db, person);
-  for (const statement of await record(() => callEverything(login))) seen.set(statement.text, statement);
+  for (const statement of await recordQueries(/./, () => callEverything(login))) seen.set(statement.text, statement);
 });
-
-/** The statements that are sent meanwhile. */
-async function record(work: () => Promise<unknown>): Promise<Statement[]> {
-  const sent: Statement[] = [];
-  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const [asked, values] = args as [string | Partial<Statement>, unknown[] | undefined];
-    const { name, text, values: own } = typeof asked === "string" ? { text: asked } : asked;
-    if (text) sent.push({ name, text, values: own ?? values ?? [] });
-    return Reflect.apply(sendQuery, this, args) as never;
-  } as typeof sendQuery;
-  await work();
-  pg.Client.prototype.query = sendQuery;
-  return sent;
-}
-
-afterAll(() => void (pg.Client.prototype.query = sendQuery));
 
 /** Signs a person in, reads every endpoint, lists whole and in pages, and gives the tokens back. */
 async function callEverything(login: Login): Promise<void> {
@@ -87,41 +68,15 @@ async function callEverything(login: Login): Promise<void> {
   await fetch(`${service.url}/oauth2/revoke`, { method: "POST", body: new URLSearchParams(give) });
 }
 
-/** The plan with these values, or the one that PostgreSQL keeps for a named statement whatever the values. */
-async function explain({ text, values }: Statement, mode: "force_custom_plan" | "force_generic_plan"): Promise<Plan> {
-  const client = await service.db.pool.connect();
-  try {
-    await client.query(`BEGIN; SET LOCAL plan_cache_mode = ${mode}`);
-    await client.query(`PREPARE explained AS ${text}`);
-    // What was written once cannot be written again, so that a write is only planned.
-    const analyze = /\b(INSERT|UPDATE|DELETE)\b/.test(text) ? "off" : "on";
-    return await explainPrepared(client, "explained", { values, options: `ANALYZE ${analyze}` });
-  } finally {
-    client.release(true);
-  }
-}
+const scannedTables = (plan: Plan): string[] => listScanned(plan).filter((table) => large.has(table));
 
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-
-function scannedTables(plan: Plan): string[] {
-  const scans = nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan" && large.has(node["Relation Name"]!));
-  return scans.map((node) => node["Relation Name"]!);
-}
-
-/** Rows that went through the plan, those that were thrown away on the way too. */
-function countRows(plan: Plan): number {
-  const rows = (node: Plan) =>
-    (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
-  return Math.round(nodesOf(plan).reduce((sum, node) => sum + rows(node) * (node["Actual Loops"] ?? 0), 0));
-}
-
-const statements = (): Statement[] =>
+const statements = (): Query[] =>
   [...seen.values()].filter(
     ({ text }) => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(text) && /\b(FROM|INTO|UPDATE)\b/.test(text),
   );
-const isList = ({ text }: Statement): boolean => /\) AS t\b/.test(text);
+const isList = ({ text }: Query): boolean => /\) AS t\b/.test(text);
 
-function asApp({ text, values, name }: Statement, clientId: string): Statement {
+function asApp({ text, values, name }: Query, clientId: string): Query {
   const replace = (value: unknown): unknown =>
     Array.isArray(value) ? value.map(replace) : value === app.clientId ? clientId : value;
   return { name, text, values: values.map(replace) };
@@ -157,13 +112,15 @@ test("staff who look for a person read the people of the schools or the group on
   };
   for (const by of [{ sort: "name" }, { sort: "lastSignIn", order: "desc" }] as const)
     for (const [what, of] of Object.entries(narrowed)) {
-      const sent = await record(() => listPeople(storeOf(service.db), { ...of, words: ["nobody"], limit: 50, ...by }));
+      const sent = await recordQueries(/./, () =>
+        listPeople(storeOf(service.db), { ...of, words: ["nobody"], limit: 50, ...by }),
+      );
       const search = sent.find(({ text }) => text.includes("unnest"))!;
       for (const mode of ["force_custom_plan", "force_generic_plan"] as const) {
-        const plan = await explain(search, mode);
+        const plan = await explainQuery(service.db, search, mode);
         expect(scannedTables(plan), what).toEqual([]);
         // A school has 204 people.
-        expect(countRows(plan), `${what} by ${by.sort}`).toBeLessThan(2000);
+        expect(countRead(plan), `${what} by ${by.sort}`).toBeLessThan(2000);
       }
     }
 });
@@ -173,14 +130,16 @@ test("a page of schools reads those of the page, however many the app has", asyn
   expect(pages).toHaveLength(2);
   for (const page of pages)
     for (const mode of ["force_custom_plan", "force_generic_plan"] as const)
-      expect(countRows(await explain(asApp(page, filledApps.everywhere), mode)), mode).toBeLessThan(100);
+      expect(countRead(await explainQuery(service.db, asApp(page, filledApps.everywhere), mode)), mode).toBeLessThan(
+        100,
+      );
 });
 
-async function listFaults(checked: Statement[], mode: "force_custom_plan" | "force_generic_plan"): Promise<string[]> {
+async function listFaults(checked: Query[], mode: "force_custom_plan" | "force_generic_plan"): Promise<string[]> {
   const faults: string[] = [];
   for (const statement of checked) {
-    const plan = await explain(statement, mode);
-    const [scanned, rows] = [scannedTables(plan), countRows(plan)];
+    const plan = await explainQuery(service.db, statement, mode);
+    const [scanned, rows] = [scannedTables(plan), countRead(plan)];
     // A list is of a school with 204 people in three groups each, or of two such schools.
     if (scanned.length > 0 || rows > (isList(statement) ? 40_000 : 400))
       faults.push(`${rows} rows, all of ${scanned.join()}: ${statement.text}`);

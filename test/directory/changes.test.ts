@@ -37,6 +37,7 @@ import type {
 } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
+import { asOthers } from "../support/one-connection.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -396,4 +397,43 @@ test("a way that does not fit where the person is, is refused and changes nothin
     "not_found school_not_found",
   ]);
   expect(await placesOf(personId)).toEqual({ schools: [school], home: school });
+});
+
+const renameSchool = (it: Change, id: SchoolId, to: string) =>
+  it.tx.prisma.school.update({ where: { id }, data: { name: to } });
+
+test("changes that meet in a deadlock within Prisma Client are run again", async () => {
+  const [left, right] = [await make.school(), await make.school()];
+  let attempts = 0;
+  const both = Promise.withResolvers<null>();
+  const runs: Promise<void>[] = [];
+  const run = (first: SchoolId, then: SchoolId, to: string) =>
+    change(async (it) => {
+      attempts += 1;
+      // The row of the one that failed is free; the other takes it first.
+      if (attempts > 2) await Promise.race(runs);
+      await renameSchool(it, first, to);
+      if (attempts === 2) both.resolve(null);
+      await both.promise;
+      await renameSchool(it, then, to);
+    });
+  runs.push(run(left, right, "one"), run(right, left, "other"));
+  await Promise.all(runs);
+  expect(attempts).toBe(3);
+  const names = await db.prisma.school.findMany({ where: { id: { in: [left, right] } }, select: { name: true } });
+  expect(new Set(names.map((row) => row.name)).size).toBe(1);
+});
+
+test("a change whose write through Prisma Client waits too long for a lock is refused as busy", async () => {
+  const busy = await make.school();
+  await change(async (it) => {
+    await renameSchool(it, busy, "held");
+    const waiting = asOthers(() =>
+      change(async (late) => {
+        await late.tx.query("SET LOCAL lock_timeout = '50ms'");
+        await renameSchool(late, busy, "late");
+      }),
+    );
+    await expect(waiting).rejects.toMatchObject({ kind: "unavailable", code: "school_busy" });
+  });
 });

@@ -7,7 +7,7 @@ import { listGroupMoves, listLookAlikes } from "../../src/imports/look-alikes.ts
 import { makePart } from "../../src/imports/record.ts";
 import { withPrismaTransaction, type Transaction } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
-import type { Plan } from "../support/explain.ts";
+import { countRead, type Plan } from "../support/explain.ts";
 import { makeMakers } from "../support/make.ts";
 import { makeImporter, now } from "./rosters.ts";
 
@@ -26,13 +26,6 @@ const rosterOf = (first: number, year: number): string => {
   return ["id;role;first_name;last_name;classes;courses", ...rows, ""].join("\n");
 };
 
-/** How many rows the steps of a plan looked at. */
-function rowsOf({ Plans = [], ...plan }: Plan): number {
-  const each =
-    (plan["Actual Rows"] ?? 0) + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Join Filter"] ?? 0);
-  return each * (plan["Actual Loops"] ?? 1) + Plans.reduce((sum, inner) => sum + rowsOf(inner), 0);
-}
-
 type Asked = string | { text: string; values?: unknown[] };
 const explained = "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON)";
 
@@ -44,7 +37,7 @@ function measure(tx: Transaction, looked: [rows: number, text: string][]): Trans
       await tx.query("SAVEPOINT before");
       const given = "values" in rest ? rest.values : values;
       const { rows } = await tx.query<{ "QUERY PLAN": { Plan: Plan }[] }>(`${explained} ${text}`, given);
-      looked.push([rowsOf(rows[0]!["QUERY PLAN"][0]!.Plan), text]);
+      looked.push([countRead(rows[0]!["QUERY PLAN"][0]!.Plan), text]);
       await tx.query("ROLLBACK TO before");
     }
     return tx.query(asked as string, values);

@@ -42,16 +42,16 @@ export const countRead = (plan: Plan): number =>
   ((plan["Actual Rows"] ?? 0) + (plan["Rows Removed by Filter"] ?? 0)) * (plan["Actual Loops"] ?? 1) +
   (plan.Plans ?? []).reduce((sum, part) => sum + countRead(part), 0);
 
-type Query = { text: string; values: unknown[] };
+export type Query = { name?: string | undefined; text: string; values: unknown[] };
 
 /** What this process asks of databases meanwhile, of the queries with such a text. */
 export async function recordQueries(matching: RegExp, work: () => Promise<unknown>): Promise<Query[]> {
   const seen: Query[] = [];
   const send = pg.Client.prototype.query;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const { text, values } = args[0] as Partial<Query>;
+    const { name, text, values } = args[0] as Partial<Query>;
     if (text !== undefined && matching.test(text))
-      seen.push({ text, values: values ?? (args[1] as unknown[] | undefined) ?? [] });
+      seen.push({ name, text, values: values ?? (args[1] as unknown[] | undefined) ?? [] });
     return Reflect.apply(send, this, args) as never;
   } as typeof send;
   try {
@@ -60,6 +60,27 @@ export async function recordQueries(matching: RegExp, work: () => Promise<unknow
     pg.Client.prototype.query = send;
   }
   return seen;
+}
+
+/**
+ * The plan of a query, run or, for one that writes and cannot write again, only planned.
+ *
+ * Shape: `mode` is the plan with these values, or the one that PostgreSQL keeps whatever the values.
+ */
+export async function explainQuery(
+  { pool }: Pick<Db, "pool">,
+  { text, values }: Query,
+  mode: "force_custom_plan" | "force_generic_plan",
+): Promise<Plan> {
+  const client = await pool.connect();
+  try {
+    await client.query(`BEGIN; SET LOCAL plan_cache_mode = ${mode}`);
+    await client.query(`PREPARE explained AS ${text}`);
+    const analyze = /\b(INSERT|UPDATE|DELETE)\b/.test(text) ? "off" : "on";
+    return await explainPrepared(client, "explained", { values, options: `ANALYZE ${analyze}` });
+  } finally {
+    client.release(true);
+  }
 }
 
 /** What a run of a named statement read: pages, for how many rows or things, and tables from end to end. */

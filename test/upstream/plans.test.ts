@@ -15,7 +15,7 @@ import {
 } from "../../src/upstream/index.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
-import { countRead, explainPrepared, listScanned, recordQueries } from "../support/explain.ts";
+import { countRead, explainQuery, listScanned, recordQueries, type Query } from "../support/explain.ts";
 import { fillDatabase, findFilled } from "../support/fill.ts";
 import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { encryptionKeys, makeRelyingParty } from "../support/upstream.ts";
@@ -35,7 +35,7 @@ const party = makeRelyingParty(db);
 const { upstream } = party;
 let school: SchoolId;
 let connection: ConnectionId;
-let seen: { text: string; values: unknown[] }[];
+let seen: Query[];
 
 beforeAll(async () => {
   await fillDatabase(db, size);
@@ -136,20 +136,11 @@ function logoutToken(by: { sub?: string; sid?: string }): Promise<string> {
 
 async function findFaults(mode: "force_custom_plan" | "force_generic_plan"): Promise<string[]> {
   const faults: string[] = [];
-  for (const { text, values } of seen) {
-    const client = await db.pool.connect();
-    try {
-      await client.query(`BEGIN; SET LOCAL plan_cache_mode = ${mode}`);
-      await client.query(`PREPARE explained AS ${text}`);
-      // What was written once cannot be written again, so that a write is only planned.
-      const analyze = /\b(INSERT|UPDATE|DELETE)\b/.test(text) ? "off" : "on";
-      const plan = await explainPrepared(client, "explained", { values, options: `ANALYZE ${analyze}` });
-      const scanned = listScanned(plan).filter((name) => large.has(name));
-      const rows = countRead(plan);
-      if (scanned.length > 0 || rows > 3000) faults.push(`${rows} rows, all of ${scanned.join()}: ${text}`);
-    } finally {
-      client.release(true);
-    }
+  for (const query of seen) {
+    const plan = await explainQuery(db, query, mode);
+    const scanned = listScanned(plan).filter((name) => large.has(name));
+    const rows = countRead(plan);
+    if (scanned.length > 0 || rows > 3000) faults.push(`${rows} rows, all of ${scanned.join()}: ${query.text}`);
   }
   return faults;
 }
