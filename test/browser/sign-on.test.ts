@@ -24,12 +24,6 @@ async function openLogin(): Promise<Page> {
   return page;
 }
 
-async function logInAtApp(person: Parameters<typeof logIn>[1]): Promise<Page> {
-  const page = await openLogin();
-  await logIn(page, person);
-  return page;
-}
-
 test("a pupil signs in, allows the app what it asks for, and arrives there", async () => {
   const page = await newPage({ size: "phone" });
   await page.goto(service.authorizationUrl());
@@ -86,33 +80,6 @@ test("the keyboard alone is enough", async () => {
   await expect.poll(() => page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
   await page.keyboard.press("Enter");
   expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
-});
-
-test("a wrong password and an unknown user name are told the same, and the name stays filled in", async () => {
-  const page = await newPage();
-  const told: (string | null)[] = [];
-  for (const username of [people.student.username, "nobody.here"]) {
-    await page.goto(service.authorizationUrl());
-    await logIn(page, { username, password: "wrong" });
-    told.push(await page.getByRole("alert").textContent());
-    await expect.poll(() => page.locator("#username").inputValue()).toBe(username);
-    await expect.poll(() => page.locator("#password").inputValue()).toBe("");
-    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("password");
-  }
-  expect(told[1]).toBe(told[0]);
-  await expectAccessible(page);
-});
-
-test("a hint of another person asks to switch, and never signs in the one who is there", async () => {
-  const page = await logInAtApp(people.student);
-  await page.goto(service.authorizationUrl({ login_hint: people.teacher.username }));
-  await expectHeading(page, "Möchtest du das Konto wechseln?");
-  await expect.poll(() => page.locator("main").textContent()).not.toContain("Ada");
-  await expectAccessible(page);
-  await press(page, "Konto wechseln");
-  await expect.poll(() => page.locator("#username").inputValue()).toBe(people.teacher.username);
-  await logIn(page, people.teacher);
-  await expect.poll(() => page.locator(".scopes").textContent()).toContain("Ada Marie Beispiel");
 });
 
 test("from the platform's own page to the apps: signing in, and a tile that knows who clicks", async () => {

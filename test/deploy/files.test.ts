@@ -196,10 +196,3 @@ test("alerts and dashboard name only metrics and labels that the service exports
   });
   expect(unknown).toEqual([]);
 });
-
-test("a query with a metric or label that is not there is found", () => {
-  expect(readQuery('sum by (shape) (rate(gone_total{job="schultor", colour="a b"}[5m])) / 2 > 0 and made_up')).toEqual({
-    metrics: ["gone_total", "made_up"],
-    labels: ["job", "colour", "shape"],
-  });
-});

@@ -26,8 +26,9 @@ beforeAll(async () => {
     const groups = await Promise.all(
       Array.from({ length: 30 }, (_, n) => make.group({ school, name: `${String(n)} ${"long name ".repeat(19)}` })),
     );
-    await make.people({ school, count, groups, groupsEach });
+    // Before there are people whom the app would have to be told of.
     await make.grant({ app: app.clientId, school, groups });
+    await make.people({ school, count, groups, groupsEach });
     return `${idm}/schools/${school}/people`;
   };
   paths = { short: await makeSchool(50, 3), middle: await makeSchool(2500, 1), long: await makeSchool(many, 30) };

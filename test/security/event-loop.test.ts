@@ -29,8 +29,12 @@ const make = makeMakers(db, new Date());
 const school = await make.school();
 const groups: GroupId[] = [];
 for (let n = 0; n < 30; n++) groups.push(await make.group({ school }));
-const ids = await make.people({ school, count: people, groups, groupsEach: 3 });
 const big = await make.group({ school, name: "Jahrgang 5" });
+const callbacks = Array.from({ length: 100 }, (_, n) => `http://127.0.0.1:4999/${n}`.padEnd(2000, "c"));
+const app = await make.app({ redirectUris: callbacks, postLogoutRedirectUris: ["http://127.0.0.1:4999/out"] });
+// Before there are people whom the app would have to be told of.
+await make.grant({ app: app.clientId, school, groups: [...groups, big] });
+const ids = await make.people({ school, count: people, groups, groupsEach: 3 });
 await db.pool.query(
   `INSERT INTO membership (group_id, person_id, school_id, role) SELECT $1, id, $2, 'STUDENT' FROM unnest($3::uuid[]) id`,
   [big, school, ids.slice(0, members)],
@@ -39,9 +43,6 @@ const printedIds = ids.slice(0, printed);
 const small = await make.school();
 const smallGroup = await make.group({ school: small });
 const smallIds = await make.people({ school: small, count: 4, groups: [smallGroup], groupsEach: 1 });
-const callbacks = Array.from({ length: 100 }, (_, n) => `http://127.0.0.1:4999/${n}`.padEnd(2000, "c"));
-const app = await make.app({ redirectUris: callbacks, postLogoutRedirectUris: ["http://127.0.0.1:4999/out"] });
-await make.grant({ app: app.clientId, school, groups: [...groups, big] });
 const known = ids[1]!;
 await db.pool.query(
   `INSERT INTO audit (id, at, action, actor_id, client_id, person_id, school_id, before, after)

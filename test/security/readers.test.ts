@@ -43,8 +43,9 @@ beforeAll(async () => {
       [school],
     );
     const groups = rows.map(({ id }) => id);
-    const [person] = await make.people({ school, count, groups });
+    // Before there are people whom the apps would have to be told of.
     for (const { clientId } of [greedy, other]) await make.grant({ app: clientId, school, groups });
+    const [person] = await make.people({ school, count, groups });
     return { person: person!, path: `${idm}/schools/${school}/people` };
   };
   const [long, short] = [await makeSchool(many), await makeSchool(20)];

@@ -357,7 +357,7 @@ test(
         checkRepetitions(world);
         await endWorld(world);
       }),
-      walks(25, 2),
+      walks(20, 2),
     );
   },
 );

@@ -135,15 +135,3 @@ test.each(["in a table that was empty a moment ago", "in the log of many days"])
     expect(listFaults(costs, isLong ? ["webhook_delivery", "webhook_attempt"] : ["webhook_delivery"])).toEqual([]);
   },
 );
-
-test("a statement that looks for the first among what waits is found", async () => {
-  const { db, world, costs, endpoints } = await startWorld();
-  await fill(db, { endpoint: endpoints.few, subjects: 10 });
-  await db.pool.query("ANALYZE");
-  const text = `
-    SELECT d.id FROM webhook_delivery d WHERE d.endpoint_id = $1 AND d.state = 'PENDING'
-      AND NOT EXISTS (SELECT FROM webhook_delivery e WHERE e.endpoint_id = d.endpoint_id AND e.subject_id = d.subject_id AND e.state = 'PENDING' AND e.id < d.id)
-    ORDER BY d.created_at, d.id LIMIT 10`;
-  await world.db.pool.query({ name: "webhooks.findDue", text, values: [endpoints.few.id] });
-  expect(listFaults(costs)).toMatchObject([{ name: "webhooks.findDue", things: 10 }]);
-});
