@@ -50,17 +50,17 @@ test("an open interaction keeps each parameter once, and little beside them", as
   // Random, as a stranger's would be: PostgreSQL would store repeated letters in a few bytes.
   const random = (length: number) => randomBytes(length).toString("base64url").slice(0, length);
   const params = { state: random(2048), nonce: random(512), login_hint: random(512), max_age: "100" };
-  for (let index = 0; index < 20; index += 1) await ask(app, params);
+  for (let index = 0; index < 5; index += 1) await ask(app, params);
   const { rows } = await world.service.db.pool.query<{ text: string }>(
     "SELECT payload::text AS text FROM oidc_artifact WHERE kind = 'Interaction'",
   );
-  expect(rows).toHaveLength(20);
+  expect(rows).toHaveLength(5);
   for (const { text } of rows) {
     const times = (value: string) => text.split(value).length - 1;
     expect([times(params.state), times(params.nonce), times(params.login_hint.slice(0, 100))]).toEqual([1, 1, 0]);
     expect(text.length - params.state.length).toBeLessThan(2000);
   }
-  expect((await bytes()) - before).toBeLessThan(20 * 4000);
+  expect((await bytes()) - before).toBeLessThan(5 * 4000);
 });
 
 test("an interaction is gone when it ends, and when its hour is over", async () => {
@@ -149,7 +149,7 @@ test("what is refused or cancelled again and again leaves a bounded number of au
   }
   expect(await count("audit")).toBe(before);
   const { browser } = await signOn(service, await world.app(), login);
-  for (let index = 0; index < 30; index += 1)
+  for (let index = 0; index < 12; index += 1)
     await browser.once(askFor(service, refusing, { params: { prompt: "none" } }).address, {});
   expect(await count("audit WHERE action = 'sign_in_refused'")).toBe(10);
 });
@@ -158,7 +158,7 @@ test("an app that asks for very many tokens keeps the newest, and no other app l
   const { service } = world;
   const [greedy, modest] = [await world.app(), await world.app()];
   const modestToken = await getAppToken(service, modest, ["schools:read"]);
-  for (let index = 0; index < 30; index += 1) {
+  for (let index = 0; index < 22; index += 1) {
     service.clock.forwardSeconds(1);
     await getAppToken(service, greedy, []);
   }
