@@ -55,6 +55,18 @@ test.each(idmScopes)("a token with nothing but %s gets the part that it may read
   expect(body).toStrictEqual({ [name]: (all.body as Roster)[name] });
 });
 
+test("somebody whom the app sees at another school alone is not in the roster", async () => {
+  const [at, other] = [await make.school(), await make.school()];
+  const [synced, elsewhere] = [await make.group({ school: at }), await make.group({ school: other })];
+  const app = await make.app();
+  await make.grant({ app: app.clientId, school: at, groups: [synced] });
+  await make.grant({ app: app.clientId, school: other, groups: [elsewhere] });
+  await make.person({ schools: [at, other], groups: [elsewhere] });
+  const shown = await make.person({ school: at, groups: [synced] });
+  const read = await getReader(service, app, ["people:read"]);
+  expect((await readRoster(read, at)).body).toMatchObject({ people: [{ id: shown }] });
+});
+
 async function makeFull(count: number, app: TestApp): Promise<{ school: SchoolId; groups: string[] }> {
   const school = await make.school();
   const groups = await Promise.all(Array.from({ length: 4 }, () => make.group({ school })));
