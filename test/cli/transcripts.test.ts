@@ -31,6 +31,7 @@ const pupils = (count: number) =>
 /** What a transcript finds there, by the names that it uses. Nothing else has these names. */
 const worlds: Record<string, () => Promise<Record<string, string>>> = {
   schools: async () => ({}),
+  output: async () => ({}),
   people: async () => {
     const [school, other] = [
       await make.school({ name: "Alte Schule", officialId: "DE-NI-3" }),
@@ -157,7 +158,7 @@ const worlds: Record<string, () => Promise<Record<string, string>>> = {
 };
 
 const wordsOf = (command: string): string[] =>
-  [...command.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+  [...command.matchAll(/(["'])(.*?)\1|\S+/g)].map(([word, , quoted]) => quoted ?? word);
 
 /** Types the commands of a transcript again; returns it with what is printed now. */
 async function typeAgain(transcript: string, values: Record<string, string>): Promise<string> {
@@ -169,7 +170,7 @@ async function typeAgain(transcript: string, values: Record<string, string>): Pr
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, "<time>")
       .replaceAll(/whsec_[\w+/=]+|(?<![\w-])[\w-]{43}(?![\w-])/g, "<secret>")
       .replaceAll(/^(password: )\S+$/gim, "$1<password>")
-      .replaceAll(/^(.+,.+,[a-z.]+,)\S+$/gm, "$1<password>")
+      .replaceAll(/^(.+,.+,[a-z]+\.[a-z]+,)\S+$/gm, "$1<password>")
       .replaceAll(/ +$/gm, "");
   const lines: string[] = [];
   for (const line of transcript.split("\n").filter((one) => /^((\w+=)?\$|%|#)/.test(one))) {
