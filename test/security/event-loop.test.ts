@@ -370,7 +370,10 @@ test("operations let others have their turn", async () => {
       const asked = place.id === "printLoginCards" ? printPath : (about[place.id] ?? place.path);
       const path = asked.replace("IMPORT", made.import).replace("ENDPOINT", made.endpoint) + queryOf(place);
       const headers = { ...headersOf(place), ...(given && { "content-type": given.type }) };
-      const { status } = await send({ path, method: place.method, headers, body: given && given.body });
+      const sent = { path, method: place.method, headers, body: given && given.body };
+      let { status } = await send(sent);
+      // On a busy machine the thread that checks an image, which has a low priority, may not end in its time.
+      for (let left = 4; left > 0 && status === 503 && given?.body === image; left--) ({ status } = await send(sent));
       // Some things can be done only once.
       const wanted = isFirst ? answers[place.id] : undefined;
       isFirst = false;
