@@ -2,7 +2,7 @@ import type { SchoolId } from "../directory/index.ts";
 import type { Store } from "../platform/database/db.ts";
 import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { findApplying } from "./lease.ts";
-import { findWaiting } from "./queue.ts";
+import { findQueue } from "./queue.ts";
 import { importNotFound, listRecords, type ImportId, type ImportRecord, type ImportState } from "./record.ts";
 
 /** Imports of these schools only; of imports without schools, those of the actor. */
@@ -59,11 +59,13 @@ export async function listImportsOf(
   const ids = found.map(({ id: found }) => found);
   const records = new Map((await listRecords(db, ids)).map((record) => [record.id, record]));
   const applying = await findApplying(db, ids);
-  const waiting = await findWaiting(db, ids);
+  const { places, changing } = await findQueue(db, ids);
   return found.flatMap((row) => {
     const record = records.get(row.id);
     if (record === undefined) return [];
-    return [present(record, row, { isApplying: applying.has(row.id), place: waiting.get(row.id) ?? null })];
+    // A turn begins before its lease, and ends after it.
+    const isApplying = applying.has(row.id) || changing.has(row.id);
+    return [present(record, row, { isApplying, place: places.get(row.id) ?? null })];
   });
 }
 

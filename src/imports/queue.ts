@@ -122,9 +122,13 @@ const startTurns = makeRun<OfImports>(
   ${update("importTurn", "t", { startedAt: now })} WHERE ${t.importId} = ANY (${importIds}::uuid[])`,
 );
 
-export async function findWaiting(db: Queryable, importIds: readonly ImportId[]): Promise<Map<ImportId, number>> {
-  if (importIds.length === 0) return new Map();
-  return findPlaces(await listAlive(db, {}));
+type Queue = { places: Map<ImportId, number>; changing: Set<ImportId> };
+
+/** Shape: the places of those that wait, and those whose turn to apply or undo an import has begun. */
+export async function findQueue(db: Queryable, importIds: readonly ImportId[]): Promise<Queue> {
+  const alive = importIds.length === 0 ? [] : await listAlive(db, {});
+  const changing = alive.filter(({ isStarted, isReading }) => isStarted && !isReading);
+  return { places: findPlaces(alive), changing: new Set(changing.map(({ id }) => id)) };
 }
 
 const findKept = makeFind<{ id: string }, OfImports>(

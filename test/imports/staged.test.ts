@@ -1,7 +1,15 @@
 import { afterEach, expect, test } from "vitest";
 import { changeDirectory, makePurgeJob } from "../../src/access/index.ts";
 import { softDeletePerson, type PersonId } from "../../src/directory/index.ts";
-import { applyImport, getImport, makeImportSweep, previewImport, type ImportId } from "../../src/imports/index.ts";
+import {
+  applyImport,
+  findImport,
+  getImport,
+  makeImportSweep,
+  previewImport,
+  type ImportId,
+} from "../../src/imports/index.ts";
+import { storeOf } from "../../src/platform/database/db.ts";
 import { joinQueue, makeTurns } from "../../src/imports/queue.ts";
 import { forgetPerson } from "../../src/accounts/index.ts";
 import { testDatabase } from "../support/database.ts";
@@ -131,6 +139,9 @@ test("of several turns of one import in a process one runs, and the others end a
   await expect(earlier.started).rejects.toMatchObject({ code: "import_running" });
   await earlier.end();
   await later.started;
+  // From here on, before the first statement of the application.
+  const { progress } = await findImport(storeOf(db), id, undefined);
+  expect(progress).toEqual({ phase: "APPLYING", percent: 0, place: null });
   const last = turns.keep(id);
   await expect(last.started).rejects.toMatchObject({ code: "import_running" });
   await last.end();
