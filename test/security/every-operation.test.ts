@@ -66,10 +66,13 @@ test("each document has operations, and most ask for a token", () => {
   expect(places.filter(takesToken).length).toBeGreaterThan(100);
 });
 
+const changes = places.filter(({ document, method }) => document === "admin" && method !== "GET");
+const half = Math.ceil(changes.length / 2);
 const groups: [string, Place[]][] = [
   ["of apps and people", places.filter(({ document }) => document !== "admin")],
   ["that staff read with", places.filter(({ document, method }) => document === "admin" && method === "GET")],
-  ["that staff change with", places.filter(({ document, method }) => document === "admin" && method !== "GET")],
+  ["that staff change with, first half,", changes.slice(0, half)],
+  ["that staff change with, second half,", changes.slice(half)],
 ];
 
 test.each(groups)("API2 and API5: no operation %s does anything with no token or another's", async (_name, group) => {
