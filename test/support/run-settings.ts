@@ -3,7 +3,7 @@ import { tags } from "./suites.ts";
 /** Of every run of tests. */
 export const runSettings = {
   root: new URL("../..", import.meta.url).pathname,
-  setupFiles: ["test/support/compile-cache.ts", "test/support/each-file.ts"],
+  setupFiles: ["test/support/compile-cache.ts", "test/support/quick-keys.ts", "test/support/each-file.ts"],
   // The files that one process runs share what they import, which takes longer to load than most files of tests to run.
   isolate: false,
   // Node reads the TypeScript itself, so that a file of tests starts quickly.

@@ -101,7 +101,8 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const steps = [makeGuard(binding, operation), ...(body === null ? [] : [body]), checkRequest(place), answer];
     router[method](expressPath(path), name(operation), ...steps);
   }
-  for (const path of Object.keys(document.paths)) router.all(expressPath(path), refuseMethod(document, path));
+  for (const [path, places] of Map.groupBy(operations, (place) => place.path))
+    router.all(expressPath(path), refuseMethod(places.map(({ method }) => method.toUpperCase())));
   const prefix = commonPrefix(Object.keys(binding.document.paths));
   router.use(prefix, () => {
     throw new AppError("not_found", "path_not_found", "There is nothing at this address.");
@@ -195,18 +196,11 @@ function refuseContext(res: Response, context: "app" | "user"): AppError {
   return new AppError("forbidden", "wrong_context", message);
 }
 
-function refuseMethod(document: OpenApiDocument, path: string): RequestHandler {
-  const known = new Set(
-    listOperations(document).flatMap((place) => (place.path === path ? [place.method.toUpperCase()] : [])),
-  );
-  const allowed = [...known, ...(known.has("GET") ? ["HEAD"] : [])].join(", ");
+function refuseMethod(known: readonly string[]): RequestHandler {
+  const allowed = [...known, ...(known.includes("GET") ? ["HEAD"] : [])].join(", ");
   return (_req, res) => {
     res.setHeader("Allow", allowed);
-    throw new AppError(
-      "method_not_allowed",
-      "method_not_allowed",
-      `This address only answers ${[...known].join(", ")}.`,
-    );
+    throw new AppError("method_not_allowed", "method_not_allowed", `This address only answers ${known.join(", ")}.`);
   };
 }
 
