@@ -13,6 +13,7 @@ export default defineConfig({
       include: ["src/**/*.ts"],
       reporter: ["json-summary"],
       reportsDirectory: ".cache/coverage",
+      reportOnFailure: true,
       thresholds: { lines: 90 },
     },
     projects: [
