@@ -1,7 +1,14 @@
 import { againAfterDeadlock } from "../../src/access/index.ts";
-import { blockPersonIn, hashPassword, setLoginIn, setPasswordHash, signOutPersonIn } from "../../src/accounts/index.ts";
-import { unblockPersonIn } from "../../src/accounts/index.ts";
-import type { PersonId } from "../../src/directory/index.ts";
+import {
+  blockPersonIn,
+  hashPassword,
+  putSignInSettings,
+  setLoginIn,
+  setPasswordHash,
+  signOutPersonIn,
+  unblockPersonIn,
+} from "../../src/accounts/index.ts";
+import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import type { Origin } from "../../src/events/index.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../src/platform/database/db.ts";
 import type { Queryable } from "../../src/platform/database/sql.ts";
@@ -34,4 +41,23 @@ export async function setLogin(
 /** Sets a login without an audit entry. */
 export async function setCredential(tx: Queryable, { password, ...credential }: Login & { now: Date }): Promise<void> {
   await setPasswordHash(tx, { ...credential, passwordHash: await hashPassword(password) });
+}
+
+type SettingsOfSchool = Parameters<typeof putSignInSettings>[1];
+
+/** Sets how people of a school sign in. By default nobody changes their password. */
+export function setSignInSettings(
+  db: PrismaDb,
+  given: Partial<SettingsOfSchool> & { schoolId: SchoolId },
+  origin: Origin,
+): Promise<void> {
+  const settings = {
+    userNameRule: "FIRST_DOT_LAST" as const,
+    passwordKind: "LETTERS" as const,
+    mustChangePassword: false,
+    ownPasswordFromGrade: null,
+    helpText: null,
+    ...given,
+  };
+  return withPrismaTransaction(db, (tx) => putSignInSettings(tx, settings, origin));
 }

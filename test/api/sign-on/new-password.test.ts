@@ -1,10 +1,8 @@
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
-import { putSignInSettings } from "../../../src/accounts/index.ts";
-import { setLogin } from "../../support/sign-ins.ts";
+import { setLogin, setSignInSettings } from "../../support/sign-ins.ts";
 import { makeBrowser, type Browser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";
 import { confirmPath, setUpTotp, totpCode } from "../../support/second-factor.ts";
@@ -40,22 +38,8 @@ const signIn = async (browser: Browser, username: string, password: string) =>
 const sessionsOf = (personId: PersonId) => db.prisma.oidcArtifact.count({ where: { personId, kind: "Session" } });
 const isSignedIn = async (browser: Browser) => (await browser.once("/sign-in")).status === 303;
 
-const setRule = (wishes: { mustChangePassword?: boolean; ownPasswordFromGrade?: number | null; helpText?: string }) =>
-  withPrismaTransaction(db, (tx) =>
-    putSignInSettings(
-      tx,
-      {
-        schoolId: school,
-        userNameRule: "FIRST_DOT_LAST",
-        passwordKind: "LETTERS",
-        mustChangePassword: false,
-        ownPasswordFromGrade: null,
-        helpText: null,
-        ...wishes,
-      },
-      { at: clock() },
-    ),
-  );
+const setRule = (wishes: { ownPasswordFromGrade: number | null; helpText?: string }) =>
+  setSignInSettings(db, { schoolId: school, ...wishes }, { at: clock() });
 
 test("a first password gives no session at the platform before another one is chosen", async () => {
   const { personId, username } = await makePerson({ mustChange: true });

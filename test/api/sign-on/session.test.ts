@@ -10,8 +10,7 @@ import {
   type Login,
   type TestApp,
 } from "../../support/token.ts";
-import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
-import { putSignInSettings } from "../../../src/accounts/index.ts";
+import { setSignInSettings } from "../../support/sign-ins.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld({ SESSION_SECONDS: "7200" });
@@ -245,20 +244,8 @@ test("the help of the school is shown where the browser or a hint of our own nam
   const personId = await make.person({ school });
   const login = await giveLogin(service.db, personId);
   await make.grant({ app: app.clientId, school });
-  await withPrismaTransaction(service.db, (tx) =>
-    putSignInSettings(
-      tx,
-      {
-        schoolId: school,
-        userNameRule: "FIRST_DOT_LAST",
-        passwordKind: "LETTERS",
-        mustChangePassword: false,
-        ownPasswordFromGrade: null,
-        helpText: "Frag Frau Sommer.\nRaum <12>",
-      },
-      { at: service.clock() },
-    ),
-  );
+  const helpText = "Frag Frau Sommer.\nRaum <12>";
+  await setSignInSettings(service.db, { schoolId: school, helpText }, { at: service.clock() });
   const browser = newBrowser();
   const help = "Frag Frau Sommer.\nRaum &lt;12&gt;";
   expect((await browser.open("/sign-in")).html).not.toContain(help);
