@@ -14,18 +14,16 @@ const group = await make.group({ school, name: "5a" });
 const lernapp = await make.app({ name: "Lernapp", scopes: ["openid", "offline_access", "profile"] });
 await make.grant({ app: lernapp.clientId, school, groups: [group] });
 
-async function makePupil() {
-  const person = await make.person({ school, groups: [group] });
-  return { person, login: await giveLogin(service.db, person) };
-}
-
 test("login cards of a class are printed to a file that is not overwritten, listed and revoked", async () => {
+  const school = await make.school({ officialId: "DE-NI-10" });
+  const group = await make.group({ school, name: "5a" });
   const lists = { grades: [], networks: [], weekdays: [] };
   const rules = { enabled: true, secondStep: "NONE", printSecondStep: false, updatedAt: service.clock() } as const;
   await service.db.prisma.cardSettings.create({ data: { schoolId: school, ...rules, ...lists } });
-  await Promise.all([makePupil(), makePupil()]);
+  for (const pupil of [1, 2].map(() => make.person({ school, groups: [group] })))
+    await giveLogin(service.db, await pupil);
   const file = join(folder, "cards.pdf");
-  const printed = await remote.ask<{ cards: number }>("card", "print", "DE-NI-9/5a", "--file", file);
+  const printed = await remote.ask<{ cards: number }>("card", "print", "DE-NI-10/5a", "--file", file);
   expect(printed).toEqual({ file, cards: 2, skipped: [] });
   expect((await readFile(file)).subarray(0, 5).toString()).toBe("%PDF-");
   expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -38,7 +36,7 @@ test("login cards of a class are printed to a file that is not overwritten, list
   });
   expect((await local.ask<{ cards: object[] }>("card", "list", "--school", school)).cards).toHaveLength(2);
   const [first, second] = cards.map(({ personId }) => personId);
-  const one = ["card", "replace", first!, "--school", "DE-NI-9", "--file", join(folder, "one.pdf")];
+  const one = ["card", "replace", first!, "--school", "DE-NI-10", "--file", join(folder, "one.pdf")];
   expect(await there(one)).toMatchObject({ code: 0 });
   const cardsOf = async (person: string) =>
     (await local.ask<{ cards: { revokedAt: string | null }[] }>("card", "list", "--school", school, "--person", person))
@@ -102,7 +100,8 @@ test("the letter to parents is printed, changed from a file, and put above the c
 });
 
 test("what only a running service answers: its health, what an app sees, and why somebody cannot sign in", async () => {
-  const { person } = await makePupil();
+  const person = await make.person({ school, groups: [group] });
+  await giveLogin(service.db, person);
   expect(await remote.ask("health")).toMatchObject({ isWell: true, heldImports: 0 });
   expect((await there(["health"])).out).toMatch(/^service +healthy$/m);
   const view = ["app", "view", lernapp.clientId, "DE-NI-9"];

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { sweepAudit } from "../../src/events/index.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import { measureStatements } from "../support/explain.ts";
@@ -10,6 +10,8 @@ const now = new Date("2026-02-03T08:00:00Z");
 const daysAgo = (days: number): Date => new Date(now.getTime() - days * 86_400_000);
 const count = () => db.prisma.audit.count();
 const signal = new AbortController().signal;
+
+beforeEach(() => db.prisma.audit.deleteMany());
 
 const write = (ages: readonly number[]) =>
   db.prisma.audit.createMany({
@@ -27,13 +29,11 @@ test("lines are kept for the days that are set and then go, oldest first, a batc
 });
 
 test("lines of one instant all go, however many more than a batch they are", async () => {
-  await db.prisma.audit.deleteMany();
   await write(Array.from({ length: 10 }, () => 500));
   expect(await sweepAudit(db, daysAgo(400), { signal, batch: 3 })).toBe(10);
 });
 
 test("a process that is asked to stop ends after its batch", async () => {
-  await db.prisma.audit.deleteMany();
   await write([500, 500, 500]);
   expect(await sweepAudit(db, daysAgo(400), { signal: AbortSignal.abort(), batch: 2 })).toBe(0);
   expect(await count()).toBe(3);

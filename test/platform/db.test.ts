@@ -2,13 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/database/db.ts";
 import { asOthers } from "../support/one-connection.ts";
 import { testDatabase } from "../support/database.ts";
 
 const db = await testDatabase();
 await db.pool.query("CREATE TABLE note (id int PRIMARY KEY)");
+beforeEach(() => db.pool.query("DELETE FROM note"));
 
 const countNotes = async () => (await db.pool.query<{ n: number }>("SELECT count(*)::int AS n FROM note")).rows[0]!.n;
 const endOtherSessions = () =>
@@ -44,7 +45,7 @@ test("a connection lost in the middle of a transaction fails that transaction on
   });
   const error = await work.catch((caught: unknown) => caught);
   expect(isDatabaseUnavailable(error)).toBe(true);
-  expect(await countNotes()).toBe(1);
+  expect(await countNotes()).toBe(0);
 });
 
 test("connections lost while nobody used them are replaced and reported", async () => {
