@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
-import type { PersonId } from "../../../src/directory/index.ts";
+import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { makeStaff, refusalOf, makeClassTeacher } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
@@ -15,12 +15,19 @@ hashAllQuickly();
 const service = await startService();
 const { prisma } = service.db;
 const make = makeMakers(service.db);
-const school = await make.school();
 type Staff = Awaited<ReturnType<typeof makeStaff>>;
-const office = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
-const other = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+const start = service.clock();
+let school: SchoolId;
+let office: Staff;
+let path: string;
+beforeEach(async () => {
+  service.clock.set(start);
+  await prisma.credentialBatch.deleteMany();
+  school = await make.school();
+  office = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+  path = `/schools/${school}/credential-batches`;
+});
 
-const path = `/schools/${school}/credential-batches`;
 const passwords = { newPasswords: true, withQr: false, onlyMissing: true };
 const batchOf = ({ body }: { body: unknown }) => body as Batch;
 const read = async (id: string) => batchOf(await office.call("GET", `${path}/${id}`));
@@ -57,7 +64,7 @@ async function makePupils() {
   return { later, first, ada, bo, alone, withPassword };
 }
 
-async function start(wishes: object): Promise<Batch> {
+async function startBatch(wishes: object): Promise<Batch> {
   const sent = await office.call("POST", path, { body: wishes });
   expect(sent.status).toBe(201);
   return batchOf(sent);
@@ -66,7 +73,7 @@ async function start(wishes: object): Promise<Batch> {
 test("passwords of a school are valid when their maker fetches them, and not before", async () => {
   const { ada, bo, alone, withPassword } = await makePupils();
   const before = await credentialOf(withPassword);
-  const batch = await start(passwords);
+  const batch = await startBatch(passwords);
   expect(batch).toMatchObject({ state: "PREPARING", people: 3, prepared: 0, groupIds: null, roles: ["STUDENT"] });
   expect(refusalOf(await office.call("POST", `${path}/${batch.id}/document`))).toEqual([
     409,
@@ -106,13 +113,13 @@ test("passwords of a school are valid when their maker fetches them, and not bef
   service.clock.forwardSeconds(901);
   await prepare();
   expect(await refusalOfFetch("first")).toEqual(fetched);
-  expect(await prisma.credentialBatch.findFirst()).toMatchObject({ id: batch.id, encrypted: null });
-  await prisma.credentialBatch.deleteMany();
+  expect(await prisma.credentialBatch.findUnique({ where: { id: batch.id } })).toMatchObject({ encrypted: null });
 });
 
 test("nobody but its maker sees, fetches or deletes a batch, and its secrets are stored encrypted", async () => {
   const { first } = await makePupils();
-  const batch = await start({ ...passwords, groupIds: [first] });
+  const other = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+  const batch = await startBatch({ ...passwords, groupIds: [first] });
   await prepare();
   expect((await other.call("GET", path)).body).toEqual([]);
   const gone = [404, "credential_batch_not_found"];
@@ -129,7 +136,7 @@ test("nobody but its maker sees, fetches or deletes a batch, and its secrets are
 test("a batch goes on after a crash: another process continues with those who were not prepared", async () => {
   const group = await make.group({ school, name: "9d" });
   for (let count = 0; count < 12; count++) await make.person({ school, groups: [group] });
-  const batch = await start({ ...passwords, groupIds: [group] });
+  const batch = await startBatch({ ...passwords, groupIds: [group] });
   const job = service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!;
   let asked = 0;
   await job.run(Object.defineProperty(new AbortController().signal, "aborted", { get: () => ++asked > 8 }));
@@ -149,7 +156,6 @@ test("a batch goes on after a crash: another process continues with those who we
   const rows = await prisma.credentialBatchPerson.findMany({ where: { batchId: batch.id } });
   const all = new Map(rows.map(({ personId, encrypted }) => [personId, encrypted]));
   for (const { personId, encrypted } of kept) expect(all.get(personId)).toEqual(encrypted);
-  await office.call("DELETE", `${path}/${batch.id}`);
 });
 
 test("cards replace those of the people in the document, each class begins on a page, and one audit line says so", async () => {
@@ -165,7 +171,7 @@ test("cards replace those of the people in the document, each class begins on a 
   const guest = await make.person({ school: await make.school(), ...named("Gesa", "Gast") });
   await prisma.affiliation.create({ data: { id: guest, personId: guest, schoolId: school } });
   await make.membership({ group: first, person: guest, role: "STUDENT" });
-  const batch = await start({ newPasswords: false, withQr: true, onlyMissing: false, groupIds: [later, first] });
+  const batch = await startBatch({ newPasswords: false, withQr: true, onlyMissing: false, groupIds: [later, first] });
   await prepare();
   const late = await make.person({ school, groups: [first], ...named("Neu", "Dazu") });
   await prisma.person.update({ where: { id: ada }, data: { blockedAt: service.clock() } });
@@ -186,7 +192,6 @@ test("cards replace those of the people in the document, each class begins on a 
 });
 
 test("letters to parents have the text of the school and the card; without new passwords nothing changes", async () => {
-  await prisma.credentialBatch.deleteMany();
   const { first, bo, withPassword } = await makePupils();
   const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   const at = `/schools/${school}/parent-letter`;
@@ -204,7 +209,7 @@ test("letters to parents have the text of the school and the card; without new p
     "letters_for_students_only",
   ]);
   const before = await credentialOf(withPassword);
-  const batch = await start({ ...letters, groupIds: [first] });
+  const batch = await startBatch({ ...letters, groupIds: [first] });
   await prepare();
   const pages = readPages((await fetchDocument(batch.id)).bytes);
   expect(pages).toHaveLength(2);
@@ -217,7 +222,7 @@ test("letters to parents have the text of the school and the card; without new p
   ]);
 
   expect((await put(null)).status).toBe(204);
-  const withPasswords = await start({ ...letters, newPasswords: true, groupIds: [first] });
+  const withPasswords = await startBatch({ ...letters, newPasswords: true, groupIds: [first] });
   await prepare();
   const english = readPages((await fetchDocument(withPasswords.id, { query: "?language=en" })).bytes);
   expect(english[0]).toMatch(/To the parents of.*Dear parents,.*Kind regards,.*Password\s+\S{10}/s);
@@ -242,14 +247,13 @@ test("nothing is started for nobody, without a wish, or as a fourth document", a
   const refused = async (body: object) => refusalOf(await office.call("POST", path, { body }));
   expect(await refused({ ...passwords, groupIds: [empty] })).toEqual([409, "nobody_without_credentials"]);
   expect(await refused({ ...passwords, newPasswords: false })).toEqual([400, "invalid_request"]);
-  for (let count = 0; count < 3; count++) await start({ ...passwords, groupIds: [first] });
+  for (let count = 0; count < 3; count++) await startBatch({ ...passwords, groupIds: [first] });
   expect(await refused({ ...passwords, groupIds: [first] })).toEqual([409, "too_many_credential_batches"]);
 });
 
 test("of two requests at the same time one gets the document", async () => {
   const { first } = await makePupils();
-  await prisma.credentialBatch.deleteMany();
-  const batch = await start({ ...passwords, groupIds: [first] });
+  const batch = await startBatch({ ...passwords, groupIds: [first] });
   await prepare();
   const [one, two] = await Promise.all([fetchDocument(batch.id), fetchDocument(batch.id)]);
   const answers = [one.response.status, two.response.status].toSorted();
@@ -258,8 +262,7 @@ test("of two requests at the same time one gets the document", async () => {
 
 test("people who change while the document is made get nothing, and it can be fetched again", async () => {
   const { first, bo } = await makePupils();
-  await prisma.credentialBatch.deleteMany();
-  const batch = await start({ ...passwords, withLetters: true, groupIds: [first] });
+  const batch = await startBatch({ ...passwords, withLetters: true, groupIds: [first] });
   await prepare();
   const client = await service.db.pool.connect();
   onTestFinished(() => client.release(true));
@@ -279,7 +282,7 @@ test("people who change while the document is made get nothing, and it can be fe
 test("what nobody fetches within a day leaves everything as it was", async () => {
   const { first, bo, withPassword } = await makePupils();
   const before = await credentialOf(withPassword);
-  const batch = await start({ ...passwords, onlyMissing: false, groupIds: [first] });
+  const batch = await startBatch({ ...passwords, onlyMissing: false, groupIds: [first] });
   await prepare();
   service.clock.forwardSeconds(86_401);
   expect((await fetchDocument(batch.id)).response.status).toBe(404);

@@ -65,8 +65,8 @@ test("the template becomes an import that waits, with what it does to the school
   expectDescribed("getImport", again);
   expect([again.body, again.headers.get("etag")]).toEqual([made, sent.headers.get("etag")]);
   expect(await db.prisma.person.count({ where: { homeSchoolId: school } })).toBe(0);
-  const line = await db.prisma.audit.findFirst({ where: { action: "import_handed_in", schoolId: school } });
-  expect(line).toMatchObject({ actorRole: "SECRETARY", detail: { importId: made.id } });
+  const line = await db.prisma.audit.findFirst({ where: { requestId: sent.headers.get("x-request-id") } });
+  expect(line).toMatchObject({ action: "import_handed_in", actorRole: "SECRETARY", detail: { importId: made.id } });
   expect(await faultsOf(made.id)).toEqual([]);
 });
 

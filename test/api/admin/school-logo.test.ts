@@ -13,8 +13,8 @@ import { getAppToken } from "../../support/token.ts";
 hashAllQuickly();
 const service = await startService();
 const make = makeMakers(service.db);
-const school = await make.school();
-const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+const [school, printing] = [await make.school(), await make.school()];
+const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school, printing] });
 const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
 const path = `/schools/${school}/logo`;
 const put = (body: Buffer, type = "image/png", of = path) =>
@@ -49,8 +49,8 @@ test("a school gets a logo, has it replaced and removed, each with an audit line
   expect(refusalOf(await admin.call("DELETE", path, { headers }))).toEqual(stale);
   for (let times = 0; times < 2; times++) expect((await admin.call("DELETE", path)).status).toBe(204);
   expect((await read()).status).toBe(404);
-  const action = { startsWith: "school_logo_" };
-  const lines = await service.db.prisma.audit.findMany({ where: { action }, orderBy: { id: "asc" } });
+  const where = { action: { startsWith: "school_logo_" }, schoolId: school };
+  const lines = await service.db.prisma.audit.findMany({ where, orderBy: { id: "asc" } });
   const [png, later] = hashes;
   const actor = { actorId: `app:${admin.app.clientId}`, actorRole: "SCHOOL_ADMIN", schoolId: school };
   expect(lines).toMatchObject([
@@ -114,23 +114,24 @@ test("the logo of a school is deleted with it", async () => {
 });
 
 test("cards are printed with the logo of their school, and without one as before", async () => {
-  const group = await make.group({ school });
-  await make.person({ school, groups: [group], role: "STUDENT" });
+  const group = await make.group({ school: printing });
+  await make.person({ school: printing, groups: [group] });
+  const logo = `/schools/${printing}/logo`;
   const listImages = async () => {
     const body = { groupId: group, newPasswords: true, withQr: false };
-    const made = await admin.call("POST", `/schools/${school}/login-cards`, { body });
+    const made = await admin.call("POST", `/schools/${printing}/login-cards`, { body });
     const { printId } = made.body as { printId: string };
     const token = await getAppToken(service, admin.app, ["admin:write"]);
-    const printed = await fetch(`${service.url}${api}/schools/${school}/login-cards/prints/${printId}`, {
+    const printed = await fetch(`${service.url}${api}/schools/${printing}/login-cards/prints/${printId}`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },
     });
     return listPdfImages(Buffer.from(await printed.arrayBuffer()));
   };
-  await put(jpeg);
+  await put(jpeg, "image/jpeg", logo);
   expect(await listImages()).toEqual([expect.stringMatching(/ image +8 +6 +rgb .* jpeg /)]);
-  await put(makePng());
+  await put(makePng(), "image/png", logo);
   expect(await listImages()).toEqual([expect.stringMatching(/ image +8 +6 +rgb .* image /)]);
-  await admin.call("DELETE", path);
+  await admin.call("DELETE", logo);
   expect(await listImages()).toEqual([]);
 });

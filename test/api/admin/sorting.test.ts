@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { makeStaff, refusalOf, readPages } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
@@ -19,6 +19,7 @@ const readAll = async (path: string): Promise<Row[]> =>
 const named = (rows: Row[]) => rows.map(({ name }) => name);
 
 test("schools and apps come by name, groups in the order of classes, and backwards", async () => {
+  const school = await make.school();
   for (const name of ["10c", "Mathe 10", "E1", "5a", "Mathe 5", "7b"]) await make.group({ school, name });
   for (const name of ["Äpfel", "Zebra", "Bilder"]) await make.app({ name });
   for (const path of ["/schools", "/apps", `/groups?school=${school}`]) {
@@ -68,7 +69,8 @@ test("people come by name, age of the record and last sign-in, both ways; by tim
       expect([sort, await sorted("&order=desc")]).toEqual([sort, ids.toReversed()]);
     }
   }
-  expect((await readAll("/people?order=desc")).map(({ id }) => id)).toEqual(expected.name.toReversed());
+  const everybody = (await readAll("/people?order=desc")).map(({ id }) => id as string);
+  expect(everybody.filter((id) => people.includes(id))).toEqual(expected.name.toReversed());
   for (const sort of ["createdAt", "lastSignIn&order=desc"])
     expect(refusalOf(await operator.call("GET", `/people?sort=${sort}`))).toEqual([400, "invalid_request"]);
 });
@@ -90,11 +92,11 @@ test("a cursor of one order is none of another", async () => {
   expect((await operator.call("GET", `/schools?limit=1&cursor=${cursor}&order=asc`)).status).toBe(200);
 });
 
-test("the people of all schools are read in their order from an index", async () => {
-  const { pool } = service.db;
-  await make.people({ school, count: 5_000 });
-  await pool.query("ANALYZE person");
-  const { rows } = await pool.query<{ "QUERY PLAN": string }>(
+test("the people of all schools can be read in their order from an index", async () => {
+  const client = await service.db.pool.connect();
+  onTestFinished(() => client.release(true));
+  await client.query("SET enable_seqscan = off; SET enable_sort = off");
+  const { rows } = await client.query<{ "QUERY PLAN": string }>(
     "EXPLAIN SELECT id FROM person p WHERE (NULL::uuid IS NULL) ORDER BY p.sort_key, p.id LIMIT 101",
   );
   expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("person_sort_key_id_idx");

@@ -30,10 +30,10 @@ const pupil = async (sourceSystemIdentifier: string, at: SchoolId = school): Pro
   await giveLogin(db, personId);
   return personId;
 };
-const comeIn = (account: string, claims: Record<string, unknown>) => {
+const comeIn = (account: string, claims: Record<string, unknown>, by = connection) => {
   provider.account = account;
   provider.claims[account] = claims;
-  return party.codeOf(party.signIn(provider, connection));
+  return party.codeOf(party.signIn(provider, by));
 };
 const read = async <T>(of: string, { call } = admin): Promise<T> => {
   const { status, body } = await call("GET", of);
@@ -46,8 +46,8 @@ const links = () => read<Schemas["UpstreamLink"][]>(`${path}/links`);
 test("a school sees whom the rule linked, and unlinks them; their page says by which login they come", async () => {
   const personId = await pupil("linked-1");
   expect(await comeIn("account-linked", { employee_id: "linked-1" })).toBe("signed_in");
-  expect(await links()).toMatchObject([
-    { personId, name, subject: "account-linked", issuer: provider.issuer, linkedBy: "RULE" },
+  expect((await links()).filter((link) => link.personId === personId)).toMatchObject([
+    { name, subject: "account-linked", issuer: provider.issuer, linkedBy: "RULE" },
   ]);
   const ofPerson = `/people/${personId}/upstream-links`;
   const now = clock().toISOString();
@@ -62,7 +62,7 @@ test("a school sees whom the rule linked, and unlinks them; their page says by w
   expect(refusalOf(await stranger.call("GET", ofPerson))).toEqual([404, "person_not_found"]);
   expect(refusalOf(await stranger.call("DELETE", `${ofPerson}/${connection}`))).toEqual([404, "person_not_found"]);
   expect((await admin.call("DELETE", `${ofPerson}/${connection}`)).status).toBe(204);
-  expect([await links(), await read(ofPerson)]).toEqual([[], []]);
+  expect(await read(ofPerson)).toEqual([]);
   expect(await db.prisma.upstreamSession.count({ where: { personId, endedAt: null } })).toBe(0);
   expect(refusalOf(await admin.call("DELETE", `${ofPerson}/${connection}`))).toEqual([404, "upstream_link_not_found"]);
   const lines = await db.prisma.audit.findMany({ where: { personId, action: "upstream_unlinked" } });
@@ -85,7 +85,8 @@ test("people see and unlink their own school login without a staff role, and nob
   expect(refusalOf(await call("GET", foreign))).toEqual([403, "role_forbids"]);
   expect(refusalOf(await call("DELETE", `${foreign}/${connection}`))).toEqual([403, "role_forbids"]);
   expect((await call("DELETE", `${own}/${connection}`)).status).toBe(204);
-  expect((await links()).map((link) => link.personId)).toEqual([otherPupil]);
+  const linked = (await links()).map((link) => link.personId);
+  expect([linked.includes(personId), linked.includes(otherPupil)]).toEqual([false, true]);
 });
 
 test("a refused account is on the list of the school with what came, and is linked by hand or dismissed", async () => {
@@ -197,6 +198,8 @@ test("Today names logins that fail, secrets that expire, refusals and emergencie
 });
 
 test("no app sees an invented account before the school accepts it, and then it signs in", async () => {
+  const school = await make.school();
+  const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   const app = await make.app({ scopes: ["users:read", "people:read"] });
   await make.grant({ app: app.clientId, school, sync: true });
   const token = await getAppToken(service, app, ["users:read"]);
@@ -205,22 +208,26 @@ test("no app sees an invented account before the school accepts it, and then it 
     const response = await fetch(`${service.url}/idm/ep/v1/schools/${school}/users`, { headers });
     return ((await response.json()) as { id: string; name: object }[]).map(({ id }) => id);
   };
-  await db.prisma.upstreamConnection.update({ where: { id: connection }, data: { createsGuests: true } });
+  const guests = await party.connect(provider, school, { createsGuests: true });
   const before = await readUsers();
   const invented = ["Ada", "Bo", "Kim"].map((given_name) => ({
     employee_id: given_name,
     given_name,
     family_name: "X",
   }));
-  for (const claims of invented) expect(await comeIn(`guest-${claims.given_name}`, claims)).toBe("WAITS_FOR_STAFF");
+  for (const claims of invented)
+    expect(await comeIn(`guest-${claims.given_name}`, claims, guests)).toBe("WAITS_FOR_STAFF");
   expect(await readUsers()).toEqual(before);
   const events = () => db.prisma.appEvent.count({ where: { clientId: app.clientId } });
   const told = await events();
-  const waiting = await read<Schemas["UpstreamRefusal"][]>(`${path}/refusals?code=WAITS_FOR_STAFF`);
+  const waiting = await read<Schemas["UpstreamRefusal"][]>(
+    `/upstream-connections/${guests}/refusals?code=WAITS_FOR_STAFF`,
+    admin,
+  );
   expect(waiting.map(({ displayName }) => displayName).sort()).toEqual(["Ada X", "Bo X", "Kim X"]);
   const idOf = (name: string) => waiting.find(({ displayName }) => displayName === name)!.id;
   const accept = (names: string[], { call } = admin, more: string[] = []) =>
-    call("POST", `${path}/guests`, { body: { refusalIds: [...names.map(idOf), ...more] } });
+    call("POST", `/upstream-connections/${guests}/guests`, { body: { refusalIds: [...names.map(idOf), ...more] } });
   expect(refusalOf(await accept(["Ada X"], stranger))).toEqual([404, "upstream_connection_not_found"]);
   expect(refusalOf(await accept(["Ada X"], admin, [connection]))).toEqual([404, "upstream_refusal_not_found"]);
   expect([await readUsers(), await events()]).toEqual([before, told]);
@@ -229,8 +236,8 @@ test("no app sees an invented account before the school accepts it, and then it 
   const { personIds } = accepted.body as Schemas["UpstreamGuests"];
   expect((await readUsers()).sort()).toEqual([...before, ...personIds].sort());
   expect(refusalOf(await accept(["Ada X"]))).toEqual([404, "upstream_refusal_not_found"]);
-  expect(await comeIn("guest-Ada", invented[0]!)).toBe("signed_in");
-  expect(await comeIn("guest-Kim", invented[2]!)).toBe("WAITS_FOR_STAFF");
+  expect(await comeIn("guest-Ada", invented[0]!, guests)).toBe("signed_in");
+  expect(await comeIn("guest-Kim", invented[2]!, guests)).toBe("WAITS_FOR_STAFF");
   const lines = await db.prisma.audit.findMany({ where: { action: "upstream_guest_created", schoolId: school } });
   expect(lines.map(({ actorRole, personId }) => [actorRole, personId]).sort()).toEqual(
     personIds.map((id) => ["SCHOOL_ADMIN", id]).sort(),

@@ -58,6 +58,7 @@ const readAll = async (world: World, all: string[]) =>
 const world = await startWorld();
 
 test("a roster without changes is a new reading of the source and leaves one row; one with changes is told with them", async () => {
+  const world = await startWorld();
   const { inside, overall } = await paths(world);
   const all = [...inside, ...overall];
   const before = await Promise.all(all.map((path) => world.read(path)));

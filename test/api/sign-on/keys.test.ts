@@ -1,5 +1,5 @@
 import { createLocalJWKSet, decodeProtectedHeader, importJWK, type JSONWebKeySet, jwtVerify } from "jose";
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { deleteApp, updateApp } from "../../../src/access/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
@@ -7,9 +7,12 @@ import { forgetApp, makeNextKeys, rotateSigningKeysIn } from "../../../src/sign-
 import { testDatabase } from "../../support/database.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { askFor, getAppToken, getUserTokens, type TestApp } from "../../support/token.ts";
-import { startWorld } from "./world.ts";
+import { makeWorld, type World } from "./world.ts";
 
-const world = startWorld();
+let world: World;
+beforeEach(async () => {
+  world = await makeWorld();
+});
 const rs256 = ["RS256", "RS256"];
 const idTokenSeconds = 3600;
 const skewSeconds = 600;
@@ -178,14 +181,11 @@ test("processes that start at once on an empty database share keys, sessions and
   expect(kids.map(({ rows }) => rows[0]?.count)).toEqual([6, 6, 6]);
 });
 
-test("private keys are not readable in the database", async () => {
+test("private keys are not readable in the database, and at start another encryption key is refused, with what to do", async () => {
   const { rows } = await world.service.db.pool.query<{ row: string }>(
     "SELECT to_jsonb(k)::text || encode(encrypted_private, 'escape') AS row FROM signing_key k",
   );
   for (const { row } of rows) expect(row).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
-});
-
-test("another encryption key than the one used before is refused at start, with what to do", async () => {
   const env = { ENCRYPTION_KEYS: Buffer.alloc(32, "another key").toString("base64") };
   await expect(startService({ db: world.service.db, env })).rejects.toThrow(/ENCRYPTION_KEYS/);
 });

@@ -19,18 +19,21 @@ export type World = {
 /** Starts the service once for a test file. */
 export function startWorld(env: Record<string, string> = {}, clock = makeTestClock()): World {
   const world = {} as World;
-  beforeAll(async () => {
-    const service = await startService({ env, clock });
-    const make = makeMakers(service.db);
-    const school = await make.school();
-    const pupil = await make.person({ school });
-    const login = await giveLogin(service.db, pupil);
-    const app = async (wishes: Partial<NewApp> = {}) => {
-      const made = await make.app(wishes);
-      await make.grant({ app: made.clientId, school });
-      return made;
-    };
-    Object.assign(world, { service, make, school, pupil, login, app });
-  });
+  beforeAll(async () => void Object.assign(world, await makeWorld(env, clock)));
   return world;
+}
+
+/** Starts a service with a database of its own. */
+export async function makeWorld(env: Record<string, string> = {}, clock = makeTestClock()): Promise<World> {
+  const service = await startService({ env, clock });
+  const make = makeMakers(service.db);
+  const school = await make.school();
+  const pupil = await make.person({ school });
+  const login = await giveLogin(service.db, pupil);
+  const app = async (wishes: Partial<NewApp> = {}) => {
+    const made = await make.app(wishes);
+    await make.grant({ app: made.clientId, school });
+    return made;
+  };
+  return { service, make, school, pupil, login, app };
 }

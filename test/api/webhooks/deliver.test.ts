@@ -10,7 +10,10 @@ let clientId: string;
 
 const world = await startWebhooks();
 const receiver = await startReceiver();
+const start = world.clock();
 beforeEach(async () => {
+  world.clock.set(start);
+  await world.db.pool.query("DELETE FROM webhook_endpoint");
   clientId = await world.app();
   receiver.received.length = 0;
   receiver.script(answer(204));

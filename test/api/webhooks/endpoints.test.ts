@@ -142,6 +142,7 @@ test("in the overlap of a rotation both secrets verify webhook-signature and the
 
 test("secrets are opened after they were encrypted anew with another key", async () => {
   const other = Buffer.from("another key for tests, 32 bytes!");
+  await world.endpoint({ clientId, url: receiver.url });
   const count = await withTransaction(world.db, (tx) => reEncryptWebhookSecrets(tx, [other, ...keys]));
   expect(count).toBeGreaterThan(0);
   await expect(withTransaction(world.db, (tx) => reEncryptWebhookSecrets(tx, keys))).rejects.toThrow(

@@ -11,7 +11,10 @@ let endpoint: { id: string; secret: string };
 
 const world = await startWebhooks({ settings: { retrySeconds: [5] } });
 const receiver = await startReceiver();
+const start = world.clock();
 beforeEach(async () => {
+  world.clock.set(start);
+  await world.db.pool.query("DELETE FROM webhook_endpoint");
   clientId = await world.app();
   endpoint = await world.endpoint({ clientId, url: receiver.url });
   receiver.received.length = 0;

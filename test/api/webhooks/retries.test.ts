@@ -17,6 +17,7 @@ const disableAfterDays = 0.5;
 const world = await startWebhooks({ log, settings: { disableAfterDays } });
 const receiver = await startReceiver();
 beforeEach(async () => {
+  await world.db.pool.query("DELETE FROM webhook_endpoint");
   clientId = await world.app();
   receiver.received.length = 0;
   receiver.script(answer(204));
