@@ -85,7 +85,7 @@ function readTexts(options: Readonly<Record<string, unknown>>): Pick<AllProperti
 }
 
 function readNewSchool(options: OptionsOf<typeof creation>): Schemas["SchoolInput"] {
-  const { street, addition, zip, city, country, state } = options;
+  const { street, addition, zip, city, country = "DE", state } = options;
   return makeBody<Schemas["SchoolInput"]>({
     ...readTexts(options),
     address: makeBody<Schemas["SchoolAddressInput"]>({

@@ -2,9 +2,11 @@ import { writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { commands, makeLocal, runCommandLine } from "../../src/cli/index.ts";
+import { connectLocal } from "../../src/cli/local/connect.ts";
 import type { Local, OpenMachine } from "../../src/cli/local/machine.ts";
 import { readConfig } from "../../src/config/index.ts";
 import { readRemoteSettings } from "../../src/config/remote.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 import { atFileEnd } from "../support/file-end.ts";
 
 type Ended = { code: number | null; out: string; err: string };
@@ -12,11 +14,11 @@ type Run = (args: readonly string[]) => Promise<Ended>;
 
 /**
  * The command line in this process; with `answer`, somebody at a terminal who gives it. A database that the environment
- * names is opened once, for all commands.
+ * names is opened once, for all commands, which go by the clock, or else by the machine's.
  */
-export function runHere(env: Record<string, string>, answer?: string): Run {
+export function runHere(env: Record<string, string>, answer?: string, clock?: Clock): Run {
   const local = makeLocal(async () => readConfig(env));
-  return makeRun(env, env["DATABASE_URL"] === undefined ? local : keepOpen(local), answer);
+  return makeRun(env, env["DATABASE_URL"] === undefined ? local : keepOpen(local, clock), answer);
 }
 
 function makeRun(env: Record<string, string>, local: Local, answer?: string): Run {
@@ -38,15 +40,20 @@ function makeRun(env: Record<string, string>, local: Local, answer?: string): Ru
 }
 
 /** Opening a database and loading its client takes longer than most commands. */
-function keepOpen(local: Local): Local {
+function keepOpen(local: Local, clock?: Clock): Local {
   let kept: OpenMachine | undefined;
-  let api: ReturnType<OpenMachine["connect"]> | undefined;
-  atFileEnd(() => kept?.close());
+  let client: ReturnType<typeof connectLocal> | undefined;
+  atFileEnd(async () => {
+    await client?.close();
+    await kept?.close();
+  });
   return {
     ...local,
     open: async (screen) => {
-      const { machine, connect } = (kept ??= await local.open(screen));
-      return { machine: { ...machine, ...screen }, connect: () => (api ??= connect()), close: async () => undefined };
+      kept ??= await local.open(screen);
+      const origin = () => ({ at: clock!(), actorId: "command-line" });
+      const machine = { ...kept.machine, ...screen, ...(clock !== undefined && { clock, origin }) };
+      return { machine, connect: async () => (client ??= connectLocal(machine)).api, close: async () => undefined };
     },
   };
 }

@@ -32,7 +32,7 @@ export async function makeRemoteWorld(wishes: Parameters<typeof startService>[0]
     ...["login", service.url, "--client-id", app.clientId, "--name", "it"],
   ]);
   expect(login).toMatchObject({ code: 0, err: "" });
-  const [here, there] = [runHere(beside), runHere(afar)];
+  const [here, there] = [runHere(beside, undefined, service.clock), runHere(afar)];
   return {
     service,
     app,

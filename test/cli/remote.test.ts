@@ -106,6 +106,10 @@ test("what cannot be undone is asked about, with the address", async () => {
 
 test("what runs beside the database only says so, and does nothing", async () => {
   expect(await remote.refusal("migrate")).toMatchObject({ exitCode: 3, code: "beside_only" });
+  expect(await there(["staff", "list", "--with-ended"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--with-ended works only on the local database, not on a remote service."),
+  });
   expect((await there(["import", "template"])).out).toBe((await here(["import", "template"])).out);
 });
 
@@ -146,6 +150,7 @@ test("a command prints the same beside the database and from another machine", a
 test("signing keys are replaced from either, and new ones only with --force", async () => {
   type Active = { active: { algorithm: string; kid: string }[] };
   const algorithms = ({ active }: Active) => active.map(({ algorithm }) => algorithm).sort();
+  service.clock.forwardSeconds(90 * 86_400);
   const wanted = await local.ask<Active>("rotate-signing-keys");
   for (const who of [local, remote])
     expect(await who.refusal("rotate-signing-keys")).toMatchObject({ exitCode: 3, code: "signing_key_too_new" });

@@ -9,11 +9,11 @@ import { getUserTokens, giveLogin } from "../support/token.ts";
 import { makeRemoteWorld } from "./remote-world.ts";
 
 /*
- * A transcript is a text file: what is typed on a machine that is logged in to the service, and what is printed.
+ * A transcript is a text file: what is typed beside the database, and what is printed.
  * `name=$ …` types a command and calls the first id that it prints `$name`; `% name` runs a job. A code that is not 0
  * stands behind the output. `npx vitest run test/cli/transcripts.test.ts -u` writes what is printed now.
  */
-const { service, there, make } = await makeRemoteWorld({
+const { service, here, make } = await makeRemoteWorld({
   env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
 });
 
@@ -178,7 +178,7 @@ async function typeAgain(transcript: string, values: Record<string, string>): Pr
     const args = wordsOf(command).map((word) => word.replaceAll(/\$(\w+)/g, (_, of: string) => values[of] ?? of));
     // What is listed by its time has an order.
     service.clock.forwardSeconds(1);
-    const { code, out, err } = await there(args);
+    const { code, out, err } = await here(args);
     if (name !== "") values[name] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(out)![0];
     const shown = err.replace(/^At http.*:\n/, "").replace(code === 2 ? /\n\n[^]*/ : "", "") + out;
     if (shown !== "")

@@ -242,8 +242,8 @@ test("who moves to another school of the same files is not missing where the sha
     pid,
     personenkontexte: [{ organisation: { kennung: at.officialId }, rolle: "LERN", gruppen: [] }],
   });
-  await run(JSON.stringify([record("first", a), record("mover", b), record("leaver", b), record("stayer", b)]));
-  const seen = await preview(JSON.stringify([record("first", a), record("mover", a), record("stayer", b)]));
+  await run(JSON.stringify([record("first", a), record("changer", b), record("leaver", b), record("stayer", b)]));
+  const seen = await preview(JSON.stringify([record("first", a), record("changer", a), record("stayer", b)]));
   expect(seen.schools).toMatchObject([
     { id: a.school },
     { id: b.school, state: "READY", counts: { people: { removed: 1 }, before: { people: 3 } } },

