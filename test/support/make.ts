@@ -142,7 +142,9 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
     groups = [],
   }: GrantWishes): Promise<void> => {
     const audience = typeof signOn === "string" ? ({ kind: signOn } as SignOnAudience) : signOn;
-    return inChange((change) => setGrant(change, { clientId, schoolId, signOn: audience, sync, syncedGroups: groups }));
+    return inChange((change) =>
+      setGrant(touchFew(change), { clientId, schoolId, signOn: audience, sync, syncedGroups: groups }),
+    );
   };
 
   /** The attributes that the school switches off for the app. */
@@ -213,6 +215,21 @@ async function putIntoGroup(change: Change, membership: NewMembership): Promise<
   await addMembership(change, membership);
   if (rowCount === 1) await deleteGroup(change, { groupId });
 }
+
+/** Touches the few records of a school one by one, which takes a tenth of the time that whole schools take. */
+const touchFew = (change: Change): Change => ({
+  ...change,
+  async touchSchool(schoolId, clientId) {
+    const { rows } = await change.tx.query<{ groups: GroupId[]; people: PersonId[] }>(
+      `SELECT ARRAY(SELECT id FROM "group" WHERE school_id = $1) AS groups,
+       ARRAY(SELECT person_id FROM affiliation WHERE school_id = $1) AS people`,
+      [schoolId],
+    );
+    const { groups, people } = rows[0]!;
+    if (groups.length + people.length > 100) return change.touchSchool(schoolId, clientId);
+    await change.touch({ schools: [schoolId], groups, people });
+  },
+});
 
 const chunk = 20_000;
 const firstNames = ["Ada Marie", "Bo Emil", "Cem", "Dana Luise", "Elif", "Finn Ole", "Änne", "Øyvind", "Łucja", "Zoë"];
