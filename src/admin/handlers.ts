@@ -2,10 +2,15 @@ import type { AdminHandler, OperationId } from "./handler.ts";
 
 type Loaders<Id extends OperationId> = { [Handled in Id]: () => Promise<AdminHandler<Handled>> };
 
-const handlersIn = <Id extends OperationId>(
+function handlersIn<Id extends OperationId>(
   load: () => Promise<{ [Handled in Id]: AdminHandler<Handled> }>,
   ...ids: Id[]
-) => Object.fromEntries(ids.map((id) => [id, async () => (await load())[id]])) as unknown as Loaders<Id>;
+): Loaders<Id> {
+  let loading: ReturnType<typeof load> | undefined;
+  return Object.fromEntries(
+    ids.map((id) => [id, async () => (await (loading ??= load()))[id]]),
+  ) as unknown as Loaders<Id>;
+}
 
 /** Loads the handler of each operation; a program that calls one operation loads no others. */
 const handlers: Loaders<OperationId> = {

@@ -4,6 +4,7 @@ import { openDatabase } from "../../src/platform/database/db.ts";
 import type { OpenDb } from "../../src/platform/database/db.ts";
 import type { DatabaseShares } from "../../src/platform/database/shares.ts";
 import { atFileEnd, empty } from "./file-end.ts";
+import { openKeptPrisma } from "./kept-prisma.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
 import { onServer, withDatabase } from "./test-server.ts";
 
@@ -15,7 +16,7 @@ export type TestDatabase = OpenDb & { url: string };
  */
 export async function testDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(inject("databaseServer").template);
-  const db = openDatabase({ url, ...options });
+  const db = openDatabase({ url, ...options, openPrisma: openKeptPrisma });
   refuseSecondConnections(db.pool);
   atFileEnd(async () => {
     await db.close();

@@ -11,6 +11,7 @@ import { makeProxy } from "../proxy/proxy.ts";
 import { testDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
 import { atFileEnd, empty } from "./file-end.ts";
+import { openKeptPrisma } from "./kept-prisma.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
 import { failureLog } from "./service-failures.ts";
 
@@ -72,7 +73,15 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const config = settlePort(given, server.port);
   const { databaseReplicaUrl: replicaUrl, databaseReplicaMaxAgeSeconds: replicaMaxAgeSeconds } = config;
   const { databasePoolSize: poolSize, role, importConnectionsFor: importsAtOnce } = config;
-  const shares = openShares({ url: db.url, replicaUrl, replicaMaxAgeSeconds, poolSize, role, importsAtOnce });
+  const shares = openShares({
+    url: db.url,
+    replicaUrl,
+    replicaMaxAgeSeconds,
+    poolSize,
+    role,
+    importsAtOnce,
+    openPrisma: openKeptPrisma,
+  });
   Object.values(poolsOf(shares)).forEach(refuseSecondConnections);
   const app = await makeApp(config, {
     clock,

@@ -39,19 +39,27 @@ export type DatabaseOptions = {
   isReplica?: boolean | undefined;
   silence?: Partial<SilenceLimits> | undefined;
   onConnectionError?: ((error: Error) => void) | undefined;
+  openPrisma?: ((pool: pg.Pool) => OpenPrisma) | undefined;
+};
+
+export type OpenPrisma = { prisma: PrismaClient; close(): Promise<void> };
+
+const openOwnPrisma = (pool: pg.Pool): OpenPrisma => {
+  const prisma = makePrisma(pool);
+  return { prisma, close: () => prisma.$disconnect() };
 };
 
 export function openDatabase(options: DatabaseOptions): OpenDb {
   const pool = makePool(options);
-  let prisma: PrismaClient | undefined;
+  let opened: OpenPrisma | undefined;
   return {
     pool,
-    // On first use: few processes need the records of every share, and a client takes 25 ms and 5 MB.
+    // On first use: few processes need the records of every share, and a client takes 60 ms and 5 MB.
     get prisma() {
-      return (prisma ??= makePrisma(pool));
+      return (opened ??= (options.openPrisma ?? openOwnPrisma)(pool)).prisma;
     },
     async close() {
-      await closePool(pool, async () => prisma?.$disconnect());
+      await closePool(pool, async () => opened?.close());
     },
   };
 }

@@ -1,0 +1,41 @@
+import type pg from "pg";
+import type { PrismaClient } from "../../generated/prisma/client.ts";
+import type { OpenPrisma } from "../../src/platform/database/db.ts";
+import { makePrisma } from "../../src/platform/database/prisma.ts";
+
+type Kept = { prisma: PrismaClient; use(pool: pg.Pool): void };
+
+const unused: Kept[] = [];
+
+/**
+ * A client for this pool. Making one takes as long as ten requests, so that a client goes on with the pool of the next
+ * database when its own is closed.
+ */
+export function openKeptPrisma(pool: pg.Pool): OpenPrisma {
+  const kept = unused.pop() ?? make(pool);
+  kept.use(pool);
+  let isClosed = false;
+  const prisma = new Proxy(kept.prisma, {
+    get(client, key): unknown {
+      if (isClosed) throw new Error("the database of this client is closed");
+      return Reflect.get(client, key);
+    },
+  });
+  const close = () => {
+    isClosed = true;
+    unused.push(kept);
+    return Promise.resolve();
+  };
+  return { prisma, close };
+}
+
+function make(first: pg.Pool): Kept {
+  let pool = first;
+  const current = new Proxy(first, {
+    get(_, key): unknown {
+      const value: unknown = Reflect.get(pool, key);
+      return typeof value === "function" ? (value as (...given: unknown[]) => unknown).bind(pool) : value;
+    },
+  });
+  return { prisma: makePrisma(current), use: (next) => void (pool = next) };
+}
