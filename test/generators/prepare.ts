@@ -59,4 +59,5 @@ await cp(join(here, "settings"), folder, { recursive: true });
 await install();
 await generate();
 await rm(join(folder, "dist"), { recursive: true, force: true });
-await tool("tsc", ["-p", "."]);
+// The generators bring a compiler that takes three times as long.
+await runThere(process.execPath, [join(here, "../../node_modules/typescript-7/bin/tsc"), "-p", ".", "--checkers", "1"]);

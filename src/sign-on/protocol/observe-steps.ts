@@ -37,7 +37,7 @@ const shorten = (...parts: unknown[]): string => hash("sha256", JSON.stringify(p
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 const requestIdOf = ({ res }: KoaContextWithOIDC): string =>
-  textOf(((res as Partial<Response>).locals ?? {})["requestId"]) ?? "";
+  textOf((res as Partial<Response>).locals?.["requestId"]) ?? "";
 
 function attemptOf(ctx: KoaContextWithOIDC): string {
   const { rat, state, nonce, code_challenge: challenge } = (ctx.oidc.params ?? {}) as Record<string, unknown>;
