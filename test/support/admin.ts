@@ -5,7 +5,7 @@ import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";
 import { makeMakers } from "./make.ts";
 import type { TestService } from "./service.ts";
 import { giveRoleTo } from "./portal.ts";
-import { getAppToken, getUserTokens, giveLogin, type TestApp } from "./token.ts";
+import { getUserTokens, giveLogin, issueAppToken, type TestApp } from "./token.ts";
 
 export const admin = "/admin/v1";
 
@@ -81,7 +81,7 @@ export async function makeStaff(
       { giver: null, origin: { at } },
     ),
   );
-  return { app, call: makeAdminClient(service, await getAppToken(service, app, ["admin:read", "admin:write"])) };
+  return { app, call: makeAdminClient(service, await issueAppToken(service, app, ["admin:read", "admin:write"])) };
 }
 
 /** A teacher of the groups who signed in to an app, and their client. */

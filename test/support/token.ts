@@ -58,6 +58,24 @@ export async function getAppToken(service: Service, app: TestApp, scopes: readon
   return body.access_token;
 }
 
+/** A token in the app context as the token endpoint stores it: a fifth of the time of asking for it. */
+export async function issueAppToken(
+  { db, clock }: { db: Pick<Db, "pool">; clock: () => Date },
+  { clientId }: TestApp,
+  scopes: readonly ScopeName[],
+): Promise<string> {
+  const token = randomBytes(32).toString("base64url");
+  const iat = Math.floor(clock().getTime() / 1000);
+  const kind = "ClientCredentials";
+  const payload = { kind, jti: token, clientId, scope: wire(scopes), iat, exp: iat + 3600 };
+  const expiresAt = new Date((iat + 3600) * 1000);
+  await db.pool.query(
+    "INSERT INTO oidc_artifact (kind, id_hash, payload, client_id, expires_at) VALUES ($1, $2, $3, $4, $5)",
+    [kind, createHash("sha256").update(token).digest(), payload, clientId, expiresAt],
+  );
+  return token;
+}
+
 export type Wishes = { scopes?: readonly ScopeName[]; pkce?: boolean; params?: Record<string, string> };
 
 export type Asked = { address: string; verifier: string; state: string; nonce: string };
