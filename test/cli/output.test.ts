@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { testDatabase } from "../support/database.ts";
-import { runHere } from "./program.ts";
+import { makeOperator, runHere } from "./program.ts";
 
 const env = { DATABASE_URL: (await testDatabase()).url };
 const run = runHere(env);
@@ -21,4 +21,19 @@ test("a person at a terminal is asked: everything but yes changes nothing", asyn
 
 test("the removal of the database is asked about", async () => {
   expect(await run(["database", "remove"])).toMatchObject({ code: 2, err: expect.stringContaining("add --yes") });
+});
+
+test("the secret of an app is shown when it is made, and not again", async () => {
+  const { ask } = makeOperator(run);
+  const { clientId, clientSecret } = await ask("app", "create", "--name", "Geheim");
+  const asked = [
+    ["app", "show", clientId],
+    ["app", "list"],
+    ["app", "list", "--json"],
+  ];
+  for (const { out } of await Promise.all(asked.map(run))) {
+    expect(out).toContain(clientId);
+    expect(out).not.toContain(clientSecret);
+    expect(out.toLowerCase()).not.toContain("secrethash");
+  }
 });

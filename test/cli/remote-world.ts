@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { makeStaff } from "../support/admin.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { makeMakers } from "../support/make.ts";
+import { hashAllQuickly } from "../support/quick-hash.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { makeOperator, runHere } from "./program.ts";
 
@@ -22,6 +23,7 @@ const normal = (text: string): string =>
 
 /** A service, its database, and two command lines: one beside the database, one that is logged in to the service. */
 export async function makeRemoteWorld(wishes: Parameters<typeof startService>[0] = {}) {
+  hashAllQuickly();
   const service: TestService = await startService(wishes);
   const { app } = await makeStaff(service, "OPERATOR");
   const folder = await makeConfigFolder();

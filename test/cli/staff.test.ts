@@ -1,8 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
 import { makeMakers } from "../support/make.ts";
 import { testDatabase } from "../support/database.ts";
+import { hashAllQuickly } from "../support/quick-hash.ts";
 import { makeOperator, runHere } from "./program.ts";
 
+hashAllQuickly();
 const db = await testDatabase();
 const make = makeMakers(db);
 const run = runHere({ DATABASE_URL: db.url });

@@ -13,7 +13,7 @@ const options = {
   setPasswordHash: async () => undefined,
 };
 
-test("the demo world is loaded once, also when two processes start together", async () => {
+test("the demo world is loaded once, also when two processes start together, and missing staff are added to it", async () => {
   const db = await testDatabase();
   const loaded = await Promise.all([loadDemoWorld(db, options), loadDemoWorld(db, options)]);
   expect(loaded.sort()).toEqual([false, true]);
@@ -36,12 +36,7 @@ test("the demo world is loaded once, also when two processes start together", as
   expect(await group.findMany({ where: { status: "DELETED" }, select: { name: true } })).toEqual([
     { name: "Klasse 4b (Vorjahr)" },
   ]);
-});
-
-test("the staff are added once to a demo world without them", async () => {
-  const db = await testDatabase();
   const listStaff = () => db.prisma.staffRole.findMany({ orderBy: { role: "asc" } });
-  await loadDemoWorld(db, options);
   const staff = (await listStaff()).map(({ personId }) => personId!);
   await db.prisma.staffRole.deleteMany();
   await db.prisma.person.deleteMany({ where: { id: { in: staff } } });

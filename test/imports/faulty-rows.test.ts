@@ -128,7 +128,6 @@ test("nobody leaves and no group ends because of rows whose id is not known for 
     "an id that a spreadsheet rounded": await withRow("2,0E+0;student;Bo;Berg;5b;"),
     "a wrong date of birth, where ids are made of names": await withName("Berg;Bo;1. April;5b;;"),
     "no first name": await withName("Berg;;03.04.2014;5b;;"),
-    "no last name": await withName(";Bo;03.04.2014;5b;;"),
   };
   const one = { rows: { readable: 2, faulty: 1, withoutId: 1 }, removed: [0, 0, 0] };
   expect(found).toMatchObject({
@@ -286,10 +285,7 @@ const whole = (at: School) => [
   record(at, "4", "Lehr"),
 ];
 
-test.each([
-  ["of one line", 0],
-  ["of a line per value", 1],
-])("faulty records of a JSON file %s are left out: nobody of them leaves, others do", async (_, indent) => {
+test("faulty records of a JSON file are left out: nobody of them leaves, others do", async () => {
   const at = await makeSchool();
   await run(JSON.stringify(whole(at)));
   const [one, , , four] = whole(at);
@@ -300,7 +296,7 @@ test.each([
     four,
     record(at, "5", "Lern", "5c"),
   ];
-  const id = await leaveOut(JSON.stringify(changed, null, indent));
+  const id = await leaveOut(JSON.stringify(changed, null, 1));
   expect(await listFaultyRows(db, id, { limit: 9 })).toMatchObject([
     { line: 3, fields: ["2", "2", "Muster"], sourceId: "2", faults: [{ code: "unknown_role" }] },
   ]);
@@ -389,12 +385,10 @@ type Spoiled = [what: string, file: keyof Archive, from: RegExp, to: string, row
 /** A line of each archive that is wrong, the row that is then left out, and what goes with it. */
 const spoiled: Spoiled[] = [
   ["role", "users", /^2,(.*),student$/, "2,$1,wizard", "users.csv 2 2  unknown_role", { dependent: 1 }],
-  ["first name", "users", /^4,N4/, "4,", "users.csv 4 4  value_missing", { dependent: 1 }],
   ["organisation", "users", /^4,(.*),o,/, "4,$1,x,", "users.csv 4 4  unknown_org", { dependent: 1 }],
   ["role of 1.2", "roles", /^r4,(.*)student/, "r4,$1wizard", "roles.csv 4 4  unknown_role", { dependent: 2 }],
   ["no role", "roles", /^r4,.*/, "r5b,5,secondary,aide,o", "users.csv 4 4  role_missing", { dependent: 1 }],
   ["class name", "classes", /^b,5b/, "b,", "classes.csv 3  b value_missing", { dependent: 3 }],
-  ["class at no school", "classes", /^(b.*),o$/, "$1,x", "classes.csv 3  b unknown_org", { dependent: 3 }],
   ["role in class", "enrollments", /^(eb4.*),student/, "$1,wizard", "enrollments.csv 4 4 b unknown_role"],
   ["no such user", "enrollments", /^(eb4.*),4,/, "$1,99,", "enrollments.csv 4 99 b unknown_person", { members: 1 }],
   ["no such class", "enrollments", /^eb4,b/, "eb4,z", "enrollments.csv 4 4 z unknown_group", { members: 1 }],

@@ -208,22 +208,22 @@ const oneRoster = (
   });
 };
 
-test.each(["1.1", "1.2"] as const)(
-  "enrollments of a skipped guardian are skipped in any role, OneRoster %s",
-  async (version) => {
-    const there = codes["THERE"]!;
-    const extra = ["student", "guardian", "aide", "ext:visitor"]
-      .map((role, at) => `m${at},c-${there},${there},mum,${role}\n`)
-      .join("");
-    for (const guardian of ["guardian", "ext:parent", "Relative"]) {
-      const file = await oneRoster(version, { extra, guardian });
-      expect(await run(file)).toMatchObject({ state: "APPLIED", notes: { parents_and_guardians: 1 } });
-      expect(await readRoles(other)).toEqual({ ada: "STUDENT" });
-    }
-  },
-);
+test.each([
+  ["1.1", ["guardian", "Relative"]],
+  ["1.2", ["ext:parent"]],
+] as const)("enrollments of a skipped guardian are skipped in any role, OneRoster %s", async (version, guardians) => {
+  const there = codes["THERE"]!;
+  const extra = ["student", "guardian", "aide", "ext:visitor"]
+    .map((role, at) => `m${at},c-${there},${there},mum,${role}\n`)
+    .join("");
+  for (const guardian of guardians) {
+    const file = await oneRoster(version, { extra, guardian });
+    expect(await run(file)).toMatchObject({ state: "APPLIED", notes: { parents_and_guardians: 1 } });
+    expect(await readRoles(other)).toEqual({ ada: "STUDENT" });
+  }
+});
 
-test.each(["ext:club", "club", "Förderband"])("a class of the unknown type %s is another group", async (classType) => {
+test.each(["ext:club", "Förderband"])("a class of the unknown type %s is another group", async (classType) => {
   const there = codes["THERE"]!;
   await run(await oneRoster("1.1", { classType }));
   const { groups } = await readDirectory(db);

@@ -3,11 +3,11 @@ import { changeDirectory } from "../../src/access/index.ts";
 import { deletePerson, softDeletePerson, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { forgetPerson, giveUserNamesAtSchool, putSignInSettings, type UserNameRule } from "../../src/accounts/index.ts";
-import { setCredential, setLogin } from "../support/sign-ins.ts";
+import { setLogin } from "../support/sign-ins.ts";
 import { testDatabase } from "../support/database.ts";
 import { recordQueries } from "../support/explain.ts";
 import { makeMakers } from "../support/make.ts";
-import { makeImporter, now, origin, zip } from "./rosters.ts";
+import { makeImporter, origin, zip } from "./rosters.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -82,10 +82,10 @@ test("each school has its rule", async () => {
 test("people of one name get a user name each, also from two imports at the same time", async () => {
   const schools = [await make.school(), await make.school()];
   const roster =
-    header + Array.from({ length: 20 }, (_, n) => `${n};student;Ada;;Lovelace\n${n}x;student;P${n};;Q\n`).join("");
+    header + Array.from({ length: 6 }, (_, n) => `${n};student;Ada;;Lovelace\n${n}x;student;P${n};;Q\n`).join("");
   await Promise.all(schools.map((school) => run(roster, { school })));
   const names = (await Promise.all(schools.map(namesOf))).flat().filter((name) => name.startsWith("ada."));
-  const all = Array.from({ length: 40 }, (_, n) => `ada.lovelace${n === 0 ? "" : n + 1}`);
+  const all = Array.from({ length: 12 }, (_, n) => `ada.lovelace${n === 0 ? "" : n + 1}`);
   expect(names.toSorted()).toEqual(all.toSorted());
 });
 
@@ -117,7 +117,7 @@ test("numbers that were taken by hand are passed over", async () => {
   const school = await make.school();
   for (const username of ["kai.frei", "kai.frei3", "kai.frei4"]) {
     const personId = await make.person({ school: await make.school() });
-    await setCredential(db.pool, { personId, username, password: "geheim", now });
+    await setLogin(db, { personId, username, password: "geheim" }, origin);
   }
   await run(`${header}1;student;Kai;;Frei\n2;student;Kai;;Frei\n3;student;Kai;;Frei\n`, { school });
   expect(await namesOf(school)).toEqual(["kai.frei2", "kai.frei5", "kai.frei6"]);
@@ -166,9 +166,9 @@ test("OneRoster has user names too, also where roles are a file of their own", a
   expect(await namesOf(school)).toEqual(["due.zwei", "uno.eins"]);
 });
 
-test("hundreds of people get their names in a few statements", async () => {
+test("many people get their names in a few statements", async () => {
   const school = await make.school();
-  await run(header + Array.from({ length: 200 }, (_, n) => `${n};student;F${"abcdefghij"[n % 10]};;Z\n`).join(""), {
+  await run(header + Array.from({ length: 60 }, (_, n) => `${n};student;F${"abcdefghij"[n % 10]};;Z\n`).join(""), {
     school,
   });
   await db.pool.query("DELETE FROM credential WHERE person_id IN (SELECT id FROM person WHERE home_school_id = $1)", [
@@ -178,5 +178,5 @@ test("hundreds of people get their names in a few statements", async () => {
   const asked = await recordQueries(/./, async () => {
     count = await giveUserNamesAtSchool(db, { schoolId: school, findRosterNames: async () => new Map() }, origin);
   });
-  expect([count, asked.length < 20]).toEqual([200, true]);
+  expect([count, asked.length < 20]).toEqual([60, true]);
 });

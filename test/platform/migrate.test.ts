@@ -182,35 +182,3 @@ test("a migration that another tool left half done is refused", async () => {
   await client.query('UPDATE "_prisma_migrations" SET finished_at = NULL');
   await expect(applyMigrations(url, { say })).rejects.toThrow("was begun by another tool and did not finish");
 });
-
-test("webhook deliveries that waited before queues were kept: the first of each subject is due when it was", async () => {
-  const later = all.slice(all.indexOf("0006_webhook_queues"));
-  for (const name of later) rmSync(join(folder, name), { recursive: true });
-  const empty = await emptyDatabase();
-  await applyMigrations(empty, { say, folder });
-  const old = await connect(empty);
-  const [endpoint, one, other] = [
-    "00000000-0000-4000-8000-000000000000",
-    "00000000-0000-4000-8000-000000000001",
-    "00000000-0000-4000-8000-000000000002",
-  ];
-  const rows = [
-    [one, "DELIVERED"],
-    [one, "PENDING"],
-    [other, "PENDING"],
-    [one, "PENDING"],
-    [other, "FAILED"],
-  ];
-  for (const [n, [subject, state]] of rows.entries()) {
-    await old.query(
-      `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, state, next_attempt_at, created_at, finished_at)
-       VALUES (gen_random_uuid(), $1, 'person', $2, '{}', $3::webhook_delivery_state, $4, $4, CASE WHEN $3::text <> 'PENDING' THEN $4::timestamptz END)`,
-      [endpoint, subject, state, `2026-02-03T08:00:0${n}Z`],
-    );
-  }
-  await applyMigrations(empty, { say });
-  const { rows: due } = await old.query<{ due: number }>(
-    "SELECT extract(second FROM due_at)::int AS due FROM webhook_delivery ORDER BY id",
-  );
-  expect(due.map(({ due }) => due)).toEqual([null, 1, 2, null, null]);
-});

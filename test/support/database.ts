@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { inject, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/platform/database/db.ts";
 import type { OpenDb } from "../../src/platform/database/db.ts";
-import type { DatabaseShares } from "../../src/platform/database/shares.ts";
 import { atFileEnd, empty } from "./file-end.ts";
 import { openKeptPrisma } from "./kept-prisma.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
@@ -41,18 +40,4 @@ async function createDatabase(template: string): Promise<{ url: string; drop(): 
   // Half the CPU of the default, which writes each page of the template to the log.
   await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   return { url: withDatabase(serverUrl, name), drop: () => onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) };
-}
-
-/** One database in place of every share, for parts that are tested by themselves. */
-export function oneForAll(db: OpenDb): DatabaseShares {
-  return {
-    checks: db,
-    signOn: db,
-    tokens: db,
-    firstSignIns: db,
-    changes: db,
-    imports: db,
-    jobs: db,
-    reads: { pool: db.pool, canceller: db.pool, isReplica: false },
-  };
 }

@@ -52,7 +52,7 @@ export const untilImportWaits = (db: { pool: Pick<Db["pool"], "query"> }): Promi
  * Counts the sessions of others in this database that work or are in a transaction. The server may take a moment to
  * notice that a process is gone.
  */
-export async function countAround({ pool }: { pool: Pick<Db["pool"], "query"> }): Promise<number | null> {
+async function countAround({ pool }: { pool: Pick<Db["pool"], "query"> }): Promise<number | null> {
   const { rowCount } = await pool.query(
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (state LIKE 'idle in%' OR state = 'active')",
   );
