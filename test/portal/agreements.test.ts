@@ -8,16 +8,19 @@ const service = await startService({ env: { AGREEMENTS: "required" } });
 const make = makeMakers(service.db);
 const { prisma } = service.db;
 
-/** Somebody who looks after an app and runs a school. */
+const person = await makePortalUser(service, null);
+
+/** A school and an app of their own, which one person runs and looks after. */
 async function makeWorld() {
   const school = await make.school();
   const group = await make.group({ school, name: "5a" });
   await make.person({ school, groups: [group], name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" } });
   const { clientId } = await make.app({ name: "Lernapp", scopes: ["openid"], attributes: ["PERSON_NAME"] });
-  const { browser, personId } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const { browser, personId } = person;
+  await giveRoleTo(service, personId, "SCHOOL_ADMIN", { schoolIds: [school] });
   await giveRoleTo(service, personId, "PARTNER", { clientIds: [clientId] });
   const [ofPartner, ofSchool] = [`/partner/apps/${clientId}/agreement`, `/admin/schools/${school}/apps/${clientId}`];
-  return { school, group, clientId, browser, personId, ofPartner, ofSchool, agreement: `${ofSchool}/agreement` };
+  return { school, group, clientId, browser, ofPartner, ofSchool, agreement: `${ofSchool}/agreement` };
 }
 
 type World = Awaited<ReturnType<typeof makeWorld>>;

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
 import writeDocument, { type DataDocument } from "../../src/portal/people/data-document.ts";
 import { makeStaff } from "../support/admin.ts";
@@ -67,12 +67,16 @@ test("the pages of the letter are numbered, however long the name of the school 
     expect(page.trim().split("\n").at(-1)).toMatch(new RegExp(`Käthe-.* ${index + 1} ?/ ?${pages.length}$`));
 });
 
-test("the letter has no codes and ids, in both languages", async () => {
+const letters = {
+  de: [/Auskunft nach Artikel 15 DSGVO/, /Datenschutz-Aufsichtsbehörde für Niedersachsen/, /30 Tage lang/],
+  en: [/Art\. 15 GDPR/, /data protection authority for Lower Saxony/, /restored for 30 days/],
+};
+
+describe("the letter has no codes and ids", async () => {
   const { school, pupil, base } = await makePortalWorld(service);
   const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-  const german = [/Auskunft nach Artikel 15 DSGVO/, /Datenschutz-Aufsichtsbehörde für Niedersachsen/, /30 Tage lang/];
-  const english = [/Art\. 15 GDPR/, /data protection authority for Lower Saxony/, /restored for 30 days/];
-  for (const [language, parts] of Object.entries({ de: german, en: english })) {
+
+  test.each(Object.entries(letters))("in the language %s", async (language, parts) => {
     const page = await browser.open(`${base}/people/${pupil}/data?lang=${language}`);
     const token = /name="token" value="([^"]*)"/.exec(page.html)![1]!;
     const body = new URLSearchParams({ token });
@@ -84,7 +88,7 @@ test("the letter has no codes and ids, in both languages", async () => {
     expect(findCodes(text)).toEqual([]);
     // Names of the contract, such as firstCall or hasLogin.
     expect(text.match(/\b[a-z]+[A-Z]\w*|\{\{|undefined|\[object/g) ?? []).toEqual([]);
-  }
+  });
 });
 
 test("an overdue request is marked, and a day that cannot be is refused with what was typed", async () => {

@@ -91,7 +91,9 @@ test("a call answers what the app gets, without names of real people", async () 
 });
 
 test("with a sandbox the calls read its people, whole", async () => {
-  await partner.submit(await partner.open(`/partner/apps/${clientId}/sandbox`), "/sandbox");
+  const { clientId: app } = await make.app({ name: "Lernapp" });
+  const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [app] });
+  await browser.submit(await browser.open(`/partner/apps/${app}/sandbox`), "/sandbox");
   for (const [name, number, shown] of [
     ["people", 1, "&quot;name&quot;: null"],
     ["not-found", 1, "&quot;role&quot;: &quot;OTHER&quot;"],
@@ -100,8 +102,8 @@ test("with a sandbox the calls read its people, whole", async () => {
     ["not-found", 4, "Muster"],
     ["schulconnex-spelling", 1, "&quot;LERN&quot;"],
   ] as const) {
-    const page = await partner.open(`${docs}/${name}`);
-    const ran = await partner.submit(page, `/${name}/calls/${number}#answer-${number}`);
+    const page = await browser.open(`/partner/apps/${app}/docs/${name}`);
+    const ran = await browser.submit(page, `/${name}/calls/${number}#answer-${number}`);
     expect([name, number, answerOf(ran.html)]).toEqual([name, number, expect.stringContaining(shown)]);
   }
 });

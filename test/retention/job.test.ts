@@ -86,7 +86,8 @@ test("the school's value wins over the state's, and that over the service's, eac
     ofState: "2026-05-10",
     yearEnd: "2026-10-01",
   });
-  const lines = await db.prisma.audit.findMany({ where: { action: "person_soft_deleted" } });
+  const ofPeople = { action: "person_soft_deleted", personId: { in: Object.values(people) } } as const;
+  const lines = await db.prisma.audit.findMany({ where: ofPeople });
   expect(lines).toHaveLength(4);
   expect(lines[0]).toMatchObject({ actorId: "retention", detail: { reason: "retention", cause: "LEFT" } });
 });

@@ -4,6 +4,7 @@ import { changeDirectory, makePurgeJob, recordFirstSignIn, type ClientId } from 
 import { createPerson, leaveSchool, setHomeSchool, updatePerson, type PersonId } from "../../src/directory/index.ts";
 import { openDatabase, withTransaction } from "../../src/platform/database/db.ts";
 import { rememberSchool } from "../../src/sign-on/protocol/consent.ts";
+import { atFileEnd } from "../support/file-end.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers, refuseSecondConnections } from "../support/one-connection.ts";
 import { startService } from "../support/service.ts";
@@ -143,6 +144,7 @@ test("a first sign-in that waits keeps no connection and no lock", async () => {
 });
 
 const least = openDatabase({ url: db.url, poolSize: 1 });
+atFileEnd(() => least.close());
 waitWithoutEnd(least.pool);
 const { run, preview } = makeImporter(least);
 const header = "id;role;first_name;last_name;classes\n";
@@ -225,5 +227,3 @@ test("an import that lost its lease between two schools ends before the next one
     state: "READY",
   });
 });
-
-test("close the pool of one connection", () => least.close());

@@ -8,7 +8,7 @@ import { startService } from "../support/service.ts";
 import { giveLogin, type Login } from "../support/token.ts";
 import { untilWaiting } from "../support/waiting.ts";
 
-// Which operations a school where somebody is a guest gets no part of: test/admin/persons.txt.
+// Which operations a school where somebody is a guest gets no part of: test/admin/persons/.
 hashAllQuickly();
 const service = await startService();
 const { db } = service;

@@ -17,7 +17,7 @@ import { basic, getUserTokens, giveLogin, postToken, type Login, type TestApp } 
 // Two apps that may not read names read everything of the same people. Nothing that they hold says who is who.
 
 hashAllQuickly();
-const count = 60;
+const count = 40;
 const clock = makeTestClock();
 let service: TestService;
 let make: ReturnType<typeof makeMakers>;
@@ -170,7 +170,9 @@ test("nothing that two apps read of the same people is the same in both", async 
   await service.runJob("webhooks.deliver");
   for (const [n, { receiver }] of apps.entries())
     everything[n]!.push(
-      receiver.received.map(({ headers, body }) => ({ id: headers["webhook-id"], body: JSON.parse(body) as unknown })),
+      receiver.received
+        .filter(({ path }) => path === "/hook")
+        .map(({ headers, body }) => ({ id: headers["webhook-id"], body: JSON.parse(body) as unknown })),
     );
   const [held, others] = everything.map((one) => valuesOf(one).filter((value) => !isShared(value)));
   expect(held!.length).toBeGreaterThan(6 * count);
@@ -184,6 +186,7 @@ test("no order that both read gives people away", async () => {
   const { rows } = await service.db.pool.query<{ id: string; record_id: string }>(
     "SELECT id, record_id FROM pairwise_id WHERE record_id = person_id",
   );
+  const of = new Set<string>(people);
   const personOf = new Map(rows.map(({ id, record_id }) => [id, record_id]));
   for (const path of [
     `${idm}/schools/${school}/users`,
@@ -194,7 +197,7 @@ test("no order that both read gives people away", async () => {
     const orders = [];
     for (const { read } of apps) {
       const body = (await read(path)).body as { id?: string; pid?: string }[];
-      orders.push(body.map(({ id, pid }) => personOf.get(id ?? pid!)));
+      orders.push(body.map(({ id, pid }) => personOf.get(id ?? pid!)!).filter((person) => of.has(person)));
     }
     const [held, others] = orders;
     expect(new Set(held)).toEqual(new Set(others));

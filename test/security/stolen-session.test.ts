@@ -48,6 +48,7 @@ const linesOf = (personId: string) =>
 
 test("a stolen cookie from another browser gets nowhere", async () => {
   const { browser, personId } = await makeVictim();
+  lines.length = 0;
   const stolen = browser.cookies().filter(({ name }) => /^_session(\.sig)?$/.test(name));
   expect(stolen).toHaveLength(2);
   for (const path of pages) expect([path, await sentTo(path, stolen, firefox)]).toEqual([path, "/sign-in"]);

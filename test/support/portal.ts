@@ -3,7 +3,7 @@ import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { setLoginIn } from "../../src/accounts/index.ts";
 import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";
-import { makeBrowser, type Browser } from "./browser.ts";
+import { makeBrowser, readForm, type Browser } from "./browser.ts";
 import { makeMakers } from "./make.ts";
 import { hashQuickly } from "./quick-hash.ts";
 import type { TestService } from "./service.ts";
@@ -46,7 +46,8 @@ export async function giveRoleTo(
 
 /** Signs in on the page of the platform. */
 export async function signIn(browser: Browser, login: { username: string; password: string }): Promise<void> {
-  const page = await browser.open("/sign-in");
-  const { status, html } = await browser.submit(page, "/sign-in", login);
-  if (status >= 400) throw new Error(`sign-in was refused: ${html.slice(0, 2000)}`);
+  const { fields } = readForm(await browser.open("/sign-in"), "/sign-in");
+  const body = new URLSearchParams({ ...fields, ...login });
+  const response = await browser.once("/sign-in", { method: "POST", body });
+  if (response.status >= 400) throw new Error(`sign-in was refused: ${(await response.text()).slice(0, 2000)}`);
 }

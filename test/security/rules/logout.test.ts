@@ -135,8 +135,10 @@ tryRules({
     const statuses = [500, 302, 200];
     let first = true;
     for (const status of statuses) {
-      receiver.script(answer(status, status === 302 ? { location: "/elsewhere" } : {}));
-      const work = async () => (first ? logOut(await signIn(), {}) : world.service.clock.forwardSeconds(61));
+      const work = async () => {
+        receiver.script(answer(status, status === 302 ? { location: "/elsewhere" } : {}));
+        await (first ? logOut(await signIn(), {}) : world.service.clock.forwardSeconds(61));
+      };
       expect([status, await told(work)]).toMatchObject([status, [{}]]);
       first = false;
     }
