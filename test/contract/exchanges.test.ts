@@ -1,32 +1,28 @@
 import { expect, test } from "vitest";
 import { listOperations } from "../../src/platform/http/index.ts";
-import { loadDocuments, makeExchangeCheck, type Exchange } from "../proxy/exchange-check.ts";
-import { makeProxy } from "../proxy/proxy.ts";
-import { findUntouched } from "../proxy/untouched.ts";
+import { loadDocuments, makeExchangeCheck, type Exchange } from "../exchanges/check.ts";
+import { findUntouched } from "../exchanges/untouched.ts";
 import { demoApp, idmScopes, startDemo } from "../support/api.ts";
-import { atFileEnd } from "../support/file-end.ts";
-import { serve } from "../support/serve.ts";
 import { getAppToken } from "../support/token.ts";
 
-// The check of the proxy is broken on purpose: real exchanges, and the same ones with a fault in them.
+// The check of exchanges is broken on purpose: real exchanges, and the same ones with a fault in them.
 const documents = await loadDocuments();
 const judge = makeExchangeCheck(documents);
-const service = await startDemo();
+let tell: (exchange: Exchange) => void = () => undefined;
+const service = await startDemo({ tell: (exchange) => tell(exchange) });
 const app = demoApp("demo-lernapp");
 const token = await getAppToken(service, app, idmScopes);
 const school = "a0000000-0000-4000-8000-000000000001";
 
-/** One request through a proxy of its own, as the proxy tells of it. */
+/** One request, as the service's exchanges are told. */
 async function exchangeOf(path: string, init: RequestInit = {}): Promise<Exchange> {
-  const told: Exchange[] = [];
-  const proxy = makeProxy(Number(new URL(service.url).port), (exchange) => told.push(exchange));
-  atFileEnd(() => proxy.close());
-  const response = await fetch((await serve(proxy)) + path, {
+  const told = new Promise<Exchange>((resolve) => (tell = resolve));
+  const response = await fetch(service.url + path, {
     ...init,
     headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) },
   });
   await response.text();
-  return told[0]!;
+  return told;
 }
 
 const good = await exchangeOf(`/idm/ep/v1/schools/${school}`);

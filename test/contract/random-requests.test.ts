@@ -4,7 +4,7 @@ import world from "../../demo/demo.json" with { type: "json" };
 import type { ClientId } from "../../src/access/index.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
 import type { Operation } from "../../src/platform/http/index.ts";
-import { loadDocuments, makeExchangeCheck, type Exchange } from "../proxy/exchange-check.ts";
+import { loadDocuments, makeExchangeCheck, type Exchange } from "../exchanges/check.ts";
 import { makeStaff } from "../support/admin.ts";
 import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
 import type { TestService } from "../support/service.ts";

@@ -41,7 +41,7 @@ const retried = (name: string): Omit<Gate, "name"> => ({
   results: resultsPath(name.replace(":", "-")),
 });
 
-/** What goes through the proxy of the tests is counted in a folder of this run. */
+/** What the tests of operations exchange is counted in a folder of this run. */
 const exchanges = join(root, ".cache/check/exchanges");
 const counted = { env: { EXCHANGES_FOLDER: exchanges } };
 
@@ -95,7 +95,7 @@ const gates: Gate[] = [
   asUser({ name: "tests", ...tests("test"), ...counted }),
   asUser(parallel("slow tests", { ...retried("test:slow"), ...counted })),
   ...testsAsRoot(),
-  parallel("every operation is tested", { program: "node", args: ["test/proxy/report.ts"], minutes }),
+  parallel("every operation is tested", { program: "node", args: ["test/exchanges/report.ts"], minutes }),
   // The longest of them first. Those in the browser mostly wait, those on other PostgreSQL mostly compute.
   parallel("browser", retried("test:browser")),
   ...otherServers(),

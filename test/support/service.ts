@@ -6,8 +6,9 @@ import type { Clock } from "../../src/platform/clock.ts";
 import type { Log } from "../../src/platform/telemetry/log.ts";
 import { openServer } from "../../src/platform/server/server.ts";
 import { openShares, poolsOf, type DatabaseShares } from "../../src/platform/database/shares.ts";
-import { isWatched, watchExchanges } from "../proxy/exchanges.ts";
-import { makeProxy } from "../proxy/proxy.ts";
+import type { Exchange } from "../exchanges/check.ts";
+import { observe } from "../exchanges/observe.ts";
+import { isWatched, watchExchanges } from "../exchanges/watch.ts";
 import { testDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
 import { atFileEnd, empty } from "./file-end.ts";
@@ -37,6 +38,8 @@ type Wishes = {
   db?: TestDatabase;
   clock?: TestClock;
   log?: Log;
+  /** Is told of each exchange. */
+  tell?: (exchange: Exchange) => void;
   /** Of the HTTP server, where its own would end what a test holds open. */
   limits?: ServerOptions;
 };
@@ -61,7 +64,7 @@ export function makeRunningClock(): TestClock {
 
 /**
  * The whole service on a free port of the loopback address, with a database of its own; ends with the test file. Jobs
- * run when a test runs them. Where tests are callers of the APIs, a proxy holds each exchange against the contract.
+ * run when a test runs them. Where tests are callers of the APIs, each exchange is held against the contract.
  */
 export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const db = wishes.db ?? (await testDatabase());
@@ -91,18 +94,14 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
     // Also on a busy machine, an answer has what was asked for.
     importWaitMs: 600_000,
   });
-  const behind = isWatched() ? await openServer({ host: "localhost", port: 0 }) : null;
-  const proxy = behind && makeProxy(behind.port, watchExchanges());
-  behind?.serve(app.handler);
-  server.serve(proxy ?? app.handler);
+  const tell = wishes.tell ?? (isWatched() ? watchExchanges() : null);
+  server.serve(tell ? observe(app.handler, tell) : app.handler);
   let closed = false;
   const close = async () => {
     if (closed) return;
     closed = true;
     app.endWaits();
     await server.stop(5);
-    proxy?.close();
-    await behind?.stop(5);
     await app.close();
     await shares.close();
   };

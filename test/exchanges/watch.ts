@@ -2,12 +2,12 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { atFileEnd } from "../support/file-end.ts";
-import { loadDocuments, makeExchangeCheck, type Exchange } from "./exchange-check.ts";
+import { loadDocuments, makeExchangeCheck, type Exchange } from "./check.ts";
 
 const judge = makeExchangeCheck(await loadDocuments());
 const written = new Set<string>();
 
-/** Whether the services of this file of tests are called through the proxy: where tests are callers of the APIs. */
+/** Whether the services of this file of tests are watched: where tests are callers of the APIs. */
 export const isWatched = (): boolean =>
   /[\\/]test[\\/](admin|api|contract|flows)[\\/]/.test(expect.getState().testPath ?? "");
 
