@@ -9,7 +9,7 @@ import { idm, makeReader, schulconnex } from "../../support/api.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken, getUserTokens, giveLogin, type Login, type TestApp } from "../../support/token.ts";
+import { getUserTokens, giveLogin, issueAppToken, type Login, type TestApp } from "../../support/token.ts";
 
 type Schemas = components["schemas"];
 type ProcessingRecord = Schemas["ProcessingRecord"];
@@ -154,16 +154,16 @@ describe("a category of data is in the record exactly if the app can read it:", 
     }
     const granted = readScopes.filter((scope) => scopes.includes(scope));
     if (type === "PUBLIC" || granted.length === 0) return [...known].sort();
-    const reader = makeReader(service, await getAppToken(service, app, granted));
-    const ofSchool = `${idm}/schools/${school}`;
-    for (const list of [`${ofSchool}/users`, `${ofSchool}/people`, `${ofSchool}/people?show-deleted=true`]) {
-      const { status, body } = await reader(list);
-      for (const record of status === 200 ? (body as object[]) : []) note({ ...record, school });
-    }
-    for (const path of [`${idm}/users/${person}`, `${idm}/people/${person}`, `${idm}/groups/${group}`]) {
-      const { status, body } = await reader(path);
-      if (status !== 200) continue;
-      note(path.includes("/groups/") ? { ...(body as object), school } : body);
+    const reader = makeReader(service, await issueAppToken(service, app, granted));
+    const reads: Partial<Record<ScopeName, string[]>> = {
+      "users:read": [`/schools/${school}/users`, `/users/${person}`],
+      "people:read": [`/schools/${school}/people?show-deleted=true`, `/people/${person}`],
+      "groups:read": [`/groups/${group}`],
+    };
+    for (const path of granted.flatMap((scope) => reads[scope] ?? [])) {
+      const { status, body } = await reader(idm + path);
+      for (const record of status === 200 ? [body as object | object[]].flat() : [])
+        note(/^\/(schools|groups)/.test(path) ? { ...record, school } : record);
     }
     const personen = await reader(`${schulconnex}/personen-info`);
     if (personen.status === 200) note(personen.body);
@@ -222,7 +222,7 @@ describe("a category of people is in the record exactly if the app can read or s
     rights.forEach(({ kind: right }, at) => right === "allowed" && seen.add(people.get(pairs[at]!.personId)!));
     const granted = readScopes.filter((scope) => scopes.includes(scope));
     if (granted.length > 0) {
-      const reader = makeReader(service, await getAppToken(service, app, granted));
+      const reader = makeReader(service, await issueAppToken(service, app, granted));
       for (const [personId, role] of people)
         for (const path of [`/users/${personId}`, `/people/${personId}`])
           if ((await reader(idm + path)).status === 200) seen.add(role);

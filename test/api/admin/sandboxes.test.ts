@@ -150,13 +150,11 @@ test("a sandbox of another app does not exist for a partner; an operator has all
   const path = `/sandboxes/${other.sandbox.id}`;
   expect(refusalOf(await partner.call("GET", path))).toEqual([404, "sandbox_not_found"]);
   expect(refusalOf(await partner.call("GET", `/sandboxes?app=${foreign.clientId}`))).toEqual([404, "app_not_found"]);
-  expect(idsOf(await operator.call("GET", "/sandboxes")).toSorted()).toEqual([sandbox.id, other.sandbox.id].toSorted());
+  const all = idsOf(await operator.call("GET", "/sandboxes"));
+  expect(all).toEqual(expect.arrayContaining([sandbox.id, other.sandbox.id]));
   expect(idsOf(await operator.call("GET", `/sandboxes?app=${foreign.clientId}`))).toEqual([other.sandbox.id]);
   const page = await operator.call("GET", "/sandboxes?limit=1");
-  expect([...idsOf(page), ...idsOf(await operator.call("GET", nextPage(page)!))]).toEqual([
-    other.sandbox.id,
-    sandbox.id,
-  ]);
+  expect([...idsOf(page), ...idsOf(await operator.call("GET", nextPage(page)!))]).toEqual(all.slice(0, 2));
   expect((await operator.call("DELETE", path)).status).toBe(204);
 });
 
@@ -217,13 +215,13 @@ test("deleting one leaves nothing but events and audit lines, and the app is tol
 test("a sandbox is deleted by itself after 30 days, and with its app at once", async () => {
   const app = await make.app();
   const before = await countRows();
+  await db.prisma.sandbox.updateMany({ data: { expiresAt: new Date("2027-01-01") } });
   await create(operator.call, app.clientId);
   const run = () => service.runJob("sandbox.sweep");
   await run();
   expect((await countRows()).sandboxes).toBe(before.sandboxes + 1);
   const now = service.clock();
   service.clock.forwardSeconds(30 * 86_400);
-  await db.prisma.sandbox.updateMany({ where: { id: sandbox.id }, data: { expiresAt: new Date("2027-01-01") } });
   await run();
   service.clock.set(now);
   await db.prisma.sandbox.updateMany({ where: { id: sandbox.id }, data: { expiresAt: sandbox.expiresAt } });

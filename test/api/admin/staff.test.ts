@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import {
   makeAdminClient,
@@ -22,6 +22,9 @@ const [school, other] = [await make.school(), await make.school()];
 const app = (await make.app()).clientId;
 const operator = (await makeStaff(service, "OPERATOR")).call;
 const { app: adminApp, call: admin } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+
+const start = service.clock();
+beforeEach(() => service.clock.set(start));
 
 const colleague = (at = school): Promise<PersonId> => make.person({ school: at, role: "TEACHER" });
 const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
