@@ -164,7 +164,7 @@ test("the history of a person says what each app could read at each moment", { t
       }
       await expectHistory(world, seen);
     }),
-    walks(6, 1),
+    walks(4, 1),
   );
 });
 
@@ -178,6 +178,6 @@ test("the history is right after sign-ins in the middle of changes", { timeout: 
         await expectHistory(world, [{ time: at(index + 2), readable: await readNow(world) }]);
       }
     }),
-    walks(6, 1),
+    walks(4, 1),
   );
 });

@@ -127,7 +127,7 @@ test.each([
           await checkStaying("deeds" in taken && taken.deeds.some(({ verb }) => verb === "restore"));
         }
       }),
-      walks(6, 1),
+      walks(4, 1),
     );
   },
 );
@@ -263,7 +263,7 @@ test("changes at the same time agree with each other", { timeout: walkTimeoutMs 
         }
       },
     ),
-    walks(6, 1),
+    walks(4, 1),
   );
 });
 

@@ -221,6 +221,6 @@ test("the SQL of visibility says what its decisions say, whatever the world", { 
     fc.asyncProperty(world, async (made) => {
       expect(await ask(await build(made))).toEqual(say(made));
     }),
-    walks(30, 2),
+    walks(15, 2),
   );
 });

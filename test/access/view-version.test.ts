@@ -1,4 +1,3 @@
-// @module-tag model
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changeDirectory, deleteApp, setSync, updateApp } from "../../src/access/index.ts";
@@ -95,7 +94,7 @@ const keyOf = ({ query, given }: Versioned) => JSON.stringify([query.name, given
 
 test(
   "whatever happens, a version that was seen before has the items that it had",
-  { timeout: walkTimeoutMs },
+  { tags: "model", timeout: walkTimeoutMs },
   async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -128,7 +127,7 @@ test(
           for (const taken of steps) await look(await take(world, taken));
         },
       ),
-      walks(6),
+      walks(4),
     );
   },
 );

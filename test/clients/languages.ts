@@ -65,9 +65,10 @@ const typescript: Language = {
   check: { program: "node", args: ["--version"] },
   async build(clients) {
     const built = await freshFolder("typescript-fetch");
-    const strict = ["--strict", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "node10"];
+    const strict = ["--strict", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "bundler"];
     const roots = readdirSync(clients).map((bundle) => join(clients, bundle, "index.ts"));
-    await run(join(root, "node_modules/.bin/tsc"), [
+    await run(process.execPath, [
+      join(root, "node_modules/typescript-7/bin/tsc"),
       ...[...strict, "--skipLibCheck", "--lib", "es2022,dom"],
       ...["--typeRoots", built, "--rootDir", clients, "--outDir", built],
       ...roots,

@@ -15,7 +15,7 @@ import { randomRequests, type RandomRequest } from "./random-requests.ts";
 // Each answer is held against the contract: its status, headers and body, and that what was accepted is described.
 const documents = await loadDocuments();
 const judge = makeExchangeCheck(documents);
-const count = isFullRun ? 250 : 60;
+const count = isFullRun ? 150 : 60;
 
 let service: TestService;
 let callersOf: (name: string, operation: Operation) => string[];

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";
 import { createClient, makeMemoryStore, makeSync } from "../../clients/typescript/src/index.ts";
+import { compileCache } from "../support/compile-cache.ts";
 import { atFileEnd } from "../support/file-end.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -52,7 +53,8 @@ export async function startExample(
   port: number,
   settings: Record<string, string>,
 ): Promise<Running> {
-  const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, PORT: String(port), ...settings };
+  const path = `${dirname(process.execPath)}:/usr/bin:/bin`;
+  const env = { PATH: path, NODE_COMPILE_CACHE: compileCache, PORT: String(port), ...settings };
   let written = "";
   const children = commands(port).map(([program, ...args]) => {
     const child = spawn(program, args, {

@@ -6,6 +6,7 @@ import { unpackTar } from "modern-tar";
 import { expect } from "vitest";
 import { atFileEnd } from "../support/file-end.ts";
 import { makeBrowser } from "../support/browser.ts";
+import { compileCache } from "../support/compile-cache.ts";
 import type { TestService } from "../support/service.ts";
 import { passPages, type Login } from "../support/token.ts";
 
@@ -48,6 +49,7 @@ export function openTerminal(service: TestService, home: string, login: Login): 
       PATH: [programs, dirname(process.execPath), "/usr/bin", process.env["PATH"]].join(":"),
       HOME: home,
       LANG: "C.UTF-8",
+      NODE_COMPILE_CACHE: compileCache,
     },
     stdio: ["pipe", "pipe", "pipe"],
   });

@@ -246,7 +246,7 @@ test(
         await commandOf({ verb: "cutOver", nth: 0, fault: null }).run(model, real);
         expect(model.state).toBe("CUT_OVER");
       }),
-      walks(10, 1),
+      walks(6, 1),
     );
   },
 );

@@ -294,7 +294,7 @@ test(
         const model = { schools: [empty(), empty()], imports: [], applied: [[], []], lines };
         await fc.asyncModelRun(() => ({ model, real }), given);
       }),
-      walks(6, 1),
+      walks(4, 1),
     );
   },
   walkTimeoutMs,

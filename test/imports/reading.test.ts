@@ -1,4 +1,3 @@
-// @module-tag model
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { makeCsvReader, type CsvFault } from "../../src/imports/read/csv.ts";
@@ -55,7 +54,7 @@ test("what is written as CSV is read as it was, with its lines, however it is cu
         expect(readCsv(text, pieces)).toEqual({ records: expected, faults: [] });
       },
     ),
-    walks(100),
+    walks(100, 100),
   );
 });
 
@@ -95,7 +94,7 @@ test("the elements of a JSON array come as they stand in the file, however it is
           ).toBe(true);
       },
     ),
-    walks(100),
+    walks(100, 100),
   );
 });
 

@@ -1,4 +1,3 @@
-// @module-tag model
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
@@ -101,6 +100,6 @@ test("no school has a second turn while another one waits that came before the f
         expect(order.map(({ queuedAt }) => +queuedAt)).toEqual(own.map(({ queuedAt }) => +queuedAt));
       }
     }),
-    walks(100),
+    walks(100, 100),
   );
 });

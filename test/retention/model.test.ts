@@ -287,7 +287,7 @@ test(
         const world = await makeWorld();
         await fc.asyncModelRun(() => world, given);
       }),
-      walks(6, 1),
+      walks(4, 1),
     );
   },
   walkTimeoutMs,

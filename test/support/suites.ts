@@ -1,7 +1,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a line at the head of a file of tests says, such as `// @module-tag slow`, with what it means. */
+/**
+ * What a line at the head of a file of tests says, such as `// @module-tag slow`, or one of its tests, such as
+ * `{ tags: "model" }`, with what it means.
+ */
 export const tags = {
   slow: "starts programs, waits for real time or moves much data",
   model: "walks at random: shortly in the fast suite, in full in the slow one",
@@ -15,9 +18,9 @@ const root = join(import.meta.dirname, "../..");
 export const apart = "test/{browser,clients,compatibility,examples,generators}/**";
 export const everything = "{src,openapi,demo,prisma,bench,test}/**/*.test.ts";
 
-/** The files whose head has this tag, relative to the project's root. */
+/** The files that have this tag, at their head or at one of their tests, relative to the project's root. */
 export function filesTagged(tag: Tag): string[] {
   const files = globSync(everything, { cwd: root, exclude: [apart] });
-  const line = new RegExp(`^// @module-tag ${tag}$`, "m");
-  return files.filter((file) => line.test(readFileSync(join(root, file), "utf8").slice(0, 400))).toSorted();
+  const tagged = new RegExp(`^// @module-tag ${tag}$|\\{ tags: "${tag}"`, "m");
+  return files.filter((file) => tagged.test(readFileSync(join(root, file), "utf8"))).toSorted();
 }

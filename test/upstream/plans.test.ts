@@ -20,8 +20,8 @@ import { fillDatabase, findFilled } from "../support/fill.ts";
 import { clientId, startUpstreamProvider } from "../support/upstream-provider.ts";
 import { encryptionKeys, makeRelyingParty } from "../support/upstream.ts";
 
-/** A school has 200 people, each with a link, a session that something depends on, and a claim that was kept. */
-const size = { schools: 300, people: 60_000 };
+/** A school has 100 people, each with a link, a session that something depends on, and a claim that was kept. */
+const size = { schools: 300, people: 30_000 };
 /** Tables that grow with people or schools: no statement reads one from end to end. */
 const large = new Set([
   ...["person", "credential", "membership", "staff_role", "group", "oidc_artifact", "audit", "school"],

@@ -357,7 +357,7 @@ test(
         checkRepetitions(world);
         await endWorld(world);
       }),
-      walks(20, 2),
+      walks(12, 2),
     );
   },
 );

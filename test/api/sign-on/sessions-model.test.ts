@@ -402,7 +402,7 @@ test(
         }
         await fc.asyncModelRun(() => ({ model: {}, real: side }), commands);
       }),
-      walks(6, 1),
+      walks(4, 1),
     );
   },
 );

@@ -1,4 +1,3 @@
-// @module-tag model
 import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
@@ -219,6 +218,7 @@ test("60 refused subjects told before the others neither delay them nor disable 
 
 test(
   "whichever subjects a receiver refuses, the others arrive within a minute and those are tried 1 + 3 times",
+  { tags: "model", timeout: walkTimeoutMs },
   async () => {
     const arbitrary = fc.record({
       rounds: fc.array(fc.array(fc.boolean(), { minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 4 }),
@@ -251,10 +251,9 @@ test(
         }
         expect(triesOf([...refused])).toEqual([...refused].map(() => 4));
       }),
-      walks(6),
+      walks(4),
     );
   },
-  walkTimeoutMs,
 );
 
 test("one that succeeds now and then is never paused", async () => {

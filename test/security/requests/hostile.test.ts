@@ -25,7 +25,7 @@ import {
 import { expectReady } from "../../support/ready.ts";
 
 const seed = asked.seed ?? 20_260_205;
-const count = walks(800).numRuns!;
+const count = walks(400, 80).numRuns!;
 const concurrency = 16;
 
 let lines: string[] = [];
