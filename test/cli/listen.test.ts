@@ -50,7 +50,7 @@ test("a partner's machine gets each event as it is, with a signature that fits, 
   const [{ endpointId, secret }] = jsonOf(lines) as [Line];
   const subject = await tell();
   await untilShown(2);
-  const [received] = receiver.received;
+  const received = receiver.received.at(-1);
   expect(received!.path).toBe("/hook?token=abc");
   const webhook = await verifyWebhook(received!.body, received!.headers, secret, { now: service.clock() });
   expect(webhook).toMatchObject({ isTest: false, event: { event: "person", personId: subject } });

@@ -17,6 +17,7 @@ const school = await make.school();
 await giveLogin(db, await make.person({ school, sourceSystemIdentifier: "1" }));
 provider.claims["account-1"] = { employee_id: "1" };
 const connection = await party.connect(provider, school);
+await party.upstream.checkConnection(connection);
 const stateOf = async (id: ConnectionId) => {
   const { lastFailure, failingSince } = (await findConnection(db, id))!;
   return { lastFailure, isFailing: failingSince !== null };
