@@ -12,6 +12,7 @@ import { zip } from "./rosters.ts";
 const service = await startService();
 const { prisma } = service.db;
 const make = makeMakers(service.db);
+const { call } = await makeStaff(service, "OPERATOR");
 const fileOf = (name: string): Buffer => readFileSync(join(import.meta.dirname, "files", name));
 
 type Columns = {
@@ -25,17 +26,16 @@ type Columns = {
 
 async function makeSchool() {
   const school = await make.school({});
-  const { call } = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
   const send = (body: Buffer, name = "liste") =>
     call("POST", `/imports?school=${school}&file-name=${encodeURIComponent(name)}`, {
       body,
       headers: { "content-type": "application/octet-stream" },
     });
-  return { school, call, send };
+  return { school, send };
 }
 
 async function importFile(name: string, change: (columns: Columns) => object = () => ({})) {
-  const { school, call, send } = await makeSchool();
+  const { school, send } = await makeSchool();
   const made = (await send(fileOf(name), name)).body as { id: string; state: string };
   expect(made.state).toBe("UNMAPPED");
   const found = (await call("GET", `/imports/${made.id}/columns`)).body as Columns;
@@ -129,7 +129,7 @@ test("the file of Untis has no headings: its columns are chosen", async () => {
 });
 
 test("headings that PostgreSQL cannot store are shown with another character, whatever the file is", async () => {
-  const { call, send } = await makeSchool();
+  const { send } = await makeSchool();
   const csv = (heading: string, more = "") => Buffer.from(`Nr.;${heading};Vorname;Kl.\n1;A;B;5a\n${more}`);
   const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
   const main = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${office}"`;
@@ -218,7 +218,7 @@ test("a workbook that unpacks to more than it says is refused", async () => {
 });
 
 test("another sheet can be looked at", async () => {
-  const { call, send } = await makeSchool();
+  const { send } = await makeSchool();
   const { id } = (await send(fileOf("klassenliste-5a.xlsx"))).body as { id: string };
   const body = { uses: [], role: "COLUMN", className: null, idFromName: false, mode: "DELTA", sheet: "Telefonliste" };
   expect((await call("PUT", `/imports/${id}/columns`, { body })).body).toMatchObject({ state: "UNMAPPED" });
@@ -249,7 +249,7 @@ test("no damaged file makes the service fail", { tags: "model" }, async () => {
 });
 
 test("encoding and separator can be chosen, and the file is read with them", async () => {
-  const { call, send } = await makeSchool();
+  const { send } = await makeSchool();
   const text = "Schüler-ID;Nachname;Vorname;Klasse\n1;Mu\xdfler;Bj\xf6rn, jun.;5a\n2;Mu\xdfler;Zo\xeb;5a\n";
   const { id } = (await send(Buffer.from(text, "latin1"))).body as { id: string };
   const find = async () => (await call("GET", `/imports/${id}/columns`)).body as Columns & Record<string, unknown>;
