@@ -4,7 +4,9 @@ import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { giveLogin } from "../../support/token.ts";
 import { giveRoleTo } from "../../support/portal.ts";
+import { hashAllQuickly } from "../../support/quick-hash.ts";
 
+hashAllQuickly();
 const service = await startService();
 const make = makeMakers(service.db);
 const school = await make.school();

@@ -6,6 +6,9 @@ import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
 import { giveRoleTo } from "../../support/portal.ts";
+import type { StaffRoleName } from "../../../src/staff/index.ts";
+import { makeBrowser } from "../../support/browser.ts";
+import { setUpTotp } from "../../support/second-factor.ts";
 
 type Schemas = components["schemas"];
 
@@ -196,4 +199,61 @@ test("nobody changes a password that their school does not use", async () => {
   const emergencyUntil = new Date(service.clock().getTime() + 60_000);
   await service.db.prisma.schoolWayIn.update({ where: { schoolId: place }, data: { emergencyUntil } });
   expect(await mayChange()).toBe(true);
+});
+
+const stranger = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [otherSchool] });
+
+async function makeTeacher(role?: StaffRoleName) {
+  const personId = await make.person({ school, role: "TEACHER" });
+  const login = await giveLogin(service.db, personId);
+  if (role !== undefined) await giveRoleTo(service, personId, role, { schoolIds: role === "OPERATOR" ? [] : [school] });
+  const browser = makeBrowser(service.url);
+  await browser.submit(await browser.open("/sign-in"), "/sign-in", login);
+  const { secret } = await setUpTotp(browser, service.clock, { label: "Diensttelefon" });
+  return { personId, login, browser, secret };
+}
+
+test("a school sees what its people have set up, without secrets", async () => {
+  const { personId, secret } = await makeTeacher();
+  const { status, body } = await secretary.call("GET", `${pathOf(personId)}/second-factors`);
+  const now = service.clock().toISOString();
+  expect([status, body]).toEqual([
+    200,
+    [{ id: expect.any(String) as string, kind: "TOTP", label: "Diensttelefon", createdAt: now, lastUsedAt: null }],
+  ]);
+  expect(JSON.stringify(body)).not.toContain(secret.slice(0, 4));
+  expect(refusalOf(await stranger.call("GET", `${pathOf(personId)}/second-factors`))).toEqual([
+    404,
+    "person_not_found",
+  ]);
+});
+
+test("for a lost phone an admin removes everything; the person's sign-ins end, and the password alone signs in again", async () => {
+  const { personId, login, browser } = await makeTeacher("SECRETARY");
+  expect(refusalOf(await secretary.call("DELETE", `${pathOf(personId)}/second-factors`))).toEqual([
+    403,
+    "role_forbids",
+  ]);
+  expect(refusalOf(await stranger.call("DELETE", `${pathOf(personId)}/second-factors`))).toEqual([
+    404,
+    "person_not_found",
+  ]);
+  expect((await admin.call("DELETE", `${pathOf(personId)}/second-factors`)).status).toBe(204);
+  expect((await admin.call("GET", `${pathOf(personId)}/second-factors`)).body).toEqual([]);
+  expect(await service.db.prisma.recoveryCode.count({ where: { personId } })).toBe(0);
+  expect((await browser.open("/sign-in")).html).toContain('name="password"');
+  const again = await browser.submit(await browser.open("/sign-in"), "/sign-in", login);
+  expect(new URL(again.url).pathname).toBe("/");
+
+  const actor = { actorId: `app:${admin.app.clientId}`, actorRole: "SCHOOL_ADMIN" };
+  const audit = () => auditOf(personId, "second_factors_removed");
+  expect(await audit()).toMatchObject([{ ...actor, detail: { factors: 1 } }]);
+  expect((await admin.call("DELETE", `${pathOf(personId)}/second-factors`)).status).toBe(204);
+  expect(await audit()).toHaveLength(1);
+});
+
+test("nobody removes those of somebody above them", async () => {
+  const { personId } = await makeTeacher("OPERATOR");
+  expect(refusalOf(await admin.call("DELETE", `${pathOf(personId)}/second-factors`))).toEqual([403, "role_forbids"]);
+  expect(await service.db.prisma.secondFactor.count({ where: { personId } })).toBe(1);
 });

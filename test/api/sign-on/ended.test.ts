@@ -22,7 +22,9 @@ import {
 } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 import { untilWaiting } from "../../support/waiting.ts";
+import { hashAllQuickly } from "../../support/quick-hash.ts";
 
+hashAllQuickly();
 const world = startWorld();
 const scopes = ["openid", "offline_access"] as const;
 

@@ -11,7 +11,9 @@ import { askFor, exchange, getUserTokens, giveLogin, postToken, signOn, type Log
 import { testDatabase } from "../../support/database.ts";
 import { changeDirectory, type ScopeName } from "../../../src/access/index.ts";
 import { forgetPerson } from "../../../src/accounts/index.ts";
+import { hashAllQuickly } from "../../support/quick-hash.ts";
 
+hashAllQuickly();
 const clock = makeTestClock();
 const db = await testDatabase();
 const offered = await startService({ clock, db });
