@@ -59,7 +59,7 @@ test("passwords of a class are prepared by a job, and written to a file once", a
   expect(people).toBe(1);
   await service.runJob("accounts.prepareCredentials");
   const { batches } = await remote.ask<{ batches: object[] }>("card", "prepared", "DE-NI-9");
-  expect(batches).toMatchObject([{ id, state: "READY", prepared: 1 }]);
+  expect(batches).toContainEqual(expect.objectContaining({ id, state: "READY", prepared: 1 }));
   const file = join(folder, "passwords.csv");
   const fetching = ["card", "fetch", "DE-NI-9", id, "--format", "csv", "--file"];
   expect(await remote.ask(...fetching, file)).toEqual({ file });
@@ -130,12 +130,9 @@ test("a sandbox is made, played and deleted", async () => {
   for (const { username, password } of accounts) expect(username.length * password.length).toBeGreaterThan(0);
   await expectSameReading("sandbox", "show", sandbox.id);
   await expectSameReading("sandbox", "list", "--app", clientId);
-  const doneAfter = async (...options: string[]) => {
-    const played = await remote.ask<{ steps: { doneAt: string | null }[] }>("sandbox", "play", sandbox.id, ...options);
-    return played.steps.filter(({ doneAt }) => doneAt !== null).length;
-  };
-  expect(await doneAfter()).toBe(1);
-  expect(await doneAfter("--up-to", "leave")).toBe(3);
+  type Played = { steps: { doneAt: string | null }[] };
+  const { steps } = await remote.ask<Played>("sandbox", "play", sandbox.id, "--up-to", "leave");
+  expect(steps.filter(({ doneAt }) => doneAt !== null)).toHaveLength(3);
   await remote.ask("sandbox", "delete", sandbox.id);
   await expectSameReading("sandbox", "show", sandbox.id);
   expect(await here(["sandbox", "create"])).toMatchObject({ code: 2 });
