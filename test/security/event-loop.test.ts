@@ -156,7 +156,12 @@ async function findFaults(attempts: Attempt[]): Promise<string[]> {
       const ms = await watched.takeLongestMs();
       if (wrong !== undefined) faults.push(`${name}: ${String(wrong)}`);
       if (ms <= mostMs) left = 0;
-      else took.push(`${Math.round(ms)} of ${Math.round(mostMs)} ms`);
+      else {
+        // Others may have come to the processor since it was measured.
+        const most = Math.max(mostMs, await watched.measureMostMs());
+        if (ms <= most) left = 0;
+        else took.push(`${Math.round(ms)} of ${Math.round(most)} ms`);
+      }
     }
     if (took.length === tries) faults.push(`${name}: ${took.join(", ")}`);
   }

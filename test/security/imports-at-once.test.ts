@@ -205,7 +205,7 @@ test("the turn of a process that was killed goes to the next one, and its import
 });
 
 test("while a file is read no connection is held", async () => {
-  const rows = Array.from({ length: 60_000 }, (_, n) => `${n};student;Ada;Muster;5a`);
+  const rows = Array.from({ length: 25_000 }, (_, n) => `${n};student;Ada;Muster;5a`);
   const path = await writeRoster(`id;role;first_name;last_name;classes\n${rows.join("\n")}\n`);
   const school = await make.school();
   const reader = openDatabase({ url: db.url, poolSize: 1 });

@@ -7,6 +7,7 @@ import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { leastPoolSize } from "../../src/platform/database/share-sizes.ts";
 import { idm, schulconnex } from "../support/api.ts";
 import { makeMakers } from "../support/make.ts";
+import { expectReady } from "../support/ready.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { basic, getAppToken, getUserTokens, giveLogin, type Login, type TestApp } from "../support/token.ts";
 import { waitWithoutEnd } from "../support/waiting.ts";
@@ -237,7 +238,7 @@ async function takeAll(pool: pg.Pool): Promise<() => void> {
 }
 
 const works = {
-  health: async () => expect((await fetch(`${service.url}/health/ready`)).status).toBe(200),
+  health: () => expectReady(service.url),
   token: () => getAppToken(service, app, []),
   signIn: signInAsUsual,
   list: async () => expect((await read(paths.short, tokens.other)).status).toBe(200),

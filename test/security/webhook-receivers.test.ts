@@ -205,7 +205,7 @@ async function addApps(
   return ids;
 }
 
-test("beside 10,000 endpoints, of which 1,000 get an event, few are called at a time, and the app that came last is too", async () => {
+test("beside 2,000 endpoints, of which 400 get an event, few are called at a time, and the app that came last is too", async () => {
   const concurrency = 64;
   const hooks = await startWebhooks({ settings: { concurrency } });
   let [atOnce, most] = [0, 0];
@@ -216,12 +216,12 @@ test("beside 10,000 endpoints, of which 1,000 get an event, few are called at a 
       response.writeHead(204).end();
     });
   });
-  const apps = await addApps(hooks, { apps: 500, url: receiver.url });
+  const apps = await addApps(hooks, { apps: 100, url: receiver.url });
   const last = await hooks.app();
   await hooks.endpoint({ clientId: last, url: `${receiver.url}/last` });
-  await hooks.tell(...[...apps.slice(-50), last].map((clientId) => ({ clientId })));
+  await hooks.tell(...[...apps.slice(-20), last].map((clientId) => ({ clientId })));
   await hooks.settle();
-  expect(new Set(receiver.received.map(({ path }) => path)).size).toBe(1001);
-  expect(receiver.received.length).toBe(1001);
+  expect(new Set(receiver.received.map(({ path }) => path)).size).toBe(401);
+  expect(receiver.received.length).toBe(401);
   expect(most).toBeLessThanOrEqual(concurrency);
 });

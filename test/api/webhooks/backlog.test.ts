@@ -8,7 +8,7 @@ import { measureStatements, type Cost } from "../../support/explain.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
 
-const waiting = 20_000;
+const waiting = 10_000;
 const start = "2026-02-03T08:00:00Z";
 
 /**

@@ -31,7 +31,7 @@ export const faultyRoster = Buffer.from(
   [
     "id;role;first_name;last_name;classes",
     "1;STUDENT;Änne;Muster;5a",
-    ...texts(2000, 200).map((text) => `${text};NOBODY;;${text};${text}`),
+    ...texts(1200, 200).map((text) => `${text};NOBODY;;${text};${text}`),
   ].join("\n"),
 );
 
