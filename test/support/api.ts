@@ -4,7 +4,7 @@ import type { ClientId, ScopeName } from "../../src/access/index.ts";
 import { setPasswordHash } from "../../src/accounts/index.ts";
 import { hashQuickly } from "./quick-hash.ts";
 import { startService, type TestService } from "./service.ts";
-import { getAppToken, type TestApp } from "./token.ts";
+import { issueAppToken, type TestApp } from "./token.ts";
 
 export const idmScopes: readonly ScopeName[] = ["schools:read", "users:read", "groups:read", "people:read"];
 
@@ -26,7 +26,7 @@ export function makeReader({ url }: { url: string }, token: string): Reader {
 }
 
 export const getReader = async (service: TestService, app: TestApp, scopes = idmScopes): Promise<Reader> =>
-  makeReader(service, await getAppToken(service, app, scopes));
+  makeReader(service, await issueAppToken(service, app, scopes));
 
 export const idm = "/idm/ep/v1";
 export const schulconnex = "/idm/schulconnex/v1";

@@ -9,7 +9,7 @@ import { askingApps } from "../../../src/access/index.ts";
 import { idmScopes } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeTestClock, startService } from "../../support/service.ts";
-import { getAppToken } from "../../support/token.ts";
+import { issueAppToken } from "../../support/token.ts";
 import { makeIdmClient } from "../../support/typed-clients.ts";
 
 const clock = makeTestClock();
@@ -43,7 +43,7 @@ async function makeApp(
   await make.grant({ app: app.clientId, school, groups: grant.sync === false ? [] : [group], ...grant });
   // A new token each time, because the tests move the clock.
   const connect = async () =>
-    makeIdmClient({ baseUrl: service.url, accessToken: await getAppToken(service, app, idmScopes) });
+    makeIdmClient({ baseUrl: service.url, accessToken: await issueAppToken(service, app, idmScopes) });
   const read = async (query: { state?: "open" | "erased" | "kept"; limit?: number; cursor?: string } = {}) =>
     (await connect()).GET("/idm/ep/v1/erasures", { params: { query } });
   const list = async (state?: "open" | "erased" | "kept") => (await read(state && { state })).data!;

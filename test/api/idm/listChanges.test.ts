@@ -19,7 +19,7 @@ import { idmScopes } from "../../support/api.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken, getUserTokens } from "../../support/token.ts";
+import { issueAppToken, getUserTokens } from "../../support/token.ts";
 
 const service = await startService();
 const make = makeMakers(service.db, service.clock());
@@ -37,7 +37,7 @@ async function startBehind() {
   const { pool, canceller, replica: reads } = own.shares.reads;
   Object.assign(reads!, { take: async () => ({ client: await pool.connect(), canceller }) });
   const app = await makeMakers(own.db).app();
-  const client = makeIdmClient({ baseUrl: own.url, accessToken: await getAppToken(own, app, idmScopes) });
+  const client = makeIdmClient({ baseUrl: own.url, accessToken: await issueAppToken(own, app, idmScopes) });
   return {
     service: own,
     app,
@@ -54,7 +54,7 @@ async function makeApp(scopes: readonly ScopeName[] = idmScopes) {
   const group = await make.group({ school });
   const person = await make.person({ school, groups: [group] });
   await make.grant({ app: app.clientId, school, groups: [group] });
-  const accessToken = await getAppToken(service, app, scopes);
+  const accessToken = await issueAppToken(service, app, scopes);
   const client = makeIdmClient({ baseUrl: service.url, accessToken });
   const read = (query: { after?: string; limit?: number } = {}) =>
     client.GET("/idm/ep/v1/changes", { params: { query } });
@@ -145,7 +145,7 @@ test("whoever signs in for the first time enters the view of an app that knew no
   await make.grant({ app: app.clientId, school, sync: false });
   const login = { username: `first-${person.slice(-6)}`, password: "correct horse battery" };
   await setCredential(service.db.pool, { personId: person, ...login, now: service.clock() });
-  const client = makeIdmClient({ baseUrl: service.url, accessToken: await getAppToken(service, app, idmScopes) });
+  const client = makeIdmClient({ baseUrl: service.url, accessToken: await issueAppToken(service, app, idmScopes) });
   const after = (await client.GET("/idm/ep/v1/changes")).data!.next;
   for (let count = 0; count < 2; count++) await getUserTokens(service, app, login);
   const { data } = await client.GET("/idm/ep/v1/changes", { params: { query: { after } } });

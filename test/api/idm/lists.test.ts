@@ -5,7 +5,7 @@ import { getReader, idm, makeReader, type Reader } from "../../support/api.ts";
 import { makeIdmClient } from "../../support/typed-clients.ts";
 import { makeMakers, type Make } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken, type TestApp, getUserTokens, giveLogin } from "../../support/token.ts";
+import { issueAppToken, type TestApp, getUserTokens, giveLogin } from "../../support/token.ts";
 import { decodeJwt } from "jose";
 
 const service = await startService();
@@ -13,7 +13,7 @@ const make = makeMakers(service.db);
 const app = await make.app();
 
 const clientOf = async (of: TestApp) =>
-  makeIdmClient({ baseUrl: service.url, accessToken: await getAppToken(service, of, ["people:read"]) });
+  makeIdmClient({ baseUrl: service.url, accessToken: await issueAppToken(service, of, ["people:read"]) });
 const client = await clientOf(app);
 
 async function makeSchool(
@@ -198,7 +198,7 @@ test("schools come in the order of their names, which is the new one after a sch
 
 async function makeApp(): Promise<{ clientId: Awaited<ReturnType<Make["app"]>>["clientId"]; read: Reader }> {
   const app = await make.app();
-  return { clientId: app.clientId, read: makeReader(service, await getAppToken(service, app, ["users:read"])) };
+  return { clientId: app.clientId, read: makeReader(service, await issueAppToken(service, app, ["users:read"])) };
 }
 
 test("users asked for at the same time are each answered to the one who asked", async () => {
@@ -248,7 +248,7 @@ test("a user has the pseudonym of the app's claims, in lists and pages too, for 
   // What looks like the property inside a value stays what it is.
   const last = '"pseudonym":"c0000000-0000-4000-8000-000000000002"';
   await service.db.pool.query("UPDATE person SET last = $2 WHERE id = $1", [person, last]);
-  const reader = async (app: typeof with_) => makeReader(service, await getAppToken(service, app, ["users:read"]));
+  const reader = async (app: typeof with_) => makeReader(service, await issueAppToken(service, app, ["users:read"]));
   const [read, readWithout] = [await reader(with_), await reader(without)];
 
   const { id_token: token } = await getUserTokens(service, with_, await giveLogin(service.db, person), {

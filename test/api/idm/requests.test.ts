@@ -2,13 +2,13 @@ import { request } from "node:http";
 import { once } from "node:events";
 import { expect, test, vi } from "vitest";
 import { demoApp, idm, idmScopes, makeReader, startDemo } from "../../support/api.ts";
-import { getAppToken } from "../../support/token.ts";
+import { issueAppToken } from "../../support/token.ts";
 
 const school = "a0000000-0000-4000-8000-000000000001";
 const person = "c0000000-0000-4000-8000-000000000002";
 
 const service = await startDemo();
-const token = await getAppToken(service, demoApp("demo-lernapp"), idmScopes);
+const token = await issueAppToken(service, demoApp("demo-lernapp"), idmScopes);
 const read = makeReader(service, token);
 
 // Every other spelling of every parameter: test/security/every-operation.test.ts.

@@ -6,7 +6,7 @@ import { makeImporter } from "../../imports/rosters.ts";
 import { idmScopes, makeReader, type Read } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken } from "../../support/token.ts";
+import { issueAppToken } from "../../support/token.ts";
 
 // The headers that say when something visible last changed, and when the school's source was last read.
 
@@ -29,7 +29,7 @@ async function startWorld(): Promise<World> {
   await importer.run(roster("Muster"), { school });
   const { rows } = await service.db.pool.query<{ id: string }>(`SELECT id FROM "group" WHERE school_id = $1`, [school]);
   await make.grant({ app: app.clientId, school, groups: rows.map(({ id }) => id as never) });
-  return { clientId: app.clientId, school, read: makeReader(service, await getAppToken(service, app, idmScopes)) };
+  return { clientId: app.clientId, school, read: makeReader(service, await issueAppToken(service, app, idmScopes)) };
 }
 
 const people = ({ school }: World) => `/idm/ep/v1/schools/${school}/people`;

@@ -4,7 +4,7 @@ import { loadDocument, resolve } from "../../../src/platform/http/index.ts";
 import { demoApp, demoLogin, getReader, makeReader, schulconnex, startDemo, type Read } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeCheck } from "../../support/schema-check.ts";
-import { getAppToken, getUserTokens } from "../../support/token.ts";
+import { issueAppToken, getUserTokens } from "../../support/token.ts";
 
 const path = `${schulconnex}/personen-info`;
 const school = (n: number) => `a0000000-0000-4000-8000-00000000000${String(n)}`;
@@ -165,7 +165,7 @@ test("the home organisation comes first where the app may see it, else the first
   const share = async (...schools: SchoolId[]) => {
     for (const [n, at] of [home, early, late].entries())
       await make.grant({ app: app.clientId, school: at, sync: schools.includes(at), groups: [groups[n]!] });
-    const reader = makeReader(service, await getAppToken(service, app, ["people:read"]));
+    const reader = makeReader(service, await issueAppToken(service, app, ["people:read"]));
     const [record] = await records(`?pid=${id}`, reader);
     return [
       record!.person!.stammorganisation.id,
@@ -184,7 +184,7 @@ test("an app registered for version 1.7 reads its spelling, and times with secon
   const teacher = await make.person({ school: at, role: "TEACHER", groups: [group17] });
   const gone = await make.person({ school: at, groups: [group17], status: "SOFT_DELETED" });
   await make.grant({ app: app.clientId, school: at, groups: [group17] });
-  const reader = makeReader(service, await getAppToken(service, app, ["people:read"]));
+  const reader = makeReader(service, await issueAppToken(service, app, ["people:read"]));
   const body = await records("", reader);
   const contextOf = (pid: string) => body.find((record) => record.pid === pid)!.personenkontexte[0]!;
   expect(contextOf(teacher)).toMatchObject({
@@ -207,7 +207,7 @@ test("an app with ids of its own reads to the minute when a person is deleted, s
   const timeFor = async (subjectType: "APP" | "SHARED") => {
     const app = await make.app({ schulconnexSpelling: "V1_7", subjectType });
     await make.grant({ app: app.clientId, school: at, groups });
-    const body = await records("", makeReader(service, await getAppToken(service, app, ["people:read"])));
+    const body = await records("", makeReader(service, await issueAppToken(service, app, ["people:read"])));
     return body[0]!.personenkontexte[0]!.loeschung;
   };
   expect(await timeFor("SHARED")).toEqual({ zeitpunkt: "2026-03-05T08:00:59Z" });
@@ -218,7 +218,7 @@ type Codeliste = { codeliste: string; werte: { code: string; bezeichnung: { de: 
 
 async function readIn(schulconnexSpelling: "V1_4" | "V1_7") {
   const app = await make.app({ schulconnexSpelling });
-  const read = makeReader(service, await getAppToken(service, app, ["people:read"]));
+  const read = makeReader(service, await issueAppToken(service, app, ["people:read"]));
   const first = await read(`${schulconnex}/codelisten`);
   return { ...first, lists: first.body as Codeliste[], read };
 }
@@ -272,7 +272,7 @@ async function readAs(clientId: string, person: number): Promise<Read> {
 
 test("the signed-in person gets the record that the app's list has of them", async () => {
   const { status, body } = await readAs("demo-lernapp", 2);
-  const list = makeReader(service, await getAppToken(service, demoApp("demo-lernapp"), ["people:read"]));
+  const list = makeReader(service, await issueAppToken(service, demoApp("demo-lernapp"), ["people:read"]));
   const [listed] = (await list(`${schulconnex}/personen-info?pid=c0000000-0000-4000-8000-000000000002`))
     .body as unknown[];
   expect([status, body]).toEqual([200, listed]);
