@@ -5,7 +5,7 @@ import type { components } from "../../../generated/openapi/admin.ts";
 import { admin as adminPath, idsOf, makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken, type TestApp } from "../../support/token.ts";
+import { issueAppToken, type TestApp } from "../../support/token.ts";
 import { untilWaiting } from "../../support/waiting.ts";
 
 type Schemas = components["schemas"];
@@ -72,7 +72,7 @@ const auditOf = ({ service: { db }, clientId }: Side, action: string) =>
   db.prisma.audit.findMany({ where: { clientId, action } });
 
 async function readName({ service: { url, ...of }, app, person }: Side): Promise<unknown> {
-  const token = await getAppToken({ url, ...of } as typeof service, app as TestApp, ["people:read"]);
+  const token = await issueAppToken({ url, ...of } as typeof service, app as TestApp, ["people:read"]);
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(`${url}/idm/ep/v1/people/${person}`, { headers });
   return response.status === 200 ? ((await response.json()) as { name: unknown }).name : response.status;
@@ -80,7 +80,7 @@ async function readName({ service: { url, ...of }, app, person }: Side): Promise
 
 const fetchPdf = async (of: typeof service, path: string) => {
   const staff = await makeStaff(of, "OPERATOR");
-  const token = await getAppToken(of, staff.app, ["admin:read"]);
+  const token = await issueAppToken(of, staff.app, ["admin:read"]);
   const response = await fetch(of.url + adminPath + path, { headers: { authorization: `Bearer ${token}` } });
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
 };
@@ -303,7 +303,7 @@ test("where agreements are demanded, sync waits for one and what an app gets lat
   const attributes = ["PERSON_NAME", "SCHOOL_ADDRESS", "SCHOOL_LOCATION"];
   const scopes = ["openid", "people:read", "schools:read"];
   expect((await operator("PATCH", ofApp, { body: { attributes, scopes } })).status).toBe(204);
-  const token = await getAppToken(demanding, side.app, ["schools:read"]);
+  const token = await issueAppToken(demanding, side.app, ["schools:read"]);
   const readSchools = async () => {
     const headers = { authorization: `Bearer ${token}` };
     const read = (await (await fetch(`${demanding.url}/idm/ep/v1/schools`, { headers })).json()) as object[];

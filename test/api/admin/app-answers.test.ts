@@ -5,7 +5,7 @@ import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken } from "../../support/token.ts";
+import { issueAppToken } from "../../support/token.ts";
 import { walks, walkTimeoutMs } from "../../support/walks.ts";
 
 type AppAnswer = components["schemas"]["AppAnswer"];
@@ -54,7 +54,7 @@ const withoutPeople = [
 ];
 
 test("an operator gets every answer byte by byte as the app gets it", async () => {
-  const token = await getAppToken(service, own, ["schools:read", "users:read", "groups:read", "people:read"]);
+  const token = await issueAppToken(service, own, ["schools:read", "users:read", "groups:read", "people:read"]);
   for (const path of [...withoutPeople, ...named(school, group, person)]) {
     const real = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
     const header = (name: string) => real.headers.get(name);
@@ -81,7 +81,7 @@ test(
   { tags: "model", timeout: walkTimeoutMs },
   async () => {
     const scopes = ["schools:read", "users:read", "groups:read", "people:read"] as const;
-    const token = await getAppToken(service, own, [...scopes]);
+    const token = await issueAppToken(service, own, [...scopes]);
     const addresses = [`${idm}/schools`, `${idm}/schools/${invented}/people`, `${idm}/schools/${invented}/groups`];
     const address = fc.constantFrom(...addresses, "/idm/schulconnex/v1/personen-info");
     const name = fc.constantFrom(

@@ -6,7 +6,7 @@ import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { startDemo } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
-import { getAppToken, type TestApp } from "../../support/token.ts";
+import { issueAppToken, type TestApp } from "../../support/token.ts";
 import { untilIdle } from "../../support/waiting.ts";
 
 type AppView = components["schemas"]["AppView"];
@@ -58,7 +58,7 @@ test.each(demo.apps)("$clientId: the view is byte by byte what the app gets, tag
     return;
   }
   const { scopes } = await service.db.prisma.app.findUniqueOrThrow({ where: { clientId } });
-  const token = await getAppToken(
+  const token = await issueAppToken(
     service,
     app,
     readScopes.filter((scope) => scopes.includes(scope)),
@@ -89,7 +89,7 @@ test("a list that is too long to be held is shown whole", async () => {
   const group = await make.group({ school });
   await make.people({ school, count: 2_500, groups: [group] });
   await make.grant({ app: app.clientId, school, groups: [group] });
-  const token = await getAppToken(service, app, readScopes);
+  const token = await issueAppToken(service, app, readScopes);
   for (const resource of ["users", "people"] as const)
     expect((await expectSame(token, viewPath(school, app.clientId, resource))).count).toBe(2_500);
   const many = await Promise.all(Array.from({ length: 2 }, () => look(viewPath(school, app.clientId, "people"))));

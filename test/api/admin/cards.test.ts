@@ -9,7 +9,7 @@ import { makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { readPdfText } from "../../support/read-cards.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken, giveLogin } from "../../support/token.ts";
+import { issueAppToken, giveLogin } from "../../support/token.ts";
 import { giveRoleTo } from "../../support/portal.ts";
 
 type Schemas = components["schemas"];
@@ -246,7 +246,7 @@ test("made cards are printed once, by who made them, within ten minutes, and the
   await setCards();
   const body = { personIds: [ada, bo], newPasswords: true, withQr: true };
   const makeOnce = async () => madeOf(await secretary.call("POST", cardsPath(), { body }));
-  const token = await getAppToken(service, secretary.app, ["admin:read", "admin:write"]);
+  const token = await issueAppToken(service, secretary.app, ["admin:read", "admin:write"]);
   const print = (printId: string, of: string = school) =>
     fetch(`${service.url}/admin/v1${cardsPath(of)}/prints/${printId}`, {
       method: "POST",

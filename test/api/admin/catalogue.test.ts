@@ -5,7 +5,7 @@ import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf, nextPage } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeTestClock, startService } from "../../support/service.ts";
-import { getAppToken } from "../../support/token.ts";
+import { issueAppToken } from "../../support/token.ts";
 
 type CatalogueApp = components["schemas"]["CatalogueApp"];
 
@@ -89,7 +89,7 @@ test("the last call of an app at a school is kept by a job: calls that name the 
   const off = await make.school();
   await make.grant({ app: app.clientId, school: off, sync: false });
   const call = async (path: string, status = 200) => {
-    const token = await getAppToken(service, app, ["schools:read", "people:read", "groups:read"]);
+    const token = await issueAppToken(service, app, ["schools:read", "people:read", "groups:read"]);
     const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
     expect(answer.status, path).toBe(status);
   };

@@ -6,7 +6,7 @@ import { makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { readPages } from "../../support/read-cards.ts";
 import { startService } from "../../support/service.ts";
-import { getUserTokens, giveLogin, getAppToken } from "../../support/token.ts";
+import { getUserTokens, giveLogin, issueAppToken } from "../../support/token.ts";
 import { untilWaiting } from "../../support/waiting.ts";
 
 type Batch = components["schemas"]["CredentialBatch"];
@@ -37,7 +37,7 @@ async function fetchDocument(
   id: string,
   { of = office, query = "", key }: { of?: Staff; query?: string; key?: string } = {},
 ) {
-  const token = await getAppToken(service, of.app, ["admin:read", "admin:write"]);
+  const token = await issueAppToken(service, of.app, ["admin:read", "admin:write"]);
   const headers = { authorization: `Bearer ${token}`, ...(key && { "idempotency-key": key }) };
   const response = await fetch(`${service.url}/admin/v1${path}/${id}/document${query}`, { method: "POST", headers });
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };

@@ -16,7 +16,7 @@ import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, makeAdminClient, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeTestClock, startService } from "../../support/service.ts";
-import { getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
+import { issueAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
 
 type Disclosure = components["schemas"]["Disclosure"];
 
@@ -148,7 +148,7 @@ test("the last read of the school is named while the app can read the person, an
   const app = await make.app();
   const { clientId } = app;
   await grantOn(-1, clientId);
-  const token = await getAppToken(service, app, ["people:read"]);
+  const token = await issueAppToken(service, app, ["people:read"]);
   const { status } = await fetch(`${service.url}/idm/ep/v1/schools/${school}/people`, {
     headers: { authorization: `Bearer ${token}` },
   });

@@ -11,7 +11,7 @@ import { idsOf, makeStaff, refusalOf, nextPage } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken } from "../../support/token.ts";
+import { issueAppToken } from "../../support/token.ts";
 
 type Schemas = components["schemas"];
 type Created = Schemas["CreatedSandbox"];
@@ -39,7 +39,7 @@ const origin = { at: service.clock(), actorId: "test" };
 
 /** What the IDM API answers an app. */
 async function read(app: typeof own, path: string): Promise<{ status: number; body: unknown }> {
-  const token = await getAppToken(service, app, ["schools:read", "people:read", "users:read"]);
+  const token = await issueAppToken(service, app, ["schools:read", "people:read", "users:read"]);
   const answer = await fetch(`${service.url}/idm/ep/v1${path}`, { headers: { authorization: `Bearer ${token}` } });
   return { status: answer.status, body: await answer.json() };
 }

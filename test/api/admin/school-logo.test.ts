@@ -8,7 +8,7 @@ import { makeMakers } from "../../support/make.ts";
 import { listPdfImages } from "../../support/read-cards.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken } from "../../support/token.ts";
+import { issueAppToken } from "../../support/token.ts";
 
 hashAllQuickly();
 const service = await startService();
@@ -21,7 +21,7 @@ const put = (body: Buffer, type = "image/png", of = path) =>
   admin.call("PUT", of, { body, headers: { "content-type": type } });
 
 async function read(of: string = school): Promise<Response> {
-  const token = await getAppToken(service, secretary.app, ["admin:read"]);
+  const token = await issueAppToken(service, secretary.app, ["admin:read"]);
   return fetch(`${service.url}${api}/schools/${of}/logo`, { headers: { authorization: `Bearer ${token}` } });
 }
 
@@ -121,7 +121,7 @@ test("cards are printed with the logo of their school, and without one as before
     const body = { groupId: group, newPasswords: true, withQr: false };
     const made = await admin.call("POST", `/schools/${printing}/login-cards`, { body });
     const { printId } = made.body as { printId: string };
-    const token = await getAppToken(service, admin.app, ["admin:write"]);
+    const token = await issueAppToken(service, admin.app, ["admin:write"]);
     const printed = await fetch(`${service.url}${api}/schools/${printing}/login-cards/prints/${printId}`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },

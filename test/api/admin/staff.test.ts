@@ -12,7 +12,7 @@ import {
 import { makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
+import { issueAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
 
 hashAllQuickly();
 const service = await startService();
@@ -211,7 +211,7 @@ describe("listing", () => {
     expect(pages.map(({ length }) => length)).toEqual([2, 1]);
     expect(pages.flat()).toMatchObject([...people].reverse().map((personId) => ({ holder: { personId } })));
     service.clock.forwardSeconds(3 * 3600);
-    const later = makeAdminClient(service, await getAppToken(service, adminApp, ["admin:read"]));
+    const later = makeAdminClient(service, await issueAppToken(service, adminApp, ["admin:read"]));
     expect((await later("GET", `/staff-roles?school=${school}`)).status).toBe(200);
     const { call } = await makeStaff(service, "OPERATOR");
     expect((await call("GET", `/staff-roles?school=${there}`)).body).toEqual([]);

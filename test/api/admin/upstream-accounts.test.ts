@@ -4,7 +4,7 @@ import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { makeAdminClient, makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeTestClock, startService } from "../../support/service.ts";
-import { getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
+import { issueAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
 import { startUpstreamProvider } from "../../support/upstream-provider.ts";
 import { encryptionKeys, makeRelyingParty } from "../../support/upstream.ts";
 
@@ -202,7 +202,7 @@ test("no app sees an invented account before the school accepts it, and then it 
   const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   const app = await make.app({ scopes: ["users:read", "people:read"] });
   await make.grant({ app: app.clientId, school, sync: true });
-  const token = await getAppToken(service, app, ["users:read"]);
+  const token = await issueAppToken(service, app, ["users:read"]);
   const readUsers = async () => {
     const headers = { authorization: `Bearer ${token}` };
     const response = await fetch(`${service.url}/idm/ep/v1/schools/${school}/users`, { headers });
