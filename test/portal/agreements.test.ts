@@ -78,7 +78,7 @@ type Registration = { scopes?: string[]; attributes?: AppAttribute[] };
 test("an app that got more or less after the page was shown is not agreed to", async () => {
   const world = await makeWorld();
   const { browser, agreement, clientId, school } = world;
-  await publish(world);
+  await make.agreement(clientId);
   const register = (data: Registration) => prisma.app.update({ where: { clientId }, data });
   const changes: Registration[] = [
     { scopes: ["openid", "people:read"] },
@@ -97,7 +97,7 @@ test("an app that got more or less after the page was shown is not agreed to", a
   expect(await prisma.agreementAcceptance.count({ where: { clientId, schoolId: school } })).toBe(0);
 });
 
-test("a school reads, switches names off, agrees after a preview, and prints the receipt", async () => {
+test("a school reads, switches names off, and agrees after a preview", async () => {
   const world = await makeWorld();
   const { browser, ofSchool, agreement, school, group, clientId } = world;
   await publish(world);
@@ -115,6 +115,21 @@ test("a school reads, switches names off, agrees after a preview, and prints the
   expect((await browser.open(ofSchool)).html).toContain("Für diese App ausgeschaltet: Namen von Personen.");
   expect((await browser.open(`/admin/schools/${school}/today`)).html).not.toContain("Lernapp: noch nicht");
 
+  // Switching on again asks for no further agreement.
+  const back = await browser.submit(await browser.open(agreement), "/agreement", {
+    act: "withhold",
+    given: "PERSON_NAME",
+  });
+  const kept = await browser.submit(back, "/agreement", { step: "confirm" });
+  expect(kept.html).toContain("Die Auswahl der Daten ist geändert.");
+  expect(await prisma.withheldItem.count({ where: { clientId } })).toBe(0);
+});
+
+test("the receipt of what a school agreed to is shown, printed and loaded", async () => {
+  const world = await makeWorld();
+  const { browser, school, clientId } = world;
+  await make.agreement(clientId);
+  await agree(world, { given: "PERSON_NAME" });
   const list = await browser.open(`/admin/schools/${school}/agreements`);
   expect(list.html).toContain(`<a href="/admin/schools/${school}/apps">Alle Apps`);
   const [, receipt] = /(\/admin\/schools\/[^"]+\/agreements\/[0-9a-f-]{36})"/.exec(list.html) ?? [];
@@ -129,21 +144,12 @@ test("a school reads, switches names off, agrees after a preview, and prints the
     const loaded = await browser.open(`${receipt}/${file}`);
     expect(loaded.html.startsWith(start!), file).toBe(true);
   }
-
-  // Switching on again asks for no further agreement.
-  const back = await browser.submit(await browser.open(agreement), "/agreement", {
-    act: "withhold",
-    given: "PERSON_NAME",
-  });
-  const kept = await browser.submit(back, "/agreement", { step: "confirm" });
-  expect(kept.html).toContain("Die Auswahl der Daten ist geändert.");
-  expect(await prisma.withheldItem.count({ where: { clientId } })).toBe(0);
 });
 
 test("sync is refused in words until the school agrees, and ends when it withdraws", async () => {
   const world = await makeWorld();
   const { browser, ofSchool, agreement, group, clientId } = world;
-  await publish(world);
+  await make.agreement(clientId);
   const grant = async () => {
     const chosen = { signOn: "EVERYBODY", sync: "on", syncedGroup: group, step: "preview" };
     return browser.submit(await browser.open(`${ofSchool}/change`), "/change", chosen);
@@ -162,7 +168,7 @@ test("sync is refused in words until the school agrees, and ends when it withdra
 test("a later version is asked on Today and refused where it was published meanwhile", async () => {
   const world = await makeWorld();
   const { browser, agreement, school, group, clientId } = world;
-  await publish(world);
+  await make.agreement(clientId);
   await make.grant({ app: clientId, school, groups: [group] });
   await agree(world, { given: "PERSON_NAME" });
   const old = await browser.open(agreement);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
 import { makeMakers } from "../support/make.ts";
-import { makePortalUser } from "../support/portal.ts";
+import { giveRoleTo, makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
 
 const service = await startService();
@@ -12,21 +12,22 @@ const make = makeMakers(service.db);
 const grantOf = (schoolId: SchoolId, clientId: ClientId) =>
   service.db.prisma.grant.findFirst({ where: { schoolId, clientId }, include: { syncedGroups: true } });
 
-/** A school with a class of two pupils and a teacher, an app, and somebody who may grant it. */
-async function makeWorld(name = "Lernapp") {
-  const school = await make.school();
-  const group = await make.group({ school, name: "5a" });
-  await make.person({ school, groups: [group], name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" } });
-  await make.person({ school, groups: [group] });
-  await make.person({ school, groups: [group], role: "TEACHER" });
+// A school with a class of two pupils and a teacher, and somebody who may grant apps.
+const school = await make.school();
+const group = await make.group({ school, name: "5a" });
+await make.person({ school, groups: [group], name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" } });
+await make.person({ school, groups: [group] });
+await make.person({ school, groups: [group], role: "TEACHER" });
+const { browser, personId } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+
+async function makeApp(name = "Lernapp", at = school) {
   const { clientId } = await make.app({ name });
-  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-  return { school, group, clientId, browser, address: `/admin/schools/${school}/apps/${clientId}` };
+  return { clientId, address: `/admin/schools/${at}/apps/${clientId}` };
 }
 
 describe("the catalogue", () => {
   test("shows apps with what the school gave them, and finds them by name and by grant", async () => {
-    const { school, browser, clientId } = await makeWorld("Ähren-App");
+    const { clientId } = await makeApp("Ähren-App");
     const other = await make.app({ name: "Birken-App" });
     await make.grant({ app: clientId, school });
     const { html } = await browser.open(`/admin/schools/${school}/apps?search=%C3%84hren`);
@@ -41,7 +42,7 @@ describe("the catalogue", () => {
 
 describe("an app at a school", () => {
   test("says when it last read data of the school", async () => {
-    const { school, clientId, browser, address } = await makeWorld();
+    const { clientId, address } = await makeApp();
     expect((await browser.open(address)).html).toMatch(/Daten zuletzt abgerufen<\/dt><dd>Noch nie</);
     const at = new Date("2026-02-02T09:30:00Z");
     await service.db.prisma.lastCall.create({ data: { clientId, schoolId: school, at } });
@@ -49,7 +50,7 @@ describe("an app at a school", () => {
   });
 
   test("is granted after a dry run that says in words and by name what the app would see", async () => {
-    const { school, group, clientId, browser, address } = await makeWorld();
+    const { clientId, address } = await makeApp();
     const form = await browser.open(`${address}/change`);
     const chosen = { signOn: "ROLES", role: "STUDENT", sync: "on", syncedGroup: group };
     const preview = await browser.submit(form, "/change", { ...chosen, step: "preview" });
@@ -59,6 +60,9 @@ describe("an app at a school", () => {
     expect(preview.html).toContain("Die App ruft die Gruppe 5a mit ihren Mitgliedern ab.");
     expect(await grantOf(school, clientId)).toBeNull();
 
+    const again = await browser.submit(preview, "/change", { step: "edit" });
+    expect(again.html).toMatch(/name="signOn" value="ROLES" checked/);
+    expect(again.html).toMatch(new RegExp(`name="syncedGroup" value="${group}" checked`));
     const done = await browser.submit(preview, "/change", { step: "confirm" });
     expect(new URL(done.url).pathname).toBe(address);
     expect(done.html).toContain("Die Freigabe ist geändert.");
@@ -67,18 +71,8 @@ describe("an app at a school", () => {
     expect(grant!.syncedGroups.map(({ groupId }) => groupId)).toEqual([group]);
   });
 
-  test("goes back from the dry run to the form with what was chosen", async () => {
-    const { group, browser, address } = await makeWorld();
-    const form = await browser.open(`${address}/change`);
-    const chosen = { signOn: "EVERYBODY", sync: "on", syncedGroup: group, step: "preview" };
-    const preview = await browser.submit(form, "/change", chosen);
-    const again = await browser.submit(preview, "/change", { step: "edit" });
-    expect(again.html).toMatch(/name="signOn" value="EVERYBODY" checked/);
-    expect(again.html).toMatch(new RegExp(`name="syncedGroup" value="${group}" checked`));
-  });
-
   test("a choice without roles is refused in words, and what was chosen stays", async () => {
-    const { group, browser, address } = await makeWorld();
+    const { address } = await makeApp();
     const form = await browser.open(`${address}/change`);
     const refused = await browser.submit(form, "/change", {
       signOn: "ROLES",
@@ -93,7 +87,7 @@ describe("an app at a school", () => {
   });
 
   test("confirmed twice counts once; after somebody else's change it is refused", async () => {
-    const { school, clientId, browser, address } = await makeWorld();
+    const { clientId, address } = await makeApp();
     await make.grant({ app: clientId, school, signOn: "NOBODY", sync: false });
     const form = await browser.open(`${address}/change`);
     const preview = await browser.submit(form, "/change", { signOn: "EVERYBODY", step: "preview" });
@@ -110,7 +104,7 @@ describe("an app at a school", () => {
   });
 
   test("a first grant does not replace one that somebody else made meanwhile", async () => {
-    const { school, clientId, browser, address } = await makeWorld();
+    const { clientId, address } = await makeApp();
     const chosen = { signOn: "EVERYBODY", step: "preview" };
     const form = await browser.open(`${address}/change`);
     const preview = await browser.submit(form, "/change", chosen);
@@ -122,7 +116,7 @@ describe("an app at a school", () => {
   });
 
   test("is taken everything back from, after it is said what disappears", async () => {
-    const { school, group, clientId, browser, address } = await makeWorld();
+    const { clientId, address } = await makeApp();
     await make.grant({ app: clientId, school, groups: [group], signOn: "NOBODY" });
     const page = await browser.open(`${address}/withdrawal`);
     expect(page.html).toContain("2 Lernende und 1 Lehrkraft verschwinden.");
@@ -136,7 +130,7 @@ describe("an app at a school", () => {
 
 describe("what an app sees", () => {
   test("stands in words beside the very text and tag that it gets, which is handed out byte by byte", async () => {
-    const { school, group, clientId, browser, address } = await makeWorld();
+    const { clientId, address } = await makeApp();
     await make.grant({ app: clientId, school, groups: [group], signOn: "NOBODY" });
     const page = await browser.open(`${address}/view?resource=people`);
     expect(page.html).toContain("3 Einträge");
@@ -153,10 +147,12 @@ describe("what an app sees", () => {
   });
 
   test("of a school of 500 people fits into a page of 60 KB", async () => {
-    const { school, clientId, browser, address } = await makeWorld();
-    const group = await make.group({ school });
-    await make.people({ school, count: 500, groups: [group] });
-    await make.grant({ app: clientId, school, groups: [group] });
+    const large = await make.school();
+    await giveRoleTo(service, personId, "SCHOOL_ADMIN", { schoolIds: [large] });
+    const { clientId, address } = await makeApp("Lernapp", large);
+    const all = await make.group({ school: large });
+    await make.people({ school: large, count: 500, groups: [all] });
+    await make.grant({ app: clientId, school: large, groups: [all] });
     for (const resource of ["people", "users", "personen-info"]) {
       const { html } = await browser.open(`${address}/view?resource=${resource}`);
       expect(html.length).toBeLessThan(60_000);
@@ -166,7 +162,7 @@ describe("what an app sees", () => {
 });
 
 test("a school reads what an app cannot read, before it gives it anything", async () => {
-  const { school, browser, address } = await makeWorld();
+  const { address } = await makeApp();
   for (const path of ["", "/change"]) expect((await browser.open(address + path)).html).not.toContain("Namen von");
   const silent = await make.app({ attributes: ["SCHOOLING_LEVEL"] });
   for (const path of ["", "/change"]) {
@@ -178,7 +174,7 @@ test("a school reads what an app cannot read, before it gives it anything", asyn
 });
 
 test("says what the app has not erased yet and since when, here and on the page of today, without names", async () => {
-  const { school, clientId, browser, address } = await makeWorld();
+  const { clientId, address } = await makeApp();
   expect((await browser.open(address)).html).not.toContain("Löschungen");
   const since = new Date(service.clock().getTime() - 31 * 86_400_000);
   const subjectId = randomUUID();

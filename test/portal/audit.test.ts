@@ -5,7 +5,7 @@ import { recordAudit, type AuditLine } from "../../src/events/index.ts";
 import { makeStaff } from "../support/admin.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
-import { makePortalUser, signIn } from "../support/portal.ts";
+import { giveRoleTo, makePortalUser, signIn } from "../support/portal.ts";
 import { confirmPath, readRecoveryCodes, setUpPath, setUpTotp } from "../support/second-factor.ts";
 import { makeTestClock, startService } from "../support/service.ts";
 
@@ -13,17 +13,19 @@ const clock = makeTestClock();
 const service = await startService({ clock });
 const make = makeMakers(service.db);
 
+const { browser, personId: admin } = await makePortalUser(service, null);
+
 async function makeWorld() {
   const school = await make.school();
-  const { browser, personId } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-  return { school, browser, admin: personId, address: `/admin/schools/${school}/audit` };
+  await giveRoleTo(service, admin, "SCHOOL_ADMIN", { schoolIds: [school] });
+  return { school, address: `/admin/schools/${school}/audit` };
 }
 
 const record = (schoolId: SchoolId, line: Omit<AuditLine, "at">, at = service.clock()) =>
   recordAudit(service.db, { at, schoolId, ...line });
 
 test("a change stands there with who did it, in which role, to whom, before and after in words", async () => {
-  const { school, browser, address } = await makeWorld();
+  const { school, address } = await makeWorld();
   const { clientId } = await make.app({ name: "Lernapp" });
   const group = await make.group({ school, name: "5a" });
   const form = await browser.open(`/admin/schools/${school}/apps/${clientId}/change`);
@@ -37,7 +39,7 @@ test("a change stands there with who did it, in which role, to whom, before and 
 });
 
 test("a value such as constructor, which every object has as a property, is shown as any other", async () => {
-  const { school, browser, address } = await makeWorld();
+  const { school, address } = await makeWorld();
   const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   const body = { schoolId: school, profile: "OIDC", name: "constructor", clientId: "toString" };
   expect((await call("POST", "/upstream-connections", { body })).status).toBe(201);
@@ -50,7 +52,7 @@ test("a value such as constructor, which every object has as a property, is show
 });
 
 test("somebody of another school, whose name the school does not see, is not said to have none, and is no link", async () => {
-  const { school, browser, address } = await makeWorld();
+  const { school, address } = await makeWorld();
   const name = { firstFull: "Ada", firstCall: "Ada", last: "Beispiel" };
   const personId = await make.person({ school: await make.school(), name });
   await record(school, { action: "staff_role_given", actorId: "cli", personId });
@@ -61,7 +63,7 @@ test("somebody of another school, whose name the school does not see, is not sai
 });
 
 test("what people do with their own password and second factors stands in the log of their home school", async () => {
-  const { school, browser, address } = await makeWorld();
+  const { school, address } = await makeWorld();
   const teacher = await makePortalUser(service, null, { schoolIds: [school] });
   const codes = readRecoveryCodes((await setUpTotp(teacher.browser, clock)).shown);
   const other = makeBrowser(service.url);
@@ -84,7 +86,7 @@ test("what people do with their own password and second factors stands in the lo
 });
 
 test("lines are narrowed by person, action and day, and come in pages", async () => {
-  const { school, browser, address } = await makeWorld();
+  const { school, address } = await makeWorld();
   const person = await make.person({ school, name: { firstFull: "Zoe", firstCall: "Zoe", last: "Probst" } });
   await record(school, { action: "person_blocked", personId: person }, new Date("2026-01-10T12:00:00Z"));
   await service.db.prisma.audit.create({
@@ -107,11 +109,11 @@ test("lines are narrowed by person, action and day, and come in pages", async ()
 });
 
 test("the file has every line, and no formula of anybody's", async () => {
-  const { school, browser, address } = await makeWorld();
+  const { school, address } = await makeWorld();
   const name = { firstFull: "=1+1", firstCall: '=HYPERLINK("http://x")', last: "Muster" };
   const person = await make.person({ school, name });
   await service.db.prisma.audit.createMany({
-    data: Array.from({ length: 1200 }, (_, index) => ({
+    data: Array.from({ length: 600 }, (_, index) => ({
       id: `019a1f2e-7c40-7d1a-9b53-${String(index).padStart(12, "0")}`,
       at: service.clock(),
       schoolId: school,
@@ -123,7 +125,7 @@ test("the file has every line, and no formula of anybody's", async () => {
   const file = await browser.open(`${address}/file?person=${person}&action=person_blocked`);
   expect(file.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   const lines = file.html.trim().split(/\r?\n/);
-  expect(lines).toHaveLength(1201);
+  expect(lines).toHaveLength(601);
   expect(lines[1]).toContain(`"'=HYPERLINK(""http://x"") Muster"`);
   expect(file.html).not.toMatch(/(^|[;"])[=+@]/m);
 });

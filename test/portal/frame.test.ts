@@ -8,21 +8,21 @@ import { signOutPerson } from "../support/sign-ins.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
+const { browser } = await makePortalUser(service, "OPERATOR");
 
 describe("who may enter", () => {
   test("a stranger is sent to the sign-in, and from there back to the page", async () => {
     const { username, password } = await makePortalUser(service, "OPERATOR");
-    const browser = makeBrowser(service.url);
-    const asked = await browser.open("/admin/schools?search=Goethe");
+    const stranger = makeBrowser(service.url);
+    const asked = await stranger.open("/admin/schools?search=Goethe");
     expect(new URL(asked.url).pathname).toBe("/sign-in");
-    const shown = await browser.submit(asked, "/sign-in", { username, password });
+    const shown = await stranger.submit(asked, "/sign-in", { username, password });
     expect(new URL(shown.url).pathname + new URL(shown.url).search).toBe("/admin/schools?search=Goethe");
   });
 
   test("an operator chooses a school by its name, without scripts", async () => {
     const one = await make.school({ name: "Ähren-Schule" });
     await make.school({ name: "Zeder-Schule" });
-    const { browser } = await makePortalUser(service, "OPERATOR");
     const { html } = await browser.open("/admin?search=%C3%84hren");
     expect(html).toContain(`/admin/schools/${one}/today`);
     expect(html).not.toContain("Zeder");
@@ -31,18 +31,18 @@ describe("who may enter", () => {
 
 describe("pages", () => {
   test("are not kept by anybody, run scripts of this origin only, and speak the reader's language", async () => {
-    const { browser } = await makePortalUser(service, "OPERATOR");
-    const page = await browser.open("/admin/schools");
+    const operator = await makePortalUser(service, "OPERATOR");
+    const page = await operator.browser.open("/admin/schools");
     expect(page.headers.get("cache-control")).toBe("no-store");
     expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
     expect(page.html).toContain('<html lang="de">');
-    expect((await browser.open("/admin/schools?lang=en")).html).toContain("Find a school");
+    expect((await operator.browser.open("/admin/schools?lang=en")).html).toContain("Find a school");
   });
 
   test("a name is text, whatever it holds", async () => {
     const school = await make.school({ name: `<script>alert("1")</script>` });
-    const { browser } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
-    const { html } = await browser.open("/admin/schools");
+    const secretary = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+    const { html } = await secretary.browser.open("/admin/schools");
     expect(html).toContain("&lt;script&gt;");
     expect(html).not.toContain("<script>alert");
   });
@@ -50,10 +50,9 @@ describe("pages", () => {
 
 test("every page of a school says its name, to operators too, and the account leads back to one's only school", async () => {
   const school = await make.school({ name: "Kastanien-Schule" });
-  const operator = await makePortalUser(service, "OPERATOR");
-  expect((await operator.browser.open(`/admin/schools/${school}/classes`)).html).toContain("Kastanien-Schule");
-  const { browser } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
-  expect((await browser.open("/account")).html).toContain(`/admin/schools/${school}/people`);
+  expect((await browser.open(`/admin/schools/${school}/classes`)).html).toContain("Kastanien-Schule");
+  const secretary = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  expect((await secretary.browser.open("/account")).html).toContain(`/admin/schools/${school}/people`);
 });
 
 describe("forms", () => {
@@ -68,7 +67,6 @@ describe("forms", () => {
   const countOf = (officialId: string) => service.db.prisma.school.count({ where: { officialId } });
 
   test("lead to the page of what they made, and count once however often they are sent", async () => {
-    const { browser } = await makePortalUser(service, "OPERATOR");
     const page = await browser.open("/admin/schools/new");
     const made = await browser.submit(page, "/new", { ...filled, officialId: "F-1" });
     expect(new URL(made.url).pathname).toMatch(/^\/admin\/schools\/[0-9a-f-]{36}\/today$/);
@@ -78,7 +76,6 @@ describe("forms", () => {
   });
 
   test("that are refused show the page again with what was typed, and why", async () => {
-    const { browser } = await makePortalUser(service, "OPERATOR");
     await make.school({ officialId: "F-2" });
     const page = await browser.open("/admin/schools/new");
     const refused = await browser.submit(page, "/new", { ...filled, officialId: "F-2" });
@@ -90,7 +87,6 @@ describe("forms", () => {
   });
 
   test("of another site, or without a token, do nothing", async () => {
-    const { browser } = await makePortalUser(service, "OPERATOR");
     await browser.open("/admin/schools/new");
     const send = (headers: Record<string, string>, token: string) =>
       browser.once("/admin/schools/new", {
@@ -118,8 +114,8 @@ describe("forms", () => {
   });
 
   test("of somebody else's browser do nothing", async () => {
-    const [mine, theirs] = [await makePortalUser(service, "OPERATOR"), await makePortalUser(service, "OPERATOR")];
-    const page = await mine.browser.open("/admin/schools/new");
+    const theirs = await makePortalUser(service, "OPERATOR");
+    const page = await browser.open("/admin/schools/new");
     await theirs.browser.open("/admin/schools/new");
     const sent = await theirs.browser.submit(page, "/new", { ...filled, officialId: "F-5" });
     expect(sent.status).toBe(403);
@@ -127,16 +123,16 @@ describe("forms", () => {
   });
 
   test("of a session that has ended are kept, and sent again after signing in", async () => {
-    const { browser, personId, ...login } = await makePortalUser(service, "OPERATOR");
-    const page = await browser.open("/admin/schools/new");
+    const { browser: own, personId, ...login } = await makePortalUser(service, "OPERATOR");
+    const page = await own.open("/admin/schools/new");
     await signOutPerson(service.db, personId, { at: service.clock() });
-    const ended = await browser.submit(page, "/new", { ...filled, officialId: "F-6" });
+    const ended = await own.submit(page, "/new", { ...filled, officialId: "F-6" });
     expect(ended.status).toBe(401);
     expect(ended.html).toContain("Linden-Schule");
     expect(await countOf("F-6")).toBe(0);
-    await signIn(browser, login);
-    const sent = await browser.submit(ended, "/new");
-    const done = sent.status === 403 ? await browser.submit(sent, "/new") : sent;
+    await signIn(own, login);
+    const sent = await own.submit(ended, "/new");
+    const done = sent.status === 403 ? await own.submit(sent, "/new") : sent;
     expect(done.url).toContain("done=schoolCreated");
     expect(await countOf("F-6")).toBe(1);
   });
@@ -151,15 +147,14 @@ describe("forms with a file", () => {
   async function makeForms() {
     const school = await make.school({});
     const { clientId } = await make.app({});
-    const { browser } = await makePortalUser(service, "OPERATOR");
     const { html } = await browser.open(`/admin/schools/${school}/imports`);
     const token = partOf("token", /name="token" value="([^"]*)"/.exec(html)![1]!);
-    return { browser, token, imports: `/admin/schools/${school}/imports`, logo: `/partner/apps/${clientId}/logo` };
+    return { token, imports: `/admin/schools/${school}/imports`, logo: `/partner/apps/${clientId}/logo` };
   }
 
   // The service would end with the exception that nobody caught, and so does this run.
   test("that end in the middle of the file are refused, also to a stranger, and the service goes on", async () => {
-    const { browser, token, ...forms } = await makeForms();
+    const { token, ...forms } = await makeForms();
     for (const form of [forms.imports, forms.logo]) {
       const sent = { method: "POST", headers, body: token + fileOf("id;role") };
       expect((await fetch(service.url + form, sent)).status).toBe(401);
@@ -169,14 +164,14 @@ describe("forms with a file", () => {
   });
 
   test.each(["__proto__", "constructor", "toString"])("take a field called %s for what it is", async (name) => {
-    const { browser, token, imports } = await makeForms();
+    const { token, imports } = await makeForms();
     const sent = { method: "POST", headers, body: `${token + partOf(name, "1") + fileOf("id;role")}--b--\r\n` };
     expect((await fetch(service.url + imports, sent)).status).toBe(401);
     expect((await browser.open((await browser.once(imports, sent)).headers.get("location")!)).html).toContain("a.csv");
   });
 
   test("that are refused before the file was read leave the connection to the next request", async () => {
-    const { browser, token, logo, imports } = await makeForms();
+    const { token, logo, imports } = await makeForms();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const cookie = browser.cookies().map(({ name, value }) => `${name}=${value}`);
     const ask = (path: string, given: RequestOptions, body?: string) =>
@@ -194,7 +189,6 @@ describe("forms with a file", () => {
 });
 
 test("the states of a school are listed by their name", async () => {
-  const { browser } = await makePortalUser(service, "OPERATOR");
   const { html } = await browser.open("/admin/schools/new");
   const select = /<select id="state"[\s\S]*?<\/select>/.exec(html)![0];
   const names = [...select.matchAll(/value="[A-Z]{2}"[^>]*>([^<]+)</g)].map(([, name]) => name!);

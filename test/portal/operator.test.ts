@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
+import type { Browser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
@@ -10,22 +11,22 @@ const make = makeMakers(service.db);
 const { prisma } = service.db;
 
 const { runJob } = service;
+const { browser } = await makePortalUser(service, "OPERATOR");
 
 /** A partner who asks for a scope on their page. */
-async function makeRequest(scope = "profile") {
+async function makeRequest() {
   const { clientId } = await make.app({ name: "<i>Lernapp</i>", scopes: ["openid"] });
-  const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [clientId] });
-  const form = await browser.open(`/partner/apps/${clientId}/scopes`);
-  await browser.submit(form, "/scopes", { scope, reason: "<b>Namen</b> zeigen" });
+  const { browser: partner } = await makePortalUser(service, "PARTNER", { clientIds: [clientId] });
+  const form = await partner.open(`/partner/apps/${clientId}/scopes`);
+  await partner.submit(form, "/scopes", { scope: "profile", reason: "<b>Namen</b> zeigen" });
   const { id } = await prisma.scopeRequest.findFirstOrThrow({ where: { clientId } });
-  return { clientId, id, partner: browser, address: `/partner/apps/${clientId}/scopes` };
+  return { clientId, id, partner, address: `/partner/apps/${clientId}/scopes` };
 }
 
 const readRequest = (id: string) => prisma.scopeRequest.findUniqueOrThrow({ where: { id } });
 
 test("a request of scopes is approved once, and the app has them", async () => {
   const { clientId, id } = await makeRequest();
-  const { browser } = await makePortalUser(service, "OPERATOR");
   const page = await browser.open("/admin/apps");
   expect(page.html).toContain("&lt;b&gt;Namen&lt;/b&gt; zeigen");
   expect(page.html).not.toContain("<i>Lernapp");
@@ -39,7 +40,6 @@ test("a request of scopes is approved once, and the app has them", async () => {
 
 test("a refusal needs words, which the partner reads", async () => {
   const { id, partner, address } = await makeRequest();
-  const { browser } = await makePortalUser(service, "OPERATOR");
   const page = await browser.open("/admin/apps");
   const [, token] = /name="token" value="([^"]+)"/.exec(page.html) ?? [];
   const refuse = async (note: string) => {
@@ -59,7 +59,6 @@ test("a refusal needs words, which the partner reads", async () => {
 test("apps are found by name and lead to their pages", async () => {
   const { clientId } = await make.app({ name: "Zebra-Rechner" });
   await make.app({ name: "Andere" });
-  const { browser } = await makePortalUser(service, "OPERATOR");
   const { html } = await browser.open("/admin/apps?search=zebra");
   expect(html).toContain(`/partner/apps/${clientId}"`);
   expect(html).not.toContain(">Andere<");
@@ -68,7 +67,6 @@ test("apps are found by name and lead to their pages", async () => {
 });
 
 test("signing keys are rotated once for one form", async () => {
-  const { browser } = await makePortalUser(service, "OPERATOR");
   const page = await browser.open("/admin/keys");
   const before = await prisma.signingKey.count();
   const done = await browser.submit(page, "/rotation");
@@ -79,7 +77,6 @@ test("signing keys are rotated once for one form", async () => {
 });
 
 test("keys that apps may not have yet sign only if that is ticked", async () => {
-  const { browser } = await makePortalUser(service, "OPERATOR");
   service.clock.forwardSeconds(4200);
   const before = await browser.open("/admin/keys");
   expect(before.html).not.toContain('name="force"');
@@ -102,7 +99,6 @@ test("figures are drawn, named, and stand in a table beside", async () => {
   for (let n = 0; n < 3; n++) await fetch(`${service.url}/idm/ep/v1/schools`, { headers });
   await runJob("traffic.flush");
   await runJob("traffic.flush");
-  const { browser } = await makePortalUser(service, "OPERATOR");
   for (const range of ["day", "month", "year"]) {
     const { html } = await browser.open(`/admin/figures?range=${range}`);
     expect(html).toMatch(
@@ -129,7 +125,6 @@ test("an import that is held is shown with its schools, and leads to the first o
   };
   await hold("one.csv", ids.slice(0, 1));
   await hold("both.csv", ids);
-  const { browser } = await makePortalUser(service, "OPERATOR");
   const { html } = await browser.open("/admin/figures");
   const link = (file: string) => `<a href="/admin/schools/[^/]+/imports/[^"]+">${file}</a>`;
   expect(html).toMatch(
@@ -148,8 +143,7 @@ test("an operator finds a person of any school by name, user name and id, and ea
   const name = { firstFull: "Zoë", firstCall: "Zoë", last: "Quastenflosser" };
   const person = await make.person({ school, name });
   const { username } = await giveLogin(service.db, person);
-  const { browser } = await makePortalUser(service, "OPERATOR");
-  const find = async (user: typeof browser, search: string) => {
+  const find = async (user: Browser, search: string) => {
     const page = await user.open("/admin/people");
     expect(page.html).toContain('<a href="/admin/people" aria-current="page"');
     return (await user.submit(page, "/admin/people/search", { search })).html;

@@ -7,16 +7,14 @@ import { startService } from "../support/service.ts";
 const service = await startService();
 const make = makeMakers(service.db);
 
-async function makeWorld() {
-  const school = await make.school({ name: "Alte Schule" });
-  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-  return { school, browser, address: `/admin/schools/${school}/settings` };
-}
+// What one test sets is no matter to the others.
+const school = await make.school({ name: "Alte Schule" });
+const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+const address = `/admin/schools/${school}/settings`;
 const schoolOf = (id: string) => service.db.prisma.school.findUniqueOrThrow({ where: { id } });
 const named = { name: "Neue Schule", street: "Weg 1", addressAddition: "", zipCode: "26121", city: "Musterstadt" };
 
 test("a school changes its name and address; twice counts once, and nobody else's change is lost", async () => {
-  const { school, browser, address } = await makeWorld();
   const page = await browser.open(address);
   const done = await browser.submit(page, "/settings/school", named);
   expect(done.html).toContain("Name und Anschrift sind gespeichert.");
@@ -29,7 +27,6 @@ test("a school changes its name and address; twice counts once, and nobody else'
 });
 
 test("a school sets how its people sign in", async () => {
-  const { browser, address } = await makeWorld();
   const set = { userNameRule: "RANDOM", passwordKind: "WORDS", mustChangePassword: "on" };
   const more = { ownPasswordFromGrade: "7", helpText: "Frau Probst hilft." };
   const done = await browser.submit(await browser.open(address), "/settings/sign-in", { ...set, ...more });
@@ -40,7 +37,6 @@ test("a school sets how its people sign in", async () => {
 });
 
 test("a school sets when and where its cards sign in; a wrong network is refused and stays typed", async () => {
-  const { browser, address } = await makeWorld();
   const set = { enabled: "on", grade: "3", from: "07:30", to: "16:00", weekday: "1", secondStep: "PIN" };
   const page = await browser.open(address);
   const refused = await browser.submit(page, "/settings/cards", { ...set, networks: "nonsense" });
@@ -54,7 +50,6 @@ test("a school sets when and where its cards sign in; a wrong network is refused
 });
 
 test("a school uploads its logo, sees it and removes it; what is no PNG or JPEG image is refused", async () => {
-  const { school, browser, address } = await makeWorld();
   const page = await browser.open(address);
   expect(page.html).toContain("Die Schule hat noch kein Logo.");
   const send = (content: string | Buffer) => browser.sendFile(page, "/settings/logo", { name: "logo.png", content });

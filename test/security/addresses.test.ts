@@ -6,7 +6,6 @@ import { testDatabase } from "../support/database.ts";
 
 const db = await testDatabase();
 const { ask, refusal } = makeOperator(runHere({ NODE_ENV: "test", DATABASE_URL: db.url }));
-const { clientId } = await ask("app", "create", "--name", "Lernapp");
 const uriRefused = { exitCode: 3, code: "uri_refused" };
 
 const targets = [
@@ -21,6 +20,7 @@ const targets = [
 ];
 
 test("an address inside the network is registered neither for webhooks nor for logouts", async () => {
+  const { clientId } = await ask("app", "create", "--name", "Lernapp");
   const logout = (target: string) => ["--backchannel-logout-uri", target];
   for (const target of targets) {
     const refused = { exitCode: 3, code: "webhook_url_refused" };
@@ -34,6 +34,7 @@ test("an address inside the network is registered neither for webhooks nor for l
 test("an address for logouts follows the rules of every registered address too", async () => {
   const env = { NODE_ENV: "test", DATABASE_URL: db.url, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" };
   const allowed = makeOperator(runHere(env));
+  const { clientId } = await ask("app", "create", "--name", "Rechenapp");
   const update = (uri: string) => allowed.refusal("app", "update", clientId, "--backchannel-logout-uri", uri);
   const refused = ["http://10.0.0.1/x", "https://user:secret@127.0.0.1/", "https://127.0.0.1/#x", "ftp://127.0.0.1/"];
   for (const uri of [...refused, "https://127.0.0.1/\u001b[2J"])
