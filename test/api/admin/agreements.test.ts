@@ -13,6 +13,10 @@ type SchoolAgreement = Schemas["SchoolAgreement"];
 
 const service = await startService();
 const demanding = await startService({ env: { AGREEMENTS: "required" } });
+const operators = new Map([
+  [service, await makeStaff(service, "OPERATOR")],
+  [demanding, await makeStaff(demanding, "OPERATOR")],
+]);
 
 const pdf = (inside = "1 0 obj << /Type /Catalog >> endobj") => Buffer.from(`%PDF-1.7\n${inside}\n%%EOF\n`);
 const asFile = { "content-type": "application/octet-stream" };
@@ -34,7 +38,7 @@ async function makeSide(of = service, scopes: Schemas["AppScope"][] = ["openid",
     app,
     clientId,
     service: of,
-    operator: (await makeStaff(of, "OPERATOR")).call,
+    operator: operators.get(of)!.call,
     partner: (await makeStaff(of, "PARTNER", { clientIds: [clientId] })).call,
     admin: (await makeStaff(of, "SCHOOL_ADMIN", { schoolIds: [school] })).call,
     ofApp: `/apps/${clientId}`,
@@ -79,8 +83,7 @@ async function readName({ service: { url, ...of }, app, person }: Side): Promise
 }
 
 const fetchPdf = async (of: typeof service, path: string) => {
-  const staff = await makeStaff(of, "OPERATOR");
-  const token = await issueAppToken(of, staff.app, ["admin:read"]);
+  const token = await issueAppToken(of, operators.get(of)!.app, ["admin:read"]);
   const response = await fetch(of.url + adminPath + path, { headers: { authorization: `Bearer ${token}` } });
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
 };
