@@ -66,10 +66,11 @@ const typescript: Language = {
   async build(clients) {
     const built = await freshFolder("typescript-fetch");
     const strict = ["--strict", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "bundler"];
+    const own = ["--ignoreConfig", "--skipLibCheck", "--lib", "es2022,dom"];
     const roots = readdirSync(clients).map((bundle) => join(clients, bundle, "index.ts"));
     await run(process.execPath, [
       join(root, "node_modules/typescript-7/bin/tsc"),
-      ...[...strict, "--skipLibCheck", "--lib", "es2022,dom"],
+      ...[...strict, ...own],
       ...["--typeRoots", built, "--rootDir", clients, "--outDir", built],
       ...roots,
     ]);
