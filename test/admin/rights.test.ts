@@ -6,6 +6,7 @@ import { adminScopesOf, staffRoleNames, type StaffRoleName } from "../../src/sta
 import { admin, idsOf, makeAdminClient, makeStaff, refusalOf } from "../support/admin.ts";
 import { withoutRequest, type AdminClient } from "../support/admin.ts";
 import { rosterOf, rosterType } from "../support/import-office.ts";
+import { inBatches } from "../support/in-batches.ts";
 import { makeMakers } from "../support/make.ts";
 import { hashAllQuickly } from "../support/quick-hash.ts";
 import { startService } from "../support/service.ts";
@@ -110,14 +111,6 @@ async function makeForeign(): Promise<Ids> {
   };
 }
 
-/** The work for every operation, for eight of them at a time. */
-async function forEachPlace<Done>(work: (place: Place) => Promise<Done>): Promise<Done[]> {
-  const done: Done[] = [];
-  for (let from = 0; from < places.length; from += 8)
-    done.push(...(await Promise.all(places.slice(from, from + 8).map(work))));
-  return done;
-}
-
 test("the matrix of roles and operations is the committed one", async () => {
   const width = Math.max(...places.map(({ id }) => id.length));
   const lines = places.map(({ id }) => {
@@ -151,7 +144,7 @@ test.each(staffRoleNames)(
     const call = staff.get(role)!;
     const isAllowed = (id: Place["id"]) => (rights[id] as readonly string[]).includes(role);
     const askFor = (place: Place, ids: Ids) => call(...requestOf(place, ids));
-    const called = await forEachPlace(async (place) => {
+    const called = await inBatches(places, async (place) => {
       const { id, path } = place;
       const hidden = await askFor(place, role === "OPERATOR" ? {} : foreign);
       const isServed = refusalOf(hidden)[1] !== "role_forbids";
@@ -175,7 +168,7 @@ test("a caller without a token, without the scope of the operation or without a 
   const withScope = async (scope: "read" | "write") =>
     makeAdminClient(service, await getAppToken(service, poor, [`admin:${scope}`]));
   const [reads, writes] = [await withScope("read"), await withScope("write")];
-  const called = await forEachPlace(async (place) => {
+  const called = await inBatches(places, async (place) => {
     const request = requestOf(place, {});
     const noToken = await fetch(service.url + admin + request[1], { method: place.method });
     await noToken.text();
