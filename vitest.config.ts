@@ -16,6 +16,7 @@ export default defineConfig({
       reportOnFailure: true,
       thresholds: { lines: 90 },
     },
+    sequence: { seed: 7 },
     projects: [
       {
         test: {
@@ -24,6 +25,8 @@ export default defineConfig({
           include: [everything],
           exclude: [apart, ...slow],
           globalSetup,
+          // A test that needs another one fails. The seed is the same in every run, so that chance has no part in it.
+          sequence: { shuffle: { tests: true } },
           // More than the processors of a small machine, because tests wait for the database.
           maxWorkers: Math.max(3, Math.ceil(availableParallelism() / 2)),
         },
