@@ -30,15 +30,10 @@ export type Outcome = {
   why?: string;
 };
 type Options = { say: (line: string) => void; env?: NodeJS.ProcessEnv; deadline?: number };
-type Turn = {
-  /** It works when others leave a processor idle. */
-  isBackground: boolean;
-};
 
 /**
  * Runs all gates in this order, parallel neighbours three at a time, one more than a small machine has processors,
- * because the browser waits. The first of the neighbours should be the longest: the others work in its background.
- * Anything unclear counts as failed.
+ * because the browser waits; anything unclear counts as failed.
  */
 export async function runGates(gates: Gate[], options: Options): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -51,10 +46,9 @@ export async function runGates(gates: Gate[], options: Options): Promise<Outcome
         countWhile(waiting, (gate) => gate.isParallel === true),
       ),
     );
-    const [longest] = batch;
     const work = async () => {
       for (let gate = batch.shift(); gate; gate = batch.shift())
-        outcomes[gates.indexOf(gate)] = await reportGate(gate, { ...options, isBackground: gate !== longest });
+        outcomes[gates.indexOf(gate)] = await reportGate(gate, options);
     };
     await Promise.all([work(), work(), work()]);
   }
@@ -66,7 +60,7 @@ function countWhile<T>(items: T[], holds: (item: T) => boolean): number {
   return end === -1 ? items.length : end;
 }
 
-async function reportGate(gate: Gate, options: Options & Turn): Promise<Outcome> {
+async function reportGate(gate: Gate, options: Options): Promise<Outcome> {
   options.say(`── ${gate.name}`);
   const outcome = await runGate(gate, options);
   const tests = gate.results
@@ -90,16 +84,13 @@ export function sumUp(outcomes: Outcome[]): { passed: number; failed: number; ok
   return { passed, failed, ok: failed === 0 && passed > 0 };
 }
 
-async function runGate(
-  gate: Gate,
-  { say, env = process.env, deadline = Infinity, isBackground }: Options & Turn,
-): Promise<Outcome> {
+async function runGate(gate: Gate, { say, env = process.env, deadline = Infinity }: Options): Promise<Outcome> {
   const started = Date.now();
   const milliseconds = Math.min(gate.minutes * 60_000, deadline - started);
   if (gate.results) rmSync(gate.results, { force: true });
   const ended: Run =
     milliseconds > 0
-      ? await run(gate, { milliseconds, env: { ...env, ...gate.env }, isBackground })
+      ? await run(gate, milliseconds, { ...env, ...gate.env })
       : { code: null, output: "", cpuSeconds: 0, why: "no time is left" };
   const { code, output, cpuSeconds } = ended;
   const tests = gate.results ? count(readResults(gate.results)) : noResults;
@@ -118,17 +109,12 @@ type Run = { code: number | null; output: string; cpuSeconds: number; why?: stri
 
 /** Runs its arguments, then writes how long processors worked for them. */
 const measured = '"$@" 3>&-; code=$?; times >&3; exit $code';
-/** Lowers the priority of a program and, where Linux shares the processors among sessions, of its session. */
-const lowerPriority = "{ renice -n 10 -p $$; echo 10 >/proc/$$/autogroup; } >/dev/null 2>&1; ";
-
-type Start = Turn & { milliseconds: number; env: NodeJS.ProcessEnv };
 
 /** The program in a group of its own, so that nothing it started outlives it. */
-function run({ program, args, minutes }: Gate, { milliseconds, env, isBackground }: Start): Promise<Run> {
+function run({ program, args, minutes }: Gate, milliseconds: number, env: NodeJS.ProcessEnv): Promise<Run> {
   return new Promise((resolve) => {
     const stdio: StdioOptions = ["ignore", "pipe", "pipe", "pipe"];
-    const script = isBackground ? lowerPriority + measured : measured;
-    const child = spawn("sh", ["-c", script, "sh", program, ...args], { env, detached: true, stdio });
+    const child = spawn("sh", ["-c", measured, "sh", program, ...args], { env, detached: true, stdio });
     let [output, times] = ["", ""];
     let why: string | undefined;
     const collect = (chunk: Buffer) => (output += chunk.toString());
