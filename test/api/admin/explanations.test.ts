@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import { findSignOnRight } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
@@ -21,6 +21,8 @@ const service = await startService();
 const make = makeMakers(service.db);
 const world = await makeMatrixWorld(make, "SHARED");
 const operator = await makeStaff(service, "OPERATOR");
+const start = service.clock();
+beforeEach(() => service.clock.set(start));
 const matrix = await readFile(join(import.meta.dirname, "..", "..", "access", "matrix.txt"), "utf8");
 
 const pathOf = (personId: PersonId, clientId: string) => `/people/${personId}/sign-in-explanation?app=${clientId}`;
@@ -50,6 +52,7 @@ describe("in the world of the matrix", () => {
     );
 
   test("without a login, that is the reason, unless the sign-on has another", async () => {
+    await service.db.prisma.credential.deleteMany({ where: { personId: { in: personIds } } });
     await inBatches(labels, async (label) => {
       const right = await rightOf("reader", label);
       const explained = await explain(world.people[label]!, world.apps["reader"]!.clientId);

@@ -123,7 +123,7 @@ test("an operator sees held imports and failing webhooks of all, a partner faili
 });
 
 test("who cannot sign in and who never did: the numbers are those of the lists behind them", async () => {
-  const ofSchool = await make.school();
+  const [ofSchool, homeOfGuests] = [await make.school(), await make.school()];
   const group = await make.group({ school: ofSchool, name: "Klasse 5a" });
   const person = (name: string) => make.person({ school: ofSchool, groups: [group], name: named(name) });
   const [nobody, named_, carded, typed, blockedCard] = [
@@ -133,7 +133,7 @@ test("who cannot sign in and who never did: the numbers are those of the lists b
     await person("Password"),
     await person("Revoked"),
   ];
-  await make.person({ schools: [otherSchool, ofSchool], name: named("Guest") });
+  await make.person({ schools: [homeOfGuests, ofSchool], name: named("Guest") });
   await make.person({ school: ofSchool, status: "SOFT_DELETED", name: named("Left") });
   await giveLogin(service.db, typed);
   const { prisma } = service.db;
@@ -191,7 +191,7 @@ test("who cannot sign in and who never did: the numbers are those of the lists b
   const later = await make.group({ school: ofSchool, name: "Klasse 10a" });
   const inLater = { groups: [later], name: named("Later") };
   await make.person({ school: ofSchool, ...inLater, role: "TEACHER" });
-  await make.person({ schools: [otherSchool, ofSchool], ...inLater });
+  await make.person({ schools: [homeOfGuests, ofSchool], ...inLater });
   await make.person({ school: ofSchool, ...inLater, status: "SOFT_DELETED" });
   await make.group({ school: ofSchool, name: "Klasse 1b" });
   await make.group({ school: ofSchool, name: "Chor", type: "SONSTIG" });
