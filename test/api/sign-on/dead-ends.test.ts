@@ -118,7 +118,7 @@ test("spaces around a user name do not count, and spaces alone are nothing", asy
   expect(blank.status).toBe(422);
   expect(blank.html).toContain('aria-describedby="username-hint username-problem" aria-invalid="true" autofocus');
   const { username, password } = world.login;
-  const { url } = await browser.submit(login, "/login", { username: `\u00a0 ${username} `, password });
+  const { url } = await passPages(browser, login, { username: `\u00a0 ${username} `, password });
   expect(url).toContain("code=");
 });
 
