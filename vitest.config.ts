@@ -35,11 +35,21 @@ export default defineConfig({
         test: {
           ...slowSettings,
           name: "slow",
-          include: [...slow, ...filesTagged("model")],
-          env: { TEST_WHOLE: "1" },
+          include: slow,
           globalSetup,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...slowSettings,
+          name: "models",
+          include: filesTagged("model"),
+          env: { TEST_WHOLE: "1" },
+          globalSetup,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

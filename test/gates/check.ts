@@ -35,6 +35,12 @@ const tests = (name: string): Omit<Gate, "name"> => {
     results,
   };
 };
+/** A project of `npm run test:slow`, which run side by side here. */
+const ofSlow = (project: string, tag: string): Omit<Gate, "name"> => {
+  const name = `test-${project}`;
+  const args = ["test/gates/retry.ts", name, "--project", project, "--tags-filter", tag];
+  return { program: "node", args, minutes, results: resultsPath(name) };
+};
 /** Tests whose script writes its results itself, because it runs again what failed. */
 const retried = (name: string): Omit<Gate, "name"> => ({
   ...script(name),
@@ -93,7 +99,8 @@ const gates: Gate[] = [
   parallel("format", script("lint:format")),
   parallel("import rules", { ...script("lint:imports"), expects: /\([1-9]\d* modules/ }),
   asUser({ name: "tests", ...tests("test"), ...counted }),
-  asUser(parallel("slow tests", { ...retried("test:slow"), ...counted })),
+  asUser(parallel("slow tests", { ...ofSlow("slow", "slow"), ...counted })),
+  asUser(parallel("models", { ...ofSlow("models", "model"), ...counted })),
   ...testsAsRoot(),
   parallel("every operation is tested", { program: "node", args: ["test/exchanges/report.ts"], minutes }),
   // The longest of them first. Those in the browser mostly wait, those on other PostgreSQL mostly compute.

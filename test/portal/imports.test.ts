@@ -388,6 +388,20 @@ describe("classes", () => {
     ]);
   });
 
+  test("that keep their pupils give their place to none, and of two that become one the larger goes on", async () => {
+    const world = await makeWorld();
+    const all = [...pupils(5, "5a"), ...pupils(3, "5b", 11), ...pupils(2, "5x", 21), ...pupils(6, "7a", 31)];
+    await applied(world, csv(...all));
+    const idOf = new Map((await groupsOf(world)).map(({ id, name }) => [name, id]));
+    const next = [...pupils(5, "6a"), ...pupils(3, "6a", 11), ...pupils(2, "7a", 21), ...pupils(6, "7a", 31)];
+    const shown = await handIn(world, csv(...next));
+    expect(textOf(shown)).toMatch(/5a → 6a.*5b → 6a.*5x → 7a/);
+    expect(shown.html.match(/ checked/g)).toHaveLength(1);
+    await world.office.submit(shown, "/apply", { leavers: "0", move: pairOf("5a", "6a") });
+    const after = new Map((await groupsOf(world)).map(({ id, name }) => [name, id]));
+    expect([after.get("6a"), after.get("7a")]).toEqual([idOf.get("5a"), idOf.get("7a")]);
+  });
+
   test("that are all deselected are not applied before what ends is confirmed", async () => {
     const world = await makeWorld();
     await applied(world, csv(...pupils(4, "5a"), ...pupils(4, "5b", 11)));

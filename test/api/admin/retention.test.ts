@@ -42,7 +42,8 @@ async function makeLeavers(wishes: Parameters<typeof make.school>[0] = {}) {
 
 test("a school sees what applies to it and from whom, and changes it within the limits", async () => {
   const { school, call, path, read, put } = await makeSchool();
-  expect((await call("GET", path)).body).toMatchObject({
+  const before = await call("GET", path);
+  expect(before.body).toMatchObject({
     policy: none,
     applied: { leftMonths: { value: 0, reason: null, origin: "SERVICE", from: "LEAVING" } },
     limits: { leftMonths: { min: 0, max: 12 }, auditDays: { min: 90, max: 400 } },
@@ -58,7 +59,9 @@ test("a school sees what applies to it and from whom, and changes it within the 
     [{ leftMonths: { ...leftMonths, reason: " " } }, "text_empty"],
   ] as const)
     expect(refusalOf(await put({ ...none, ...body }))).toEqual([400, code]);
-  expect((await put({ ...none, ...inactive(0) })).status).toBe(204);
+  const headers = { "if-match": before.headers.get("etag")! };
+  expect((await put({ ...none, ...inactive(0) }, headers)).status).toBe(204);
+  expect(refusalOf(await put({ ...none, leftMonths }, headers))).toEqual([412, "precondition_failed"]);
   expect((await put({ ...none, leftMonths })).status).toBe(204);
   expect(await read()).toMatchObject({
     policy: { ...none, leftMonths },
@@ -67,6 +70,8 @@ test("a school sees what applies to it and from whom, and changes it within the 
   });
   const lines = await db.prisma.audit.findMany({ where: { action: "retention_set", schoolId: school } });
   expect(lines.map(({ after }) => after)).toContainEqual(expect.objectContaining({ leftMonths }));
+  const other = await make.school();
+  expect(refusalOf(await call("GET", `/schools/${other}/retention`))).toEqual([404, "school_not_found"]);
 });
 
 test("an operator sets the values of a state, which its schools have unless they set their own", async () => {
@@ -74,10 +79,15 @@ test("an operator sets the values of a state, which its schools have unless they
   const [own, other] = [await makeSchool({ location }), await makeSchool({ location })];
   await own.put({ ...none, leftMonths });
   const state = "/retention/state?state=DE-RP";
-  expect((await operator("GET", state)).body).toEqual(none);
+  const before = await operator("GET", state);
+  expect(before.body).toEqual(none);
+  const headers = { "if-match": before.headers.get("etag")! };
   const body = { ...none, leftMonths: { value: 12, reason: "State law.", from: "SCHOOL_YEAR_END" } };
-  expect((await operator("PUT", state, { body })).status).toBe(204);
-  expect((await operator("GET", state)).body).toEqual(body);
+  const done = await operator("PUT", state, { body, headers });
+  expect(done.status).toBe(204);
+  expect(refusalOf(await operator("PUT", state, { body, headers }))).toEqual([412, "precondition_failed"]);
+  const after = await operator("GET", state);
+  expect([after.body, after.headers.get("etag")]).toEqual([body, done.headers.get("etag")]);
   expect((await other.read(operator)).applied.leftMonths).toEqual({ ...body.leftMonths, origin: "STATE" });
   expect((await own.read(operator)).applied.leftMonths).toEqual({ ...leftMonths, origin: "SCHOOL" });
   expect((await operator("GET", "/retention")).body).toMatchObject({
@@ -139,15 +149,19 @@ test("staff keep somebody until a date, with a reason that is part of the person
   const [id] = people;
   const one = `/people/${id}/retention`;
   const exemption = { until: "2026-12-31", reason: "Repeats the final examination." };
-  const put = (wishes = {}) => call("PUT", `${one}/exemption`, { body: { ...exemption, ...wishes } });
-  expect((await call("GET", one)).body).toEqual({
+  const put = (wishes = {}, headers = {}) =>
+    call("PUT", `${one}/exemption`, { body: { ...exemption, ...wishes }, headers });
+  const due = await call("GET", one);
+  expect(due.body).toEqual({
     due: { cause: "LEFT", dueAt: "2026-02-17T08:00:00.000Z" },
     exemption: null,
   });
   expect(refusalOf(await call("DELETE", `${one}/exemption`))).toEqual([404, "exemption_not_found"]);
   for (const until of ["2026-02-02", "2028-03-01"])
     expect(refusalOf(await put({ until }))).toEqual([400, "exemption_date"]);
-  expect((await put()).status).toBe(204);
+  const headers = { "if-match": due.headers.get("etag")! };
+  expect((await put({}, headers)).status).toBe(204);
+  expect(refusalOf(await put({}, headers))).toEqual([412, "precondition_failed"]);
   expect((await call("GET", one)).body).toMatchObject({
     due: { cause: "LEFT", dueAt: "2027-01-01T00:00:00.000Z" },
     exemption: { ...exemption, givenAt: clock().toISOString() },
