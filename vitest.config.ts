@@ -25,6 +25,8 @@ export default defineConfig({
           include: [everything],
           exclude: [apart, ...slow],
           globalSetup,
+          // Collects garbage less often: a twentieth of the time.
+          execArgv: ["--min-semi-space-size=64", "--max-semi-space-size=64"],
           // A test that needs another one fails. The seed is the same in every run, so that chance has no part in it.
           sequence: { shuffle: { tests: true } },
           // More than the processors of a small machine, because tests wait for the database.
