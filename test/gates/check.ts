@@ -35,21 +35,23 @@ const tests = (name: string): Omit<Gate, "name"> => {
     results,
   };
 };
-/** A project of `npm run test:slow`, which run side by side here. */
-const ofSlow = (project: string, tag: string): Omit<Gate, "name"> => {
-  const name = `test-${project}`;
-  const args = ["test/gates/retry.ts", name, "--project", project, "--tags-filter", tag];
-  return { program: "node", args, minutes, results: resultsPath(name) };
-};
+/** What the tests of operations exchange is counted in a folder of this run. */
+const exchanges = join(root, ".cache/check/exchanges");
+const counted = { env: { EXCHANGES_FOLDER: exchanges } };
+
+/** A part of `npm run test:slow`, whose parts run side by side here. */
+const slowPart = (name: string, ...args: string[]): Omit<Gate, "name"> => ({
+  program: "node",
+  args: ["test/gates/retry.ts", name, ...args],
+  minutes,
+  results: resultsPath(name),
+  ...counted,
+});
 /** Tests whose script writes its results itself, because it runs again what failed. */
 const retried = (name: string): Omit<Gate, "name"> => ({
   ...script(name),
   results: resultsPath(name.replace(":", "-")),
 });
-
-/** What the tests of operations exchange is counted in a folder of this run. */
-const exchanges = join(root, ".cache/check/exchanges");
-const counted = { env: { EXCHANGES_FOLDER: exchanges } };
 
 const parallel = (name: string, gate: Omit<Gate, "name">): Gate => ({ name, ...gate, isParallel: true });
 
@@ -99,8 +101,9 @@ const gates: Gate[] = [
   parallel("format", script("lint:format")),
   parallel("import rules", { ...script("lint:imports"), expects: /\([1-9]\d* modules/ }),
   asUser({ name: "tests", ...tests("test"), ...counted }),
-  asUser(parallel("slow tests", { ...ofSlow("slow", "slow"), ...counted })),
-  asUser(parallel("models", { ...ofSlow("models", "model"), ...counted })),
+  asUser(parallel("slow tests, first half", slowPart("test-slow-1", "--project", "slow", "--shard=1/2"))),
+  asUser(parallel("slow tests, second half", slowPart("test-slow-2", "--project", "slow", "--shard=2/2"))),
+  asUser(parallel("models", slowPart("test-models", "--project", "models", "--tags-filter", "model"))),
   ...testsAsRoot(),
   parallel("every operation is tested", { program: "node", args: ["test/exchanges/report.ts"], minutes }),
   // The longest of them first. Those in the browser mostly wait, those on other PostgreSQL mostly compute.

@@ -22,11 +22,11 @@ const [name = "tests", ...given] = process.argv.slice(2);
 const path = resultsPath(name);
 
 /** Answers whether it succeeded. */
-function run(more: string[], results: string): boolean {
+function run(args: string[], results: string): boolean {
   rmSync(results, { force: true });
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${results}`];
-  const args = [join(root, "node_modules/vitest/vitest.mjs"), "run", ...given, ...more, ...reporters];
-  return spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status === 0;
+  const vitest = [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args, ...reporters];
+  return spawnSync(process.execPath, vitest, { cwd: root, stdio: "inherit" }).status === 0;
 }
 
 /** Those of the failures that do not occur when their file runs alone. */
@@ -36,7 +36,8 @@ function runAgain(failures: Failure[]): Failure[] {
   return files.flatMap((file) => {
     console.log(`\nOnce more, alone: ${file}`);
     const again = resultsPath(`${name}-again`);
-    const ok = run([file], again);
+    // A single file has no parts.
+    const ok = run([...given.filter((one) => !one.startsWith("--shard")), file], again);
     const results = readResults(again);
     if (results === null || results.numPassedTests === 0) return [];
     const still = new Set(listFailures(results).map(({ test }) => test));
@@ -65,7 +66,7 @@ function countAsPassed(results: TestResults, flaky: Failure[]): TestResults {
   };
 }
 
-let ok = run([], path);
+let ok = run(given, path);
 const results = readResults(path);
 const failures = results === null ? [] : listFailures(results);
 if (results !== null && failures.length > 0) {
