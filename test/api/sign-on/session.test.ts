@@ -1,5 +1,5 @@
 import pg from "pg";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { makeBrowser, readForm, type Browser, type Shown } from "../../support/browser.ts";
 import {
   askFor,
@@ -129,8 +129,11 @@ let bo: Login;
 let ada: Login;
 
 beforeAll(async () => {
-  const { service, make, school } = world;
   app = await world.app({ name: "Lernapp" });
+});
+
+beforeEach(async () => {
+  const { service, make, school } = world;
   const person = async (firstCall: string) =>
     giveLogin(service.db, await make.person({ school, name: { firstFull: firstCall, firstCall, last: "Muster" } }));
   // Too long to be in a random value by chance.
