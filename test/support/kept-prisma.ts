@@ -8,8 +8,8 @@ type Kept = { prisma: PrismaClient; use(pool: pg.Pool): void };
 const unused: Kept[] = [];
 
 /**
- * A client for this pool. Making one takes as long as ten requests, so that a client goes on with the pool of the next
- * database when its own is closed.
+ * A client for this pool. Making one takes as long as ten requests, so when its pool is closed, the client is kept for
+ * the pool of the next database.
  */
 export function openKeptPrisma(pool: pg.Pool): OpenPrisma {
   const kept = unused.pop() ?? make(pool);

@@ -39,6 +39,7 @@ export type DatabaseOptions = {
   isReplica?: boolean | undefined;
   silence?: Partial<SilenceLimits> | undefined;
   onConnectionError?: ((error: Error) => void) | undefined;
+  /** Makes the client of the pool, where another is used than one of the pool's own. */
   openPrisma?: ((pool: pg.Pool) => OpenPrisma) | undefined;
 };
 
