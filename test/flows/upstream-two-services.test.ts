@@ -1,3 +1,4 @@
+// @module-tag slow
 import { randomUUID } from "node:crypto";
 import { decodeJwt } from "jose";
 import { beforeAll, expect, test } from "vitest";

@@ -6,7 +6,7 @@ import { join } from "node:path";
  * `{ tags: "model" }`, with what it means.
  */
 export const tags = {
-  slow: "starts programs, waits for real time or moves much data",
+  slow: "starts programs or a second service, waits for real time, plays a suite of others or moves much data",
   model: "walks at random: shortly in the fast suite, in full in the slow one",
   "every-postgresql": "runs on every installed PostgreSQL as well",
 };
