@@ -51,6 +51,11 @@ const ownWalks = {
   message: "How often and from which seed a property is tried is said by walks() of test/support/walks.ts.",
 };
 
+const inAnyOrder = {
+  selector:
+    "CallExpression[callee.property.name='findMany'][callee.object.property.name='audit']:not(:has(Property[key.name='orderBy']))",
+  message: "PostgreSQL returns rows in any order: say orderBy.",
+};
 const polling = {
   selector: [
     "CallExpression[callee.object.name='expect'][callee.property.name='poll']",
@@ -199,14 +204,14 @@ export default tseslint.config(
   {
     files: ["{bench,test}/**/*.ts", "**/*.test.ts"],
     rules: {
-      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks, ownTimeout],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks, ownTimeout, inAnyOrder],
     },
   },
   {
     files: [everything],
     ignores: [apart, ...filesTagged("slow")],
     rules: {
-      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks, ownTimeout, polling],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks, ownTimeout, inAnyOrder, polling],
       "no-restricted-imports": ["error", slowOnly],
     },
   },

@@ -93,9 +93,9 @@ test("a registration is changed in what is given, under the rules of a new one",
     updateApp(tx, { clientId: "nobody" as ClientId, name: "X" }, { ...origin, allowLoopbackHttp: false }),
   );
   await expect(nobody).rejects.toMatchObject({ kind: "not_found", code: "app_not_found" });
-  expect(await db.prisma.audit.findMany({ where: { clientId, action: "app_updated" } })).toMatchObject([
-    { detail: { changed: ["name", "scopes", "loginUrl"] } },
-  ]);
+  expect(
+    await db.prisma.audit.findMany({ where: { clientId, action: "app_updated" }, orderBy: { id: "asc" } }),
+  ).toMatchObject([{ detail: { changed: ["name", "scopes", "loginUrl"] } }]);
 });
 
 test("default scopes are some of the scopes of an app that has a secret, and go with them", async () => {

@@ -79,7 +79,10 @@ test("the address in the QR code asks with a button, which signs in; the token s
     .body as Schemas["LoginCard"][];
   expect(card).toMatchObject({ id: cardId, lastUsedAt: service.clock().toISOString() });
   expect(
-    await service.db.prisma.audit.findMany({ where: { personId: person, action: "login_card_used" } }),
+    await service.db.prisma.audit.findMany({
+      where: { personId: person, action: "login_card_used" },
+      orderBy: { id: "asc" },
+    }),
   ).toMatchObject([{ schoolId: school, detail: { cardId } }]);
   const row = await service.db.prisma.oidcArtifact.findFirstOrThrow({ where: { kind: "Session", personId: person } });
   expect(row.payload).toMatchObject({ amr: ["card"] });
@@ -216,7 +219,10 @@ test("a PIN is asked for, a wrong one is told, and ten wrong ones in a row end t
   expect(headingOf(await thief.submit(page, "/card", { answer: wrong }))).toBe("Your card is locked");
   expect((await open().open(url!)).status).toBe(404);
   expect(
-    await service.db.prisma.audit.findMany({ where: { personId: person, action: "login_card_revoked" } }),
+    await service.db.prisma.audit.findMany({
+      where: { personId: person, action: "login_card_revoked" },
+      orderBy: { id: "asc" },
+    }),
   ).toMatchObject([{ detail: { reason: "wrong_answers" } }]);
 });
 

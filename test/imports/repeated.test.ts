@@ -59,7 +59,7 @@ test("a school that an import changes gets one audit line with its counts, one t
   const roster = () => run("id;role;first_name;last_name;classes\n7;student;Ada;Muster;5a\n", { school });
   const { id } = await roster();
   const applied = { action: "import_applied", schoolId: school, detail: { path: ["importId"], equals: id } };
-  const [line, ...more] = await db.prisma.audit.findMany({ where: applied });
+  const [line, ...more] = await db.prisma.audit.findMany({ where: applied, orderBy: { id: "asc" } });
   expect(line!.detail).toMatchObject({ people: { created: 1 }, groups: { created: 1 }, memberships: { created: 1 } });
   expect(more).toEqual([]);
   await expectUnchanged(roster);

@@ -60,7 +60,10 @@ test("everybody new gets a user name by the rule of the school, and the same fil
   expect(names.filter((name) => /^[a-z]{4,8}\d{4}$/.test(name))).toHaveLength(2);
   await run(roster, { school });
   expect(await namesOf(school)).toEqual(names);
-  const lines = await db.prisma.audit.findMany({ where: { schoolId: school, action: "user_names_given" } });
+  const lines = await db.prisma.audit.findMany({
+    where: { schoolId: school, action: "user_names_given" },
+    orderBy: { id: "asc" },
+  });
   expect(lines).toMatchObject([{ detail: { count: 7 }, actorId: origin.actorId }]);
   expect(JSON.stringify(lines)).not.toContain("mia");
 });

@@ -75,7 +75,10 @@ test("what people do with their own password and second factors stands in the lo
   const form = await other.open("/sign-in/password");
   const password = "Eine Wiese am See";
   await other.submit(form, "/sign-in/password", { current: teacher.password, password, repeated: password });
-  const lines = await service.db.prisma.audit.findMany({ where: { schoolId: school, personId: teacher.personId } });
+  const lines = await service.db.prisma.audit.findMany({
+    where: { schoolId: school, personId: teacher.personId },
+    orderBy: { id: "asc" },
+  });
   expect(lines.map(({ action }) => action)).toEqual(
     expect.arrayContaining([
       ...["second_factor_added", "recovery_code_used", "recovery_codes_renewed"],

@@ -153,7 +153,8 @@ test("an operator finds a person of any school by name, user name and id, and ea
     expect(found).toContain(`<a href="/admin/schools/${school}/people/${person}">Zoë Quastenflosser</a>`);
     expect(found).toContain("<td>Lindenschule</td><td>Schülerin oder Schüler</td>");
   }
-  const lines = () => prisma.audit.findMany({ where: { action: "people_searched", personId: person } });
+  const lines = () =>
+    prisma.audit.findMany({ where: { action: "people_searched", personId: person }, orderBy: { id: "asc" } });
   expect(await lines()).toMatchObject(Array(3).fill({ schoolId: school, actorRole: "OPERATOR" }));
   expect(await find(browser, "niemandheissthier")).toContain("Niemand passt zu dieser Suche.");
   expect(await prisma.audit.count({ where: { action: "people_searched", personId: null } })).toBe(1);

@@ -87,7 +87,7 @@ test("the school's value wins over the state's, and that over the service's, eac
     yearEnd: "2026-10-01",
   });
   const ofPeople = { action: "person_soft_deleted", personId: { in: Object.values(people) } } as const;
-  const lines = await db.prisma.audit.findMany({ where: ofPeople });
+  const lines = await db.prisma.audit.findMany({ where: ofPeople, orderBy: { id: "asc" } });
   expect(lines).toHaveLength(4);
   expect(lines[0]).toMatchObject({ actorId: "retention", detail: { reason: "retention", cause: "LEFT" } });
 });

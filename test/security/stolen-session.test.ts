@@ -44,7 +44,7 @@ async function sentTo(path: string, cookies: ReturnType<Browser["cookies"]>, use
 }
 
 const linesOf = (personId: string) =>
-  service.db.prisma.audit.findMany({ where: { action: "session_refused", personId } });
+  service.db.prisma.audit.findMany({ where: { action: "session_refused", personId }, orderBy: { id: "asc" } });
 
 test("a stolen cookie from another browser gets nowhere", async () => {
   const { browser, personId } = await makeVictim();

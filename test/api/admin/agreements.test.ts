@@ -73,7 +73,7 @@ async function publish({ partner, ofApp }: Pick<Side, "partner" | "ofApp">, more
 const readState = async ({ admin, atSchool }: Side) => (await admin("GET", atSchool)).body as SchoolAgreement;
 const accept = ({ admin, atSchool }: Side, body: object) => admin("PUT", atSchool, { body });
 const auditOf = ({ service: { db }, clientId }: Side, action: string) =>
-  db.prisma.audit.findMany({ where: { clientId, action } });
+  db.prisma.audit.findMany({ where: { clientId, action }, orderBy: { id: "asc" } });
 
 async function readName({ service: { url, ...of }, app, person }: Side): Promise<unknown> {
   const token = await issueAppToken({ url, ...of } as typeof service, app as TestApp, ["people:read"]);

@@ -61,7 +61,10 @@ test("a partner says what an app is; a language that is left out stays, and null
     purpose: { de: "Name und Klasse.", en: null },
   });
   expect(changed.headers.get("etag")).toBe(now.headers.get("etag"));
-  const lines = await service.db.prisma.audit.findMany({ where: { clientId: own.clientId, action: "app_updated" } });
+  const lines = await service.db.prisma.audit.findMany({
+    where: { clientId: own.clientId, action: "app_updated" },
+    orderBy: { id: "asc" },
+  });
   expect(lines.map(({ after }) => after)).toContainEqual({ ...texts, description: kept });
   expect(lines.every(({ actorRole }) => actorRole === "PARTNER")).toBe(true);
   const listed = (await operator.call("GET", "/apps?search=own")).body as AdminApp[];
@@ -142,7 +145,10 @@ test("a logo is served to everybody at an address of its own, as an image and no
   expect((await read()).logoPath).toBeNull();
   expect((await fetch(service.url + logoPath!)).status).toBe(404);
   const actions = { in: ["app_logo_set", "app_logo_removed"] };
-  const lines = await service.db.prisma.audit.findMany({ where: { clientId: own.clientId, action: actions } });
+  const lines = await service.db.prisma.audit.findMany({
+    where: { clientId: own.clientId, action: actions },
+    orderBy: { id: "asc" },
+  });
   expect(lines).toHaveLength(4);
   expect(lines.find(({ action }) => action === "app_logo_removed")).toMatchObject({
     actorRole: "PARTNER",

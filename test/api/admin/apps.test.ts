@@ -16,7 +16,8 @@ const foreign = await make.app({ name: "Zebra" });
 const operator = await makeStaff(service, "OPERATOR");
 const partner = await makeStaff(service, "PARTNER", { clientIds: [own.clientId] });
 
-const auditOf = (clientId: string, action: string) => service.db.prisma.audit.findMany({ where: { clientId, action } });
+const auditOf = (clientId: string, action: string) =>
+  service.db.prisma.audit.findMany({ where: { clientId, action }, orderBy: { id: "asc" } });
 const actor = { actorId: `app:${operator.app.clientId}`, actorRole: "OPERATOR" };
 
 async function getsToken(clientId: string, clientSecret: string): Promise<boolean> {

@@ -46,7 +46,10 @@ test("a school has no cards with QR codes until it sets when and where they sign
   const late = await admin.call("PUT", settingsPath(blank), { body: everywhere, headers });
   expect(refusalOf(late)).toEqual([412, "precondition_failed"]);
   expect((late.body as { current: unknown }).current).toEqual(lessons);
-  const lines = await service.db.prisma.audit.findMany({ where: { action: "card_settings_changed", schoolId: blank } });
+  const lines = await service.db.prisma.audit.findMany({
+    where: { action: "card_settings_changed", schoolId: blank },
+    orderBy: { id: "asc" },
+  });
   const actor = { actorId: `app:${admin.app.clientId}`, actorRole: "SCHOOL_ADMIN" };
   expect(lines).toMatchObject([
     { ...actor, before: { enabled: false, secondStep: "NONE" }, after: { enabled: true, secondStep: "PIN" } },
@@ -71,7 +74,7 @@ const setCards = (wishes: Partial<Schemas["CardSettings"]> = {}) =>
 const madeOf = (sent: { body: unknown }) => sent.body as Schemas["MadeLoginCards"];
 const listed = async (query = "") => (await secretary.call("GET", cardsPath() + query)).body as Schemas["LoginCard"][];
 const auditOf = (personId: PersonId, action: string) =>
-  service.db.prisma.audit.findMany({ where: { personId, action } });
+  service.db.prisma.audit.findMany({ where: { personId, action }, orderBy: { id: "asc" } });
 
 const class5 = await make.group({ school, name: "5a" });
 const class7 = await make.group({ school, name: "7b" });
@@ -122,7 +125,7 @@ test("cards of a class carry new passwords and QR codes once, in the order of na
   expect(await listed(`?person=${ada}`)).toMatchObject([{ id: cards[1]!.cardId, lastUsedAt: null, revokedAt: null }]);
 
   const actor = { actorId: `app:${secretary.app.clientId}`, actorRole: "SECRETARY", schoolId: school };
-  const lines = await service.db.prisma.audit.findMany({ where: { personId: ada } });
+  const lines = await service.db.prisma.audit.findMany({ where: { personId: ada }, orderBy: { id: "asc" } });
   expect(lines.filter(({ action }) => action === "login_card_created")).toMatchObject([
     { ...actor, detail: { cardId: cards[1]!.cardId } },
   ]);

@@ -34,7 +34,8 @@ const list = (call = admin) => call("GET", `/schools/${school}/class-teacher-pro
 const give = (personIds: string[], call = admin, headers = {}) =>
   call("POST", `/schools/${school}/class-teachers`, { body: { personIds }, headers });
 const rolesOf = (personId: string) => db.prisma.staffRole.findMany({ where: { personId }, include: { schools: true } });
-const linesAbout = (personId: string) => db.prisma.audit.findMany({ where: { personId, action: "staff_role_given" } });
+const linesAbout = (personId: string) =>
+  db.prisma.audit.findMany({ where: { personId, action: "staff_role_given" }, orderBy: { id: "asc" } });
 
 test("teachers with a class are listed by name, with their classes in order and what keeps them from the role", async () => {
   const both = await teacher("Alt", { groups: classes });

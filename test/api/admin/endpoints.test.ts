@@ -31,7 +31,7 @@ async function addTo(clientId: string, url = receiver.url): Promise<Secret & { p
 }
 
 async function auditOf(id: string, action: string) {
-  const lines = await service.db.prisma.audit.findMany({ where: { action } });
+  const lines = await service.db.prisma.audit.findMany({ where: { action }, orderBy: { id: "asc" } });
   return lines.filter(({ detail }) => (detail as { endpointId?: string } | null)?.endpointId === id);
 }
 
@@ -76,7 +76,7 @@ test("an endpoint is registered once for one key, with a secret that signs and i
   expect(verify(received!, secret)).toEqual({ ep: true, standard: true });
   const lines = await auditOf(id, "webhook_endpoint_registered");
   expect(lines).toMatchObject([{ ...byPartner, clientId: own, before: null, after: state }]);
-  expect(JSON.stringify(await service.db.prisma.audit.findMany())).not.toContain(secret);
+  expect(JSON.stringify(await service.db.prisma.audit.findMany({ orderBy: { id: "asc" } }))).not.toContain(secret);
   const other = await partner.call("POST", endpoints, { body: { ...body, eventTypes: ["person"] }, headers });
   expect(refusalOf(other)).toEqual([422, "idempotency_key_reused"]);
   const bad = { body: { ...body, url: "ftp://app.example/" } };

@@ -178,7 +178,10 @@ test("a person who guessed too often waits, and is let in again by the office", 
   expect((await secretary.call("POST", release)).status).toBe(204);
   expect((await explain(personId, clientId)).isAllowed).toBe(true);
   expect(await signsIn(login)).toBe(true);
-  const lines = await service.db.prisma.audit.findMany({ where: { personId, action: "sign_in_limits_released" } });
+  const lines = await service.db.prisma.audit.findMany({
+    where: { personId, action: "sign_in_limits_released" },
+    orderBy: { id: "asc" },
+  });
   expect(lines).toMatchObject([{ actorId: `app:${secretary.app.clientId}`, actorRole: "SECRETARY" }]);
   expect((await secretary.call("POST", release)).status).toBe(204);
 

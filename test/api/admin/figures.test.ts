@@ -189,7 +189,10 @@ test("signing keys are shown without what is secret and rotated once for one key
   expect(kids(after, "ACTIVE")).toEqual(kids(before, "NEXT"));
   expect(kids(after, "RETIRED")).toEqual(kids(before, "ACTIVE"));
   expect(JSON.stringify(after)).not.toMatch(/"(d|p|q|x|n|jwk|encrypted\w*)"/);
-  const [line] = await service.db.prisma.audit.findMany({ where: { action: "signing_key_rotated" } });
+  const [line] = await service.db.prisma.audit.findMany({
+    where: { action: "signing_key_rotated" },
+    orderBy: { id: "asc" },
+  });
   expect(line).toMatchObject({ actorRole: "OPERATOR", actorId: `app:${operator.app.clientId}` });
   await runJob("sign-on.watchKeys");
   const jwks = (await (await fetch(`${service.url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
@@ -206,7 +209,7 @@ test("signing keys are shown without what is secret and rotated once for one key
   const forced = await rotate("?force=true");
   expect(forced.status).toBe(200);
   const requestId = forced.headers.get("x-request-id");
-  expect(await service.db.prisma.audit.findMany({ where: { requestId } })).toMatchObject([
+  expect(await service.db.prisma.audit.findMany({ where: { requestId }, orderBy: { id: "asc" } })).toMatchObject([
     { action: "signing_key_rotated", detail: { forced: true } },
   ]);
 });

@@ -45,7 +45,7 @@ function countEvents(events: Event[], type: string): Counts {
 }
 
 async function auditOf(clientId: ClientId, action: string) {
-  return service.db.prisma.audit.findMany({ where: { clientId, action } });
+  return service.db.prisma.audit.findMany({ where: { clientId, action }, orderBy: { id: "asc" } });
 }
 
 /** Asks for a dry run, makes the change, and holds the one against the events that the other wrote. */

@@ -116,7 +116,10 @@ test("an accepted pupil keeps id, login and password, gets a class and the new s
       { action: "handover_accepted", before: { state: "OFFERED" }, after: { state: "ACCEPTED" } },
       { action: "handover_offered", detail: { handoverId: id, people: 1 }, after: { state: "OFFERED" } },
     ]);
-  const about = await db.prisma.audit.findMany({ where: { personId: pupil, schoolId: { in: [from!, to!] } } });
+  const about = await db.prisma.audit.findMany({
+    where: { personId: pupil, schoolId: { in: [from!, to!] } },
+    orderBy: { id: "asc" },
+  });
   expect(new Set(about.map(({ action, schoolId }) => `${action} ${schoolId === from ? "from" : "to"}`))).toContain(
     "affiliation_removed from",
   );

@@ -189,7 +189,9 @@ test("classes go on as others by what is said of an import, so that its file nee
   const line = {
     where: { action: "import_group_moves_set", schoolId: school, detail: { path: ["moves"], equals: 2 } },
   };
-  expect(await db.prisma.audit.findMany(line)).toMatchObject([{ actorRole: "SECRETARY", detail: { importId: id } }]);
+  expect(await db.prisma.audit.findMany({ ...line, orderBy: { id: "asc" } })).toMatchObject([
+    { actorRole: "SECRETARY", detail: { importId: id } },
+  ]);
   await apply(id);
   expect([(await groupNamed("6a")).id, (await groupNamed("7a")).id]).toEqual([five.id, six.id]);
   expect(refusalOf(await set(moves))).toEqual([409, "import_applied"]);
@@ -290,7 +292,10 @@ test("an import is previewed, listed and undone as far as nobody changed anythin
     status: 200,
     body: { state: "UNDONE", undoUntil: null, undoneAt: expect.any(String) },
   });
-  const lines = await db.prisma.audit.findMany({ where: { action: "import_undone", schoolId: school } });
+  const lines = await db.prisma.audit.findMany({
+    where: { action: "import_undone", schoolId: school },
+    orderBy: { id: "asc" },
+  });
   expect(lines).toMatchObject([{ actorRole: "SECRETARY", detail: { importId: id, kept: { people: 1, groups: 0 } } }]);
   const history = (await office("GET", `/people/${bo.id}/imports`)).body as { change: string }[];
   expect(history.map(({ change }) => change)).not.toContain("UNDONE");

@@ -62,7 +62,9 @@ test("an import is applied once, with an audit line of the caller, and applying 
   expect([applied.status, applied.body]).toEqual([200, expect.objectContaining({ state: "APPLIED", progress: null })]);
   expect(await countActive()).toBe(1);
   const lines = { where: { action: "import_applied", schoolId: school } };
-  expect(await db.prisma.audit.findMany(lines)).toMatchObject([{ actorRole: "SECRETARY", detail: { importId: id } }]);
+  expect(await db.prisma.audit.findMany({ ...lines, orderBy: { id: "asc" } })).toMatchObject([
+    { actorRole: "SECRETARY", detail: { importId: id } },
+  ]);
   const again = await apply(id);
   expect([again.status, again.body]).toEqual([200, applied.body]);
   expect(await db.prisma.audit.count(lines)).toBe(1);
@@ -199,7 +201,10 @@ test("an import that is not wanted is cancelled, and what was read of its file g
   expect((await cancel(id)).status).toBe(204);
   expect([await staged(id), (await read(id)).state]).toEqual([0, "CANCELLED"]);
   expect((await cancel(id)).status).toBe(204);
-  const lines = await db.prisma.audit.findMany({ where: { action: "import_cancelled", schoolId: school } });
+  const lines = await db.prisma.audit.findMany({
+    where: { action: "import_cancelled", schoolId: school },
+    orderBy: { id: "asc" },
+  });
   expect(lines).toMatchObject([{ actorRole: "SECRETARY", detail: { importId: id } }]);
   expect(refusalOf(await apply(id))).toEqual([409, "import_cancelled"]);
   expect(refusalOf(await office("GET", `/imports/${id}/changes`))).toEqual([409, "import_cancelled"]);

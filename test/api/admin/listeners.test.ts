@@ -167,7 +167,7 @@ test("one from which nothing is fetched ends with its deliveries, one that is us
   const { prisma } = service.db;
   expect(await prisma.webhookDelivery.count({ where: { endpointId: left.id } })).toBe(0);
   expect(await prisma.webhookSecret.count({ where: { endpointId: left.id } })).toBe(0);
-  const lines = await prisma.audit.findMany({ where: { action: "webhook_endpoint_removed" } });
+  const lines = await prisma.audit.findMany({ where: { action: "webhook_endpoint_removed" }, orderBy: { id: "asc" } });
   expect(lines.filter(({ detail }) => (detail as { endpointId: string }).endpointId === left.id).length).toBe(1);
   service.clock.forwardSeconds(901);
   await tell(crypto.randomUUID());
@@ -199,7 +199,10 @@ test("what the app got before is sent once more: one delivery, or the last ones 
   const foreign = await (await other.listener()).replay({ deliveryId: String(original!.id) });
   expect(refusalOf(foreign)).toEqual([404, "webhook_delivery_not_found"]);
   expect(refusalOf(await replay({ deliveryId: "999999" }))).toEqual([404, "webhook_delivery_not_found"]);
-  const actions = await service.db.prisma.audit.findMany({ where: { action: "webhook_deliveries_repeated" } });
+  const actions = await service.db.prisma.audit.findMany({
+    where: { action: "webhook_deliveries_repeated" },
+    orderBy: { id: "asc" },
+  });
   expect(actions.map(({ detail }) => detail)).toContainEqual({ endpointId: id, deliveries: 2 });
 });
 
@@ -218,7 +221,7 @@ test("an app has five at most, each made once for one key, with a secret that is
     url: "about:listener",
     listensUntil: new Date(service.clock().getTime() + 900_000).toISOString(),
   });
-  const lines = await service.db.prisma.audit.findMany({ where: { clientId } });
+  const lines = await service.db.prisma.audit.findMany({ where: { clientId }, orderBy: { id: "asc" } });
   expect(lines.filter(({ action }) => action === "webhook_endpoint_registered").length).toBe(5);
   expect(JSON.stringify(lines)).not.toContain(secret);
   const update = await call("PATCH", `/webhook-endpoints/${id}`, { body: { url: receiver.url } });

@@ -25,7 +25,7 @@ const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] })
 const pathOf = (personId: PersonId | string) => `/people/${personId}`;
 const roleForbids = [403, "role_forbids"];
 const auditOf = (personId: PersonId, action: string) =>
-  service.db.prisma.audit.findMany({ where: { personId, action } });
+  service.db.prisma.audit.findMany({ where: { personId, action }, orderBy: { id: "asc" } });
 const actor = { actorId: `app:${secretary.app.clientId}`, actorRole: "SECRETARY" };
 
 async function signsIn(login: { username: string; password: string }): Promise<boolean> {

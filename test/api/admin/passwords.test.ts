@@ -30,7 +30,8 @@ const signsIn = (login: { username: string; password: string }) =>
     () => false,
   );
 const pathOf = (group: string) => `/groups/${group}/logins`;
-const auditOf = (personId: string) => db.prisma.audit.findMany({ where: { personId, action: "credential_set" } });
+const auditOf = (personId: string) =>
+  db.prisma.audit.findMany({ where: { personId, action: "credential_set" }, orderBy: { id: "asc" } });
 
 test("students of a class get their first passwords, as small children read them, each shown once", async () => {
   const group = await make.group({ school, name: "1a" });

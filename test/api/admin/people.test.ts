@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 const get = async (id: string, call = office) => bodyOf(await call("GET", `/people/${id}`));
 const etagOf = async (id: string, call = office) => (await call("GET", `/people/${id}`)).headers.get("etag")!;
-const linesOf = (personId: string) => db.prisma.audit.findMany({ where: { personId } });
+const linesOf = (personId: string) => db.prisma.audit.findMany({ where: { personId }, orderBy: { id: "asc" } });
 const lineOf = async (personId: string, action: string) =>
   (await linesOf(personId)).find((line) => line.action === action);
 const countsOf = ({ body }: Sent) =>

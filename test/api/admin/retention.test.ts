@@ -68,7 +68,10 @@ test("a school sees what applies to it and from whom, and changes it within the 
     applied: { leftMonths: { ...leftMonths, origin: "SCHOOL" } },
     effectiveAt: new Date(clock().getTime() + 14 * 86_400_000).toISOString(),
   });
-  const lines = await db.prisma.audit.findMany({ where: { action: "retention_set", schoolId: school } });
+  const lines = await db.prisma.audit.findMany({
+    where: { action: "retention_set", schoolId: school },
+    orderBy: { id: "asc" },
+  });
   expect(lines.map(({ after }) => after)).toContainEqual(expect.objectContaining({ leftMonths }));
   const other = await make.school();
   expect(refusalOf(await call("GET", `/schools/${other}/retention`))).toEqual([404, "school_not_found"]);
@@ -206,7 +209,9 @@ test("a school's shorter period deletes older lines of its own audit log, and th
   });
   expect((await put({ ...none, auditDays: { value: 90, reason: "Data economy." } })).status).toBe(204);
   await runJob("retention.sweepAudit");
-  expect((await db.prisma.audit.findMany({ where: { at } })).map(({ schoolId }) => schoolId)).toEqual([other]);
+  expect(
+    (await db.prisma.audit.findMany({ where: { at }, orderBy: { id: "asc" } })).map(({ schoolId }) => schoolId),
+  ).toEqual([other]);
   expect(await db.prisma.personImport.count({ where: { at } })).toBe(0);
   expect(await db.prisma.audit.count({ where: { action: "retention_set", schoolId: school } })).toBeGreaterThan(0);
 });

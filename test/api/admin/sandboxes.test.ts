@@ -76,7 +76,7 @@ test("a partner gets two schools with an account of each kind; the passwords are
   const again = await partner.call("GET", `/sandboxes/${sandbox.id}`);
   expect(again.body).toEqual(sandbox);
   expect(JSON.stringify((await partner.call("GET", "/sandboxes")).body)).not.toContain("password");
-  const audit = await db.prisma.audit.findMany({ where: { clientId: own.clientId } });
+  const audit = await db.prisma.audit.findMany({ where: { clientId: own.clientId }, orderBy: { id: "asc" } });
   for (const { password } of accounts) expect(JSON.stringify(audit)).not.toContain(password);
 });
 
@@ -262,6 +262,7 @@ test("the school year is played step by step, each once, also by two at a time",
   expect(leavers.map(({ status }) => status)).toEqual(["SOFT_DELETED", "SOFT_DELETED"]);
   const lines = await db.prisma.audit.findMany({
     where: { action: "sandbox_step_played", clientId: app.clientId },
+    orderBy: { id: "asc" },
   });
   expect(lines).toHaveLength(9);
   expect(refusalOf(await play("none", one.id))[0]).toBe(400);

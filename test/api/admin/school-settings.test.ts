@@ -40,7 +40,10 @@ test("a school accepts passwords and has no address until it says otherwise", as
   expect(refusalOf(await put(body, stranger, `/schools/${other}/way-in`))).toEqual([409, "link_name_taken"]);
   for (const linkName of ["Goethe", "a", "goethe-", "goethe gymnasium"])
     expect(refusalOf(await put({ linkName, localPasswords: true }))).toEqual([400, "invalid_request"]);
-  const lines = await db.prisma.audit.findMany({ where: { action: "way_in_changed", schoolId: school } });
+  const lines = await db.prisma.audit.findMany({
+    where: { action: "way_in_changed", schoolId: school },
+    orderBy: { id: "asc" },
+  });
   const line = { actorId: `app:${admin.app.clientId}`, schoolId: school };
   expect(lines).toMatchObject([{ ...line, before: { linkName: null }, after: { linkName: "goethe" } }]);
 });
@@ -62,7 +65,10 @@ test("passwords are switched off only beside a connection that is on, and accept
   await admin.call("POST", emergency);
   await db.prisma.schoolWayIn.update({ where: { schoolId: connected }, data: { emergencyUntil: clock() } });
   expect((await read(wayIn)).emergencyUntil).toBeNull();
-  const lines = await db.prisma.audit.findMany({ where: { action: { startsWith: "upstream_emergency" } } });
+  const lines = await db.prisma.audit.findMany({
+    where: { action: { startsWith: "upstream_emergency" } },
+    orderBy: { id: "asc" },
+  });
   const [opened, closed] = ["upstream_emergency_opened", "upstream_emergency_closed"];
   expect(lines.map(({ action }) => action).sort()).toEqual([closed, opened, opened]);
 });
@@ -95,7 +101,10 @@ test("a school has defaults until it sets how its people sign in", async () => {
   const stale = await admin.call("PUT", settingsPath, { body: defaults, headers });
   expect(refusalOf(stale)).toEqual([412, "precondition_failed"]);
   expect((stale.body as { current: unknown }).current).toEqual(settings);
-  const lines = await service.db.prisma.audit.findMany({ where: { action: "sign_in_settings_set" } });
+  const lines = await service.db.prisma.audit.findMany({
+    where: { action: "sign_in_settings_set" },
+    orderBy: { id: "asc" },
+  });
   const actor = { actorId: `app:${admin.app.clientId}`, actorRole: "SCHOOL_ADMIN", schoolId: school };
   expect(lines).toMatchObject([{ ...actor, before: defaults, after: settings }]);
 });

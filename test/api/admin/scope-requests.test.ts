@@ -17,7 +17,8 @@ const partner = await makeStaff(service, "PARTNER", { clientIds: [own.clientId] 
 const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 const path = `/apps/${own.clientId}/scope-requests`;
 const body = { scopes: ["openid", "profile", "people:read"], reason: "Teachers set exercises." };
-const auditOf = (clientId: string, action: string) => service.db.prisma.audit.findMany({ where: { clientId, action } });
+const auditOf = (clientId: string, action: string) =>
+  service.db.prisma.audit.findMany({ where: { clientId, action }, orderBy: { id: "asc" } });
 const scopesOf = async (clientId: string) =>
   ((await operator.call("GET", `/apps/${clientId}`)).body as Schemas["AdminApp"]).scopes;
 const decide = (id: string, way: "approval" | "refusal", note?: string) =>

@@ -35,7 +35,7 @@ const sessionsOf = (personId: PersonId) => read<Schemas["PersonSession"][]>(`/pe
 const refresh = (token: string, of = app) =>
   postToken(service, of, { grant_type: "refresh_token", refresh_token: token }).then(({ status }) => status);
 const auditOf = (personId: PersonId, action: string) =>
-  service.db.prisma.audit.findMany({ where: { personId, action } });
+  service.db.prisma.audit.findMany({ where: { personId, action }, orderBy: { id: "asc" } });
 const actor = { actorId: `app:${secretary.app.clientId}`, actorRole: "SECRETARY" };
 
 test("staff see where a person is signed in, and end one place without touching the others", async () => {

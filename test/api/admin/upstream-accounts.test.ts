@@ -65,7 +65,10 @@ test("a school sees whom the rule linked, and unlinks them; their page says by w
   expect(await read(ofPerson)).toEqual([]);
   expect(await db.prisma.upstreamSession.count({ where: { personId, endedAt: null } })).toBe(0);
   expect(refusalOf(await admin.call("DELETE", `${ofPerson}/${connection}`))).toEqual([404, "upstream_link_not_found"]);
-  const lines = await db.prisma.audit.findMany({ where: { personId, action: "upstream_unlinked" } });
+  const lines = await db.prisma.audit.findMany({
+    where: { personId, action: "upstream_unlinked" },
+    orderBy: { id: "asc" },
+  });
   expect(lines).toMatchObject([{ actorId: `app:${admin.app.clientId}`, actorRole: "SCHOOL_ADMIN", schoolId: school }]);
 });
 
@@ -238,7 +241,10 @@ test("no app sees an invented account before the school accepts it, and then it 
   expect(refusalOf(await accept(["Ada X"]))).toEqual([404, "upstream_refusal_not_found"]);
   expect(await comeIn("guest-Ada", invented[0]!, guests)).toBe("signed_in");
   expect(await comeIn("guest-Kim", invented[2]!, guests)).toBe("WAITS_FOR_STAFF");
-  const lines = await db.prisma.audit.findMany({ where: { action: "upstream_guest_created", schoolId: school } });
+  const lines = await db.prisma.audit.findMany({
+    where: { action: "upstream_guest_created", schoolId: school },
+    orderBy: { id: "asc" },
+  });
   expect(lines.map(({ actorRole, personId }) => [actorRole, personId]).sort()).toEqual(
     personIds.map((id) => ["SCHOOL_ADMIN", id]).sort(),
   );

@@ -196,6 +196,9 @@ test("a deleted connection is gone with its links", async () => {
   expect((await admin.call("DELETE", pathOf(connection))).status).toBe(204);
   expect(refusalOf(await admin.call("GET", pathOf(connection)))).toEqual([404, "upstream_connection_not_found"]);
   expect(await db.prisma.upstreamLink.count({ where: { personId: person } })).toBe(0);
-  const [line] = await db.prisma.audit.findMany({ where: { action: "upstream_connection_deleted" } });
+  const [line] = await db.prisma.audit.findMany({
+    where: { action: "upstream_connection_deleted" },
+    orderBy: { id: "asc" },
+  });
   expect(line).toMatchObject({ schoolId: school, before: { name: "Own login" } });
 });

@@ -90,7 +90,7 @@ test("a set-up link is shown once, opens in one browser, and is closed by staff"
   expect(refusalOf(await stranger.staff.call("DELETE", others))).toEqual([404, "set_up_link_not_found"]);
   expect((await staff.call("DELETE", `${path}/set-up-links/${link.id}`)).status).toBe(204);
   expect([await find(browser), (await list())[0]!.closedAt]).toEqual([null, now]);
-  const lines = await db.prisma.audit.findMany({ where: { schoolId: world.school } });
+  const lines = await db.prisma.audit.findMany({ where: { schoolId: world.school }, orderBy: { id: "asc" } });
   expect(lines.map(({ action }) => action)).toEqual(
     expect.arrayContaining(["set_up_link_created", "set_up_link_closed"]),
   );

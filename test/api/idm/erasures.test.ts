@@ -102,7 +102,10 @@ test("who is deleted for good is asked for by the id of each app, in the feed an
   }
   expect(await silent.list()).toEqual([]);
   expect((await silent.readChanges())[1]).not.toHaveProperty("erasureId");
-  const audit = await db.prisma.audit.findMany({ where: { action: "erasure_acknowledged", schoolId: school } });
+  const audit = await db.prisma.audit.findMany({
+    where: { action: "erasure_acknowledged", schoolId: school },
+    orderBy: { id: "asc" },
+  });
   expect(audit.map(({ personId, detail }) => [personId, detail])).toEqual(
     audit.map(() => [null, { erasureId: expect.any(String) as string, outcome: "erased" }]),
   );

@@ -196,7 +196,10 @@ test("a blocked person is refused with a reason of its own, and the app is told 
   }
   expect((await browser.open(`${service.url}/`)).html).toContain("/sign-in");
   expect(
-    await service.db.prisma.audit.findMany({ where: { personId: pupil, action: "sign_in_refused" } }),
+    await service.db.prisma.audit.findMany({
+      where: { personId: pupil, action: "sign_in_refused" },
+      orderBy: { id: "asc" },
+    }),
   ).toMatchObject([{ detail: { reason: "person_blocked" } }, {}]);
 });
 

@@ -111,7 +111,10 @@ test("a recovery code works once, however it is typed, and is named in the audit
   };
   const typed = codes[0]!.toUpperCase().replaceAll("-", " ");
   expect([await use(typed), await use(codes[0]!), await use(codes[1]!)]).toEqual([true, false, true]);
-  const lines = await service.db.prisma.audit.findMany({ where: { action: "recovery_code_used" } });
+  const lines = await service.db.prisma.audit.findMany({
+    where: { action: "recovery_code_used" },
+    orderBy: { id: "asc" },
+  });
   expect(lines.map(({ detail }) => detail)).toEqual([{ left: 9 }, { left: 8 }]);
   expect(JSON.stringify(lines)).not.toContain(codes[0]);
 });
@@ -256,7 +259,9 @@ test("nothing secret is kept as it is", async () => {
   );
   expect(bytes).not.toContain(secret.replaceAll(" ", ""));
   for (const code of codes) expect(bytes).not.toContain(code);
-  const audit = JSON.stringify(await service.db.prisma.audit.findMany({ where: { action: "second_factor_added" } }));
+  const audit = JSON.stringify(
+    await service.db.prisma.audit.findMany({ where: { action: "second_factor_added" }, orderBy: { id: "asc" } }),
+  );
   expect(audit).toContain("TOTP");
   expect(audit).not.toContain(secret.replaceAll(" ", ""));
 });
