@@ -5095,6 +5095,12 @@ export interface components {
         UpstreamSetUp: {
             /** @description The classes of the school, by name. */
             classes: components["schemas"]["NamedGroup"][];
+            /**
+             * Format: int32
+             * @description How many people the connection is for; those at home at the school, of its classes if it has some.
+             * @example 122
+             */
+            people: number;
             /** @description Claims of the profile that suit a rule, best first. */
             ruleClaims: string[];
             /**

@@ -5,6 +5,7 @@ import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   closeSetUpLinkIn,
+  countKeys,
   createSetUpLinkIn,
   findTestedSignIn,
   listSetUpLinks as listLinks,
@@ -50,11 +51,13 @@ const presentTest = ({ match, suggestions, claims, moreClaims, at, issuer, subje
 
 export const getUpstreamSetUp: AdminHandler<"getUpstreamSetUp"> = async ({ db, webhookKeys }, request) => {
   const { caller } = request;
-  const { schoolId, profile } = await getReachedConnection(db, request);
+  const { schoolId, profile, groupIds, ...rule } = await getReachedConnection(db, request);
   const classes = await listGroups(storeOf(db), { schoolId, withDeleted: false, type: "KLASSE", limit: mostClasses });
+  const { people } = await countKeys(storeOf(db), { schoolId, groupIds, rule });
   const tested = caller.setUp && (await findTestedSignIn(db, caller.setUp.setUpLinkId, webhookKeys));
   const body = present<Schemas["UpstreamSetUp"]>({
     classes: classes.map(({ id, name }) => present<Schemas["NamedGroup"]>({ id, name })),
+    people,
     ruleClaims: [...profiles[profile].ruleClaims],
     expiresAt: caller.setUp?.expiresAt ?? null,
     test: tested ? presentTest(tested) : null,

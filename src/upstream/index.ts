@@ -44,6 +44,7 @@ export { acceptGuests } from "./guest.ts";
 export type { ConnectionId, RefusalId, SetUpLinkId, UpstreamSessionId } from "./ids.ts";
 export { linkByHandIn, listLinks, unlinkIn, type Link } from "./links.ts";
 export { previewRule, type RulePreview } from "./preview.ts";
+export { countKeys } from "./roster.ts";
 export { profiles, type AuthMethod, type Profile, type ProfileFacts } from "./profiles.ts";
 export { dismissRefusalIn, listRefusals, type Refusal } from "./refusals.ts";
 export { schoolLoginsOf, type SchoolLogin } from "./school-logins.ts";

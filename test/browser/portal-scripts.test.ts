@@ -56,8 +56,8 @@ test("a person is found as one types, gets a password, leaves and comes back", a
 
 test("passwords of two classes are prepared with the page closed, and downloaded once", async () => {
   const page = await newPageAs(office, `${base}/credentials`);
-  await page.getByLabel("Die Lernenden dieser Klassen:").check();
   for (const one of ["5a", "10a"]) await page.getByLabel(one, { exact: true }).check();
+  await expect.poll(() => page.getByLabel("Die Lernenden dieser Klassen:").isChecked()).toBe(true);
   await page.getByLabel("Sie bekommen ein neues").check();
   await page.getByLabel(/ein Brief an die Eltern/).check();
   await press(page, "Vorbereiten");

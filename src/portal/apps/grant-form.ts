@@ -2,6 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import {
   ifMatch,
   makeChoices,
+  readChoice,
   readChosen,
   Refused,
   searchOf,
@@ -56,7 +57,7 @@ function choose(request: PageRequest, name: string, groups: readonly NamedGroup[
 export async function changeGrant(request: PageRequest): Promise<PageView | Redirect> {
   const step = request.field("step");
   if (step === "edit" || step === "search") return showForm(request);
-  const settings = checkSettings(readSettings(request));
+  const settings = checkSettings(request, readSettings(request));
   return step === "confirm" ? confirm(request, settings) : preview(request, settings);
 }
 
@@ -138,8 +139,11 @@ function readSettings(request: PageRequest): Settings {
   return { signOn, sync: field("sync") === "on", syncedGroupIds: readChosen(request, "syncedGroup") };
 }
 
-/** Keeps only what belongs to the selected audience. Errors: Refused roles_missing, groups_missing. */
-function checkSettings({ signOn: { kind, roles = [], groupIds = [] }, ...rest }: Settings): Settings {
+/** Keeps what belongs to the chosen audience. Errors: Refused roles_missing, groups_missing, choice_contradicts. */
+function checkSettings(request: PageRequest, { signOn, ...rest }: Settings): Settings {
+  const { kind: selected, roles = [], groupIds = [] } = signOn;
+  const boxes = { ROLES: "role", GROUPS: "signOnGroup" };
+  const kind = readChoice(request, "signOn", { selected, boxes, nobody: "NOBODY" });
   if (kind === "ROLES" && roles.length === 0) throw new Refused(400, { code: "roles_missing" });
   if (kind === "GROUPS" && groupIds.length === 0) throw new Refused(400, { code: "groups_missing" });
   return {

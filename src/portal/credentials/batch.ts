@@ -1,5 +1,13 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { leavingOf, postAndRedirect, unwrap, type Download, type PageRequest, type PageView } from "../frame/index.ts";
+import {
+  leavingOf,
+  listGroups,
+  postAndRedirect,
+  unwrap,
+  type Download,
+  type PageRequest,
+  type PageView,
+} from "../frame/index.ts";
 import { listAddress } from "./start.ts";
 
 const at = "/admin/v1/schools/{schoolId}/credential-batches/{credentialBatchId}";
@@ -16,11 +24,25 @@ const readBatch = ({ api, path }: PageRequest): Promise<Batch> => unwrap(api.GET
 const titleOf = (batch: Batch, { t }: PageRequest): string =>
   t(kindOf(batch) === "letters" ? "batch.onlyLetters" : "batch.title");
 
+/** The classes or roles that were chosen. */
+async function whomOf({ groupIds, roles }: Batch, request: PageRequest): Promise<string> {
+  if (groupIds === null) return roles.map((role) => request.t(`roles.${role}`)).join(", ");
+  const names = new Map((await listGroups(request)).map(({ id, name }) => [id, name]));
+  return groupIds.map((id) => names.get(id) ?? request.t("batch.otherGroup")).join(", ");
+}
+
 export async function showBatch(request: PageRequest): Promise<PageView> {
   const batch = await readBatch(request);
   const percent = Math.floor((100 * batch.prepared) / Math.max(1, batch.people));
   const kind = kindOf(batch);
-  const model = { base: addressOf(request), list: listAddress(request), batch, percent, kind };
+  const model = {
+    base: addressOf(request),
+    list: listAddress(request),
+    batch,
+    percent,
+    kind,
+    whom: await whomOf(batch, request),
+  };
   return { title: titleOf(batch, request), view: "batch", model };
 }
 

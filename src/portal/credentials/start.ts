@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { findHasCards, listGroups, onlyClasses, Refused, unwrap, unwrapPage } from "../frame/index.ts";
+import { findHasCards, listGroups, onlyClasses, readChoice, Refused, unwrap, unwrapPage } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 
 type Role = AdminSchemas["SchoolRole"];
@@ -41,7 +41,8 @@ export async function startBatch(request: PageRequest): Promise<Redirect> {
   const kind = kinds.find((one) => one === field("kind")) ?? "passwords";
   const groupIds = [...(typed["group"] ?? [])];
   const chosen = roles.filter((role) => typed["role"]?.includes(role));
-  const isForGroups = field("whom") === "groups";
+  const selected = field("whom") === "groups" ? "groups" : "all";
+  const isForGroups = readChoice(request, "whom", { selected, boxes: { groups: "group" } }) === "groups";
   if (isForGroups && groupIds.length === 0) throw new Refused(400, { code: "groups_missing" });
   if (!isForGroups && typed["role"] !== undefined && chosen.length === 0)
     throw new Refused(400, { code: "roles_missing" });

@@ -19,6 +19,7 @@ export {
 } from "./area.ts";
 export { describeAction } from "./action.ts";
 export { attributeNames } from "./attributes.ts";
+export { readChoice } from "./choice.ts";
 export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";
 export { listProposedTeachers } from "./class-teachers.ts";
 export { describeDisclosures, type DisclosureTexts } from "./disclosures.ts";

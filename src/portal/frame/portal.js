@@ -21,6 +21,20 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
+// Ticking a box selects the radio button that it belongs to (data-of="name=value"); selecting another button unticks it.
+document.addEventListener("change", ({ target }) => {
+  const own = target.closest("[data-of]")?.dataset.of;
+  const selected = target.type === "radio" ? `${target.name}=${target.value}` : target.checked ? own : undefined;
+  if (!selected || !target.form) return;
+  const [name, value] = selected.split("=");
+  for (const radio of target.form.querySelectorAll(`input[type="radio"][name="${name}"]`))
+    if (radio.value === value) radio.checked = true;
+  for (const others of target.form.querySelectorAll(`[data-of^="${name}="]:not([data-of="${selected}"])`)) {
+    for (const box of others.querySelectorAll("input[type='checkbox']")) box.checked = false;
+    for (const kept of others.querySelectorAll("input[name^='kept-']")) kept.value = "";
+  }
+});
+
 // On a phone the navigation and the pages of an app are rows that scroll; the present page is in sight.
 for (const current of document.querySelectorAll(".pages [aria-current], .parts [aria-current]"))
   current.scrollIntoView({ block: "nearest", inline: "center" });

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { Refused, type PageRequest } from "../frame/index.ts";
+import { readChoice, Refused, type PageRequest } from "../frame/index.ts";
 
 export type Connection = AdminSchemas["UpstreamConnection"];
 export type Update = AdminSchemas["UpstreamConnectionUpdate"];
@@ -46,7 +46,8 @@ export const readRule = ({ field, typed }: Read) =>
 
 /** Reads for whom the connection is switched on. Errors: Refused classes_missing, so that none never means all. */
 export function readClasses({ field, typed }: Read): string[] {
-  if (field("for") !== "classes") return [];
+  const selected = field("for") === "classes" ? "classes" : "all";
+  if (readChoice({ field, typed }, "for", { selected, boxes: { classes: "group" } }) === "all") return [];
   const chosen = [...(typed["group"] ?? [])];
   if (chosen.length === 0) throw new Refused(400, { code: "classes_missing" });
   return chosen;

@@ -34,6 +34,7 @@ async function show(request: PageRequest, found: Found = {}): Promise<PageView> 
     connection,
     tag,
     classes: setUp.classes,
+    people: setUp.people,
     ruleClaims: setUp.ruleClaims,
     openLinks: links.items.filter(({ closedAt, expiresAt }) => closedAt === null && new Date(expiresAt) > request.now),
     steps: listProviderSteps(record),

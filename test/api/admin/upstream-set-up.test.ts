@@ -123,6 +123,7 @@ test("the contact goes from the empty connection over a test sign-in to one clas
   const setUp = async () => (await api.GET(`${connections}/set-up`, { params })).data!;
   expect(await setUp()).toEqual({
     classes: [{ id: group, name: "5a" }],
+    people: 1,
     ruleClaims: ["sub"],
     expiresAt: caller.expiresAt.toISOString(),
     test: null,

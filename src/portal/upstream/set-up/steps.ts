@@ -108,11 +108,11 @@ export async function saveRule(visit: LinkVisit): Promise<Shown | Redirect> {
 }
 
 async function showSwitch(visit: LinkVisit): Promise<Shown> {
-  const [{ record, tag }, { classes, test }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
+  const [{ record, tag }, { classes, people, test }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
   const refusal = test?.refusal ?? "NONE";
   // Without a rule, the page says that and no more.
   const isRefused = refusal === "OTHER_SCHOOL" || (refusal !== "NONE" && record.ruleClaim !== null);
-  return pageOf(visit, "switch-on", { connection: record, tag, classes, refusal, isRefused });
+  return pageOf(visit, "switch-on", { connection: record, tag, classes, people, refusal, isRefused });
 }
 
 export async function switchOn(visit: LinkVisit): Promise<Redirect> {
