@@ -1946,9 +1946,10 @@ export interface paths {
          *     seconds, it continues in the background and the response is 202; read the import until `progress` is null. An import that is queued has
          *     the phase `WAITING`. Applying again continues after a failure. If the import has already been applied, the response is the import.
          *
-         *     An import that is held removes so much that somebody must confirm it: set `confirmLeavers` to the number of people who leave. Any other
-         *     number returns 409 with the code `leavers_not_confirmed`, and nothing is done. If the import turns out to remove more than was
-         *     confirmed, it is held again.
+         *     An import that is held would do something unusual that somebody must confirm: set `confirmHolds` to the reasons and numbers of `holds`.
+         *     Other numbers return 409 with the code `holds_not_confirmed`, and nothing is done. `confirmLeavers` is enough if the import is held only
+         *     because of the people who leave and the groups that end; another number returns 409 with the code `leavers_not_confirmed`. If the import
+         *     turns out to do more than was confirmed, it is held again.
          */
         post: operations["applyImport"];
         delete?: never;
@@ -7248,6 +7249,25 @@ export interface components {
             withoutId: number;
         } | null;
         /**
+         * @description Why an import needs a confirmation: `LEAVERS`, too many people leave; `GROUPS_ENDED`, too many groups end; `NAMES_CHANGED`, many people
+         *     get another name under the same id, as if the ids were those of other people; `CLASSES_LEFT`, most pupils leave a class and do not move up
+         *     together; `CLASSES_ENDED`, a class ends or becomes empty; `OTHER_SCHOOL`, the name of the file or a line above its headings names another
+         *     school.
+         * @example NAMES_CHANGED
+         * @enum {string}
+         */
+        ImportHoldReason: "LEAVERS" | "GROUPS_ENDED" | "NAMES_CHANGED" | "CLASSES_LEFT" | "CLASSES_ENDED" | "OTHER_SCHOOL";
+        /** @description A reason why an import is held, with its number. */
+        ImportHoldCount: {
+            reason: components["schemas"]["ImportHoldReason"];
+            /**
+             * Format: int32
+             * @description The number of people, groups or classes; of `OTHER_SCHOOL`, of the people in the file.
+             * @example 110
+             */
+            count: number;
+        };
+        /**
          * @description The state of an import at one school.
          * @example READY
          * @enum {string}
@@ -7353,6 +7373,27 @@ export interface components {
              */
             groups: number;
         };
+        /** @description Something unusual that an import would do at a school, and that somebody must confirm. */
+        ImportHold: {
+            reason: components["schemas"]["ImportHoldReason"];
+            /**
+             * Format: int32
+             * @description The number of people, groups or classes; of `OTHER_SCHOOL`, of the people in the file.
+             * @example 110
+             */
+            count: number;
+            /**
+             * Format: int32
+             * @description How many there are; of `NAMES_CHANGED`, the people of the file who are known at the school.
+             * @example 126
+             */
+            of: number;
+            /**
+             * @description The names of the classes, or of the other school; empty where people are meant.
+             * @example []
+             */
+            names: string[];
+        };
         /** @description What an import changes at one school. */
         ImportSchool: {
             /**
@@ -7381,6 +7422,8 @@ export interface components {
             groups: components["schemas"]["ImportGroupCounts"];
             memberships: components["schemas"]["ImportMembershipCounts"];
             before: components["schemas"]["ImportCountsBefore"];
+            /** @description What is unusual at the school; empty if nothing needs a confirmation. */
+            holds: components["schemas"]["ImportHold"][];
         };
         /** @description One uploaded roster. */
         Import: {
@@ -7450,6 +7493,8 @@ export interface components {
              * @example null
              */
             undoneAt: string | null;
+            /** @description What must be confirmed of an import that is held, at all its schools together; empty otherwise. */
+            holds: components["schemas"]["ImportHoldCount"][];
             /** @description What the import changes at each school; empty while the file is read. */
             schools: components["schemas"]["ImportSchool"][];
         };
@@ -7854,11 +7899,13 @@ export interface components {
         ImportConfirmation: {
             /**
              * Format: int32
-             * @description The number of people who leave, as typed by the person who confirms: `leavers` of the import. Required for an import that is held;
-             *     if given, it must be correct.
+             * @description The number of people who leave, as typed by the person who confirms: `leavers` of the import. If given, it must be correct. It
+             *     confirms an import that is held only because of `LEAVERS` and `GROUPS_ENDED`.
              * @example 112
              */
             confirmLeavers?: number;
+            /** @description The numbers as typed by the person who confirms; all of `holds` of the import. */
+            confirmHolds?: components["schemas"]["ImportHoldCount"][];
         };
         /** @description What undoing an import does to the people or the groups of a school. */
         ImportUndoCounts: {

@@ -553,6 +553,7 @@ export const tables = {
       leaseHolder: "lease_holder",
       leaseUntil: "lease_until",
       namedSchoolIds: "named_school_ids",
+      otherSchoolId: "other_school_id",
       progressPhase: "progress_phase",
       progressPercent: "progress_percent",
       progressAt: "progress_at",
@@ -581,6 +582,8 @@ export const tables = {
       schoolId: "school_id",
       state: "state",
       counts: "counts",
+      holds: "holds",
+      confirmed: "confirmed",
       confirmedPeople: "confirmed_people",
       confirmedGroups: "confirmed_groups",
       appliedAt: "applied_at",
@@ -1714,6 +1717,7 @@ export type Rows = {
     leaseHolder: string | null;
     leaseUntil: Date | null;
     namedSchoolIds: string[];
+    otherSchoolId: string | null;
     progressPhase: string | null;
     progressPercent: number | null;
     progressAt: Date | null;
@@ -1736,6 +1740,8 @@ export type Rows = {
     schoolId: string;
     state: string;
     counts: unknown;
+    holds: unknown;
+    confirmed: unknown;
     confirmedPeople: number | null;
     confirmedGroups: number | null;
     appliedAt: Date | null;

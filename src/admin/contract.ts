@@ -19,6 +19,7 @@ import type {
   ImportState,
   ImportStatus,
   PersonImport,
+  HoldReason,
   WarningKind,
 } from "../imports/index.ts";
 import type { columnUses, SeparatorName, shownEncoding, UndoReason, UndoStep } from "../imports/index.ts";
@@ -141,6 +142,7 @@ export const enums: EnumsAgree<
     ImportFormat: ImportFormat;
     ImportGroupStep: GroupStep;
     ImportMode: ImportMode;
+    ImportHoldReason: HoldReason;
     ImportWarningKind: WarningKind;
     ImportPhase: NonNullable<ImportStatus["progress"]>["phase"];
     ImportSchoolState: ImportStatus["schools"][number]["state"];

@@ -1,6 +1,6 @@
 import type { SchoolId } from "../directory/index.ts";
 import type { Counts, ImportFault, ImportReach, ImportStatus } from "../imports/index.ts";
-import { findImport, remedyOf } from "../imports/index.ts";
+import { findImport, remedyOf, sumHolds } from "../imports/index.ts";
 import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import type { AdminDeps, AdminRequest, Schemas } from "./handler.ts";
@@ -28,7 +28,7 @@ export async function findOfSchool(
 /** Counts of earlier versions may lack `leftHome`. */
 const leaversOf = ({ people }: Counts): number => people.removed + people.left + (people.leftHome ?? 0);
 
-function presentSchool({ id, name, state, counts }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
+function presentSchool({ id, name, state, counts, holds }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
   const { people, groups, memberships, before, kept = 0 } = counts;
   return present<Schemas["ImportSchool"]>({
     id,
@@ -40,6 +40,7 @@ function presentSchool({ id, name, state, counts }: ImportStatus["schools"][numb
     groups: present<Schemas["ImportGroupCounts"]>(groups),
     memberships: present<Schemas["ImportMembershipCounts"]>(memberships),
     before: present<Schemas["ImportCountsBefore"]>(before),
+    holds: holds.map((hold) => present<Schemas["ImportHold"]>(hold)),
   });
 }
 
@@ -48,7 +49,7 @@ export const countLeavers = ({ schools }: Pick<ImportStatus, "schools">): number
 
 /** Does not compile if an import has a property that the contract lacks. */
 export const importProperties: Same<
-  Exclude<keyof Schemas["Import"], "leavers" | "undoUntil"> | "namedSchoolIds" | "headings",
+  Exclude<keyof Schemas["Import"], "leavers" | "undoUntil" | "holds"> | "namedSchoolIds" | "headings",
   keyof ImportStatus
 > = true;
 
@@ -59,6 +60,7 @@ export function presentImport(status: ImportStatus): Schemas["Import"] {
     ...shown,
     rows: rows && present<NonNullable<Schemas["ImportRows"]>>(rows),
     leavers: countLeavers(status),
+    holds: sumHolds(schools).map((hold) => present<Schemas["ImportHoldCount"]>(hold)),
     schoolYear: status.schoolYear || null,
     undoUntil: undoable.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null),
     schools: schools.map(presentSchool),

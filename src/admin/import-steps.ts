@@ -1,4 +1,4 @@
-import { confirmImport, findImport, joinGroups, lookAhead, setGroupMoves } from "../imports/index.ts";
+import { confirmImport, findImport, joinGroups, lookAhead, setGroupMoves, sumHolds } from "../imports/index.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { AdminHandler } from "./handler.ts";
@@ -14,9 +14,12 @@ export const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, 
   if (state === "APPLIED") return { status: 200, body: presentImport(before) };
   if (progress !== null && state !== "READING") return { status: 202, body: presentImport(before) };
   if (state === "READING") throw new AppError("conflict", "import_reading", "The file is still being read.");
-  const { confirmLeavers } = body;
+  const { confirmLeavers, confirmHolds } = body;
   if (confirmLeavers !== undefined && confirmLeavers !== countLeavers(before)) throw notConfirmed();
-  if (state === "HELD" && confirmLeavers !== undefined) await confirmImport(db, id, origin);
+  const holds = sumHolds(before.schools);
+  const isOfLeavers = holds.every(({ reason }) => reason === "LEAVERS" || reason === "GROUPS_ENDED");
+  const confirmed = confirmHolds ?? (confirmLeavers !== undefined && isOfLeavers ? holds : undefined);
+  if (state === "HELD" && confirmed !== undefined) await confirmImport(db, id, origin, confirmed);
   await imports.apply(id, origin, { inBackground: query["in-background"] === true });
   const after = await find();
   if (after.state === "APPLIED") return { status: 200, body: presentImport(after) };

@@ -91,20 +91,26 @@ export async function mapColumns(service: Service, id: string, body: Schemas["Im
   return waitFor(service, await bodyOf(service.api.PUT(`${oneImport}/columns`, { params, body })));
 }
 
-/** `isConfirmed` confirms what the import removes. Errors: those of the service; conflict import_applied. */
-export async function applyImport(service: Service, id: string, isConfirmed: boolean): Promise<Import> {
+/** `confirmed` confirms what is unusual. Errors: those of the service; conflict import_applied. */
+export async function applyImport(
+  service: Service,
+  id: string,
+  confirmed?: { holds: Schemas["ImportHoldCount"][] },
+): Promise<Import> {
   const { leavers, state } = await getImport(service, id);
   if (state === "APPLIED") throw new AppError("conflict", "import_applied", "The import has been applied already.");
-  if (state !== "HELD" && isConfirmed)
+  if (state !== "HELD" && confirmed !== undefined)
     throw new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
+  const typed = (confirmed?.holds.length ?? 0) > 0 ? { confirmHolds: confirmed!.holds } : { confirmLeavers: leavers };
+  const body = confirmed === undefined ? {} : typed;
   const apply = (inBackground: boolean) =>
     bodyOf(
       service.api.POST(`${oneImport}/application`, {
         ...withQuery(id, { "in-background": inBackground }),
-        body: isConfirmed ? { confirmLeavers: leavers } : {},
+        body,
       }),
     );
-  const isRefused = state === "HELD" && !isConfirmed;
+  const isRefused = state === "HELD" && confirmed === undefined;
   const ended = await waitFor(service, await apply(!isRefused));
   // A call in the foreground is refused with the reason why the import is not applied.
   return ended.state === "APPLIED" ? ended : apply(false);

@@ -137,6 +137,7 @@ function schoolLines(school: School, samples: Samples = { leavers: [], groups: [
     `School ${id} (before: ${counted(before.people, "person", "people")} and ${counted(before.groups, "group")}): ${state}`,
     ...alignColumns(countRows(school)),
     ...(kept > 0 ? [keptLine(kept)] : []),
+    ...school.holds.map(holdLine),
     ...alignColumns([...samples.leavers.map(leaverColumns), ...samples.groups.map(groupColumns)]),
   ];
 }
@@ -223,10 +224,30 @@ const groupColumns = ({ step, sourceSystemIdentifier, name }: Samples["groups"][
   name,
 ];
 
-function next({ id, state, undoUntil }: Import): string {
+const holdTexts: Record<Schemas["ImportHoldReason"], string> = {
+  LEAVERS: "people leave",
+  GROUPS_ENDED: "groups end",
+  NAMES_CHANGED: "known people of the file get a completely different name, as if it were that of another school",
+  CLASSES_LEFT: "classes lose most of their pupils",
+  CLASSES_ENDED: "classes end or become empty",
+  OTHER_SCHOOL: "people are in a file that names another school",
+};
+
+const holdLine = ({ reason, count, of, names }: School["holds"][number]): string =>
+  `  unusual    ${reason.toLowerCase()}=${count}: ${count} of ${of} ${holdTexts[reason]}` +
+  (names.length === 0 ? "" : `: ${names.join(", ")}`);
+
+/** Leavers and ended groups alone need no numbers. */
+const holdOptions = ({ holds }: Import): string =>
+  holds.every(({ reason }) => reason === "LEAVERS" || reason === "GROUPS_ENDED")
+    ? ""
+    : holds.map(({ reason, count }) => ` --hold ${reason.toLowerCase()}=${count}`).join("");
+
+function next(record: Import): string {
+  const { id, state, undoUntil } = record;
   if (state === "READY") return `To apply it: import apply ${id}`;
   if (state === "HELD")
-    return `It is held because it would remove an unusually large part of a school. To apply it anyway: import confirm ${id}`;
+    return `It is held because of what is unusual. To apply it anyway: import confirm ${id}${holdOptions(record)}`;
   if (state === "UNDONE") return "It has been undone.";
   if (state !== "APPLIED") return "";
   return undoUntil === null

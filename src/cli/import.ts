@@ -1,4 +1,4 @@
-import { columnUses, plainTemplate } from "../imports/index.ts";
+import { columnUses, holdReasons, plainTemplate } from "../imports/index.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
 import * as calls from "./import-calls.ts";
@@ -83,12 +83,19 @@ export const verbs: Verbs = {
   apply: makeApiCommand({
     summary: "Apply an import as its preview showed, school by school, and notify the apps.",
     args,
-    run: async (service, { args: { importId: id } }) => show(service, await calls.applyImport(service, id, false)),
+    run: async (service, { args: { importId: id } }) => show(service, await calls.applyImport(service, id)),
   }),
   confirm: makeApiCommand({
-    summary: "Confirm what a held import removes, and apply it.",
+    summary: "Confirm what is unusual about a held import, and apply it.",
     args,
-    run: async (service, { args: { importId: id } }) => show(service, await calls.applyImport(service, id, true)),
+    options: {
+      hold: option.texts(
+        "A reason and its number, as `import show` prints them; not needed for leavers and ended groups alone.",
+        "names_changed=110",
+      ),
+    },
+    run: async (service, { args: { importId: id }, options: { hold = [] } }) =>
+      show(service, await calls.applyImport(service, id, { holds: readHolds(hold) })),
   }),
   "leave-out": makeApiCommand({
     summary:
@@ -164,6 +171,19 @@ async function show(service: Service, record: Schemas["Import"], maxFaults = 100
     data: { ...record, faults, warnings, samples: Object.fromEntries(samples) },
     isRefused: record.state === "BROKEN",
   };
+}
+
+/** Reads `reason=number`. Errors: UsageError. */
+function readHolds(texts: readonly string[]): Schemas["ImportHoldCount"][] {
+  return texts.map((text) => {
+    const [, word = "", number] = /^([a-z_]+)=(\d{1,9})$/i.exec(text.trim()) ?? [];
+    const reason = holdReasons.find((one) => one === word.toUpperCase());
+    if (reason === undefined)
+      throw new UsageError(
+        `--hold: '${text}' is not of the form reason=number, with one of ${holdReasons.join(", ").toLowerCase()}.`,
+      );
+    return { reason, count: Number(number) };
+  });
 }
 
 type ColumnOptions = {

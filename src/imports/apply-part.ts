@@ -7,8 +7,9 @@ import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement } from "../platform/database/sql.ts";
 import { recordCarryOvers, shareSourceIds, writeDifference } from "./apply-steps.ts";
 import { recordChanges } from "./change-record.ts";
-import { changesNothing, countDifference, isHeld, type Counts } from "./counts.ts";
+import { changesNothing, countDifference, type Counts } from "./counts.ts";
 import { findDifference } from "./difference.ts";
+import { findHolds, notConfirmed, type Confirmed } from "./holds.ts";
 import { renewLease, type Lease } from "./lease.ts";
 import { recordPersonImports } from "./of-person.ts";
 import type { SchoolPart } from "./record.ts";
@@ -49,7 +50,8 @@ export async function changePart(
   if (await touchOthers(change, part.schoolId)) await findDifference(tx, part);
   const counts = await countDifference(tx, part);
   counts.before.people += part.movedAway;
-  if (isHeld(counts, rules.holdShare, await findAgreed(tx, part))) throw held();
+  const holds = await findHolds(tx, part, counts, rules.holdShare);
+  if (notConfirmed(holds, await findConfirmed(tx, part)).length > 0) throw held();
   const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);
   const isUnchanged = changesNothing(counts);
   const { restoreDays, leftMonths } = await findPeriods(tx, part.schoolId, rules);
@@ -71,7 +73,7 @@ const held = () =>
   new AppError(
     "conflict",
     "import_held",
-    "The import would remove too many people or groups of a school. Look at its preview and confirm it.",
+    "The import would change something unusual at a school. Look at its preview and confirm it.",
   );
 
 const findOthers = statement<{ schoolId: SchoolId }>(
@@ -88,9 +90,9 @@ async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean>
   return people.length > 0;
 }
 
-async function findAgreed({ prisma }: RecordStore, { importId, schoolId }: SchoolPart) {
+async function findConfirmed({ prisma }: RecordStore, { importId, schoolId }: SchoolPart): Promise<Confirmed> {
   const school = await prisma.importSchool.findUnique({ where: { importId_schoolId: { importId, schoolId } } });
-  return { people: school?.confirmedPeople ?? 0, groups: school?.confirmedGroups ?? 0 };
+  return (school?.confirmed ?? {}) as Confirmed;
 }
 
 const findUnfinished = statement<{ schoolId: SchoolId }>(

@@ -5,6 +5,7 @@ import { analyze, analyzeSparse } from "../platform/database/statistics.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { applyPart, type ApplyRules } from "./apply-part.ts";
+import { sumHolds, type HoldCount } from "./holds.ts";
 import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";
 import { compareImport } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
@@ -42,26 +43,47 @@ export async function checkApplicable(db: RecordStore, id: ImportId): Promise<vo
   checkState((await getImport(db, id)).state);
 }
 
-/** Confirms the removals in the preview of a held import. More removals hold it again. Errors: not_found; conflict. */
-export async function confirmImport(db: PrismaDb, id: ImportId, origin: Origin): Promise<void> {
+/**
+ * Confirms what is unusual in the preview of a held import. More than that holds it again.
+ *
+ * Shape:  `expected` are the numbers that somebody typed; without them all are confirmed.
+ * Errors: not_found; conflict import_not_held, holds_not_confirmed.
+ */
+export async function confirmImport(
+  db: PrismaDb,
+  id: ImportId,
+  origin: Origin,
+  expected?: readonly HoldCount[],
+): Promise<void> {
   if ((await getImport(db, id)).state !== "HELD") throw notHeld();
   await withPrismaTransaction(db, async (tx) => {
     const confirmed = await tx.prisma.import.updateMany({ where: { id, state: "HELD" }, data: { state: "READY" } });
     if (confirmed.count === 0) throw notHeld();
-    const held = await tx.prisma.importSchool.findMany({ where: { importId: id, state: "HELD" } });
-    for (const { schoolId, counts } of held) {
-      const { people, groups } = counts as HeldCounts;
-      const removed = { people: people.removed + (people.leftHome ?? 0), groups: groups.removed };
+    const { schools } = await getImport(tx, id);
+    if (expected !== undefined && !isSame(sumHolds(schools), expected)) throw otherNumbers();
+    for (const { id: schoolId, state, counts, holds } of schools) {
+      if (state !== "HELD") continue;
       await tx.prisma.importSchool.update({
         where: { importId_schoolId: { importId: id, schoolId } },
-        data: { state: "READY", confirmedPeople: removed.people, confirmedGroups: removed.groups },
+        data: { state: "READY", confirmed: Object.fromEntries(holds.map(({ reason, count }) => [reason, count])) },
       });
-      await recordAudit(tx, { ...origin, action: "import_confirmed", schoolId, detail: { importId: id, removed } });
+      const removed = { people: counts.people.removed + counts.people.leftHome, groups: counts.groups.removed };
+      const detail = { importId: id, removed, holds: holds.map(({ reason, count }) => ({ reason, count })) };
+      await recordAudit(tx, { ...origin, action: "import_confirmed", schoolId, detail });
     }
   });
 }
 
-type HeldCounts = { people: { removed: number; leftHome?: number }; groups: { removed: number } };
+const isSame = (holds: readonly HoldCount[], typed: readonly HoldCount[]): boolean =>
+  holds.length === typed.length &&
+  holds.every(({ reason, count }) => typed.some((one) => one.reason === reason && one.count === count));
+
+const otherNumbers = () =>
+  new AppError(
+    "conflict",
+    "holds_not_confirmed",
+    "The numbers of what is unusual are others. Look at the preview and type the numbers that it shows.",
+  );
 
 const notHeld = () =>
   new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
@@ -120,7 +142,7 @@ function checkState(state: string): void {
     READING: "The file is still being read.",
     UNMAPPED: "The columns of the file are not mapped yet.",
     BROKEN: "The file has faults. Repair it and preview it again.",
-    HELD: "The import would remove too many people or groups of a school. Look at its preview and confirm it.",
+    HELD: "The import would change something unusual at a school. Look at its preview and confirm it.",
     APPLIED: "The import has been applied already.",
     CANCELLED: "The import was cancelled. Preview the file again.",
     UNDONE: "The import has been undone. Preview the file again.",

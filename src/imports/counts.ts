@@ -43,20 +43,6 @@ export const countDifference = makeFindOne<Counts, { schoolId: string }>(
   (SELECT count(*)::int FROM ${i} WHERE ${i.isKept}) AS kept`,
 );
 
-/** Whether removals exceed the share and what was confirmed. Units: share from 0 to 1. */
-export function isHeld(
-  { people, groups, before }: Counts,
-  share: number,
-  agreed: { people: number; groups: number },
-): boolean {
-  const isTooMuch = (removed: number, there: number, confirmed: number) =>
-    removed > there * share && removed > confirmed;
-  return (
-    isTooMuch(people.removed + people.leftHome, before.people, agreed.people) ||
-    isTooMuch(groups.removed, before.groups, agreed.groups)
-  );
-}
-
 export const changesNothing = (counts: Counts): boolean =>
   [counts.people, counts.groups, counts.memberships].every((kind) =>
     Object.values(kind).every((number) => number === 0),

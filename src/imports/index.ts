@@ -13,6 +13,7 @@
  */
 export { applyImport, confirmImport } from "./apply.ts";
 export type { Counts } from "./counts.ts";
+export { holdReasons, sumHolds, type Hold, type HoldCount, type HoldReason } from "./holds.ts";
 export { listGroupChanges, type GroupChange, type GroupStep } from "./listed-groups.ts";
 export { setGroupMoves } from "./group-moves.ts";
 export { joinGroups } from "./join-groups.ts";

@@ -9,13 +9,14 @@ import { analyzeSparse } from "../platform/database/statistics.ts";
 import { findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 import { checkStaged, dropSkipped } from "./check.ts";
 import { setFaultyRowsAside } from "./faulty-rows.ts";
-import { countDifference, isHeld } from "./counts.ts";
+import { countDifference } from "./counts.ts";
 import { findDifference, longWork } from "./difference.ts";
 import { cleanCell, type Mapping, type TableGuess } from "./formats/columns.ts";
 import type { ImportFormat, ImportMode, ReadResult, ReadContext } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
+import { findHolds } from "./holds.ts";
 import { moveClassesUp } from "./move-classes.ts";
 import type { OnProgress } from "./progress.ts";
 import { checkQueue, isSmallFile, joinQueue } from "./queue.ts";
@@ -25,7 +26,7 @@ import type { Separator } from "./read/csv.ts";
 import { findEncoding, type Encoding } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
-import { loadSchools } from "./schools.ts";
+import { findOtherSchool, loadSchools } from "./schools.ts";
 import { makeStaging, maxFaults } from "./staging.ts";
 import { directoryTables } from "./tables.ts";
 import { countWarnings } from "./warnings.ts";
@@ -137,6 +138,7 @@ export async function readImport(
     await waitForColumns(db, id, request.workbook?.path ?? request.path, await describe(file, plan.guess, request));
     return getImport(db, id);
   }
+  await noteOtherSchool(db, id, request, [file.name, ...(plan?.titles ?? [])]);
   const read = await stage(db, id, { ...request, plan });
   await analyzeStaged(db.pool);
   onProgress?.({ phase: "checking", done: 0, total: 1 });
@@ -149,6 +151,16 @@ export async function readImport(
   if ((state === "READY" || rows !== null) && typeof plan?.mapping === "object" && request.schoolId !== undefined)
     await keepMapping(db, request.schoolId, { guess: plan.guess, mapping: plan.mapping }, origin.at);
   return getImport(db, id);
+}
+
+async function noteOtherSchool(
+  db: PrismaDb,
+  id: ImportId,
+  { schoolId }: NewImport,
+  texts: readonly string[],
+): Promise<void> {
+  const otherSchoolId = schoolId === undefined ? undefined : await findOtherSchool(db, schoolId, texts);
+  if (otherSchoolId !== undefined) await db.prisma.import.updateMany({ where: { id }, data: { otherSchoolId } });
 }
 
 const describe = async (file: SourceFile, guess: TableGuess, request: NewImport): Promise<Upload> => ({
@@ -175,8 +187,9 @@ export async function compareImport(
       await findDifference(tx, part);
       if (!isAgain && (await moveClassesUp(tx, part))) await findDifference(tx, part);
       const counts = await countDifference(tx, { schoolId });
-      const state = isHeld(counts, holdShare, { people: 0, groups: 0 }) ? "HELD" : "READY";
-      await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId }, data: { counts, state } });
+      const holds = await findHolds(tx, part, counts, holdShare);
+      const state = holds.length > 0 ? "HELD" : "READY";
+      await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId }, data: { counts, holds, state } });
     });
   }
   await db.prisma.import.updateMany({

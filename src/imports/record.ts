@@ -5,6 +5,7 @@ import type { Db, PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, type Queryable, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
+import type { Hold } from "./holds.ts";
 import type { RowCounts } from "./faulty-rows.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";
 
@@ -26,6 +27,7 @@ type Coded = {
     name: string;
     state: "READY" | "HELD" | "APPLIED" | "UNDONE";
     counts: Counts;
+    holds: Hold[];
     undoUntil: Date | null;
   }[];
   rows: RowCounts | null;
@@ -55,7 +57,14 @@ const shown = {
   appliedAt: true,
   undoneAt: true,
   schools: {
-    select: { schoolId: true, school: { select: { name: true } }, state: true, counts: true, undoUntil: true },
+    select: {
+      schoolId: true,
+      school: { select: { name: true } },
+      state: true,
+      counts: true,
+      holds: true,
+      undoUntil: true,
+    },
     orderBy: { schoolId: "asc" },
   },
 } as const;

@@ -1,6 +1,7 @@
 import type { SchoolId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { foldText } from "../platform/text/fold-text.ts";
 
 export type Schools = Awaited<ReturnType<typeof loadSchools>>;
 
@@ -35,4 +36,37 @@ export async function loadSchools({ prisma }: RecordStore, only: SchoolId | unde
       return id === undefined ? { id, fault: "unknown_school" } : { id };
     },
   };
+}
+
+const shortestName = 8;
+const shortestNumber = 5;
+
+/** Words between single spaces, with a space at both ends. */
+const spaced = (text: string): string =>
+  ` ${foldText(text)
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()} `;
+
+/**
+ * The school that one of the texts names or numbers, if none of them does so for the school `own`; of several the one
+ * with the longest name, which the others may be a part of.
+ */
+export async function findOtherSchool(
+  { prisma }: RecordStore,
+  own: SchoolId,
+  texts: readonly string[],
+): Promise<SchoolId | undefined> {
+  const all = texts.map(spaced).join("");
+  const rows = await prisma.school.findMany({
+    where: { sandboxId: null },
+    select: { id: true, name: true, officialId: true },
+  });
+  const isNamed = ({ name, officialId }: (typeof rows)[number]) =>
+    [
+      [name, shortestName] as const,
+      [officialId, shortestNumber] as const,
+      [officialId.replace(/^\D+/, ""), shortestNumber] as const,
+    ].some(([text, shortest]) => spaced(text).trim().length >= shortest && all.includes(spaced(text)));
+  const named = rows.filter(isNamed).toSorted((a, b) => b.name.length - a.name.length);
+  return named.some(({ id }) => id === own) ? undefined : (named[0]?.id as SchoolId | undefined);
 }

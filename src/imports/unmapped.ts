@@ -151,7 +151,12 @@ async function restoreFile({ prisma }: RecordStore, importId: ImportId): Promise
 export const shownEncoding = (encoding: Encoding) => (encoding === "damaged utf-8" ? "utf-8" : encoding);
 
 /** `mapping` is undefined if nobody knows it yet; "template" means that the columns are found by their names. */
-export type TablePlan = { guess: TableGuess; mapping: Mapping | "template" | undefined };
+export type TablePlan = {
+  guess: TableGuess;
+  mapping: Mapping | "template" | undefined;
+  /** The lines above the headings. */
+  titles: readonly string[];
+};
 
 type Asked = {
   schoolId?: SchoolId | undefined;
@@ -169,15 +174,20 @@ export async function planTable(
   const head = await readHead(file);
   if (head.records.length === 0) return undefined;
   const guess = guessColumns(head, { name: file.name, mode });
-  if (columns !== undefined) return { guess, mapping: columns };
-  if (isTemplate(guess) && !choosesColumns) return { guess, mapping: "template" };
+  const titles = head.records
+    .filter(({ line }) => line < guess.headingLine)
+    .map(({ fields }) => fields.join(" ").trim());
+  if (columns !== undefined) return { guess, titles, mapping: columns };
+  if (isTemplate(guess) && !choosesColumns) return { guess, titles, mapping: "template" };
   const kept = schoolId && (await findKept(db, schoolId, guess));
-  if (!kept) return { guess, mapping: undefined };
+  if (!kept) return { guess, titles, mapping: undefined };
   const { role, className } = guess.mapping;
   const mapping = { ...kept, className, mode: mode ?? kept.mode };
   // Files of students and of teachers, or of two classes, may have the same headings.
   const isSure = kept.className === null && (kept.role === null || role === null || kept.role === role);
-  return isSure && !choosesColumns ? { guess, mapping } : { guess: { ...guess, mapping }, mapping: undefined };
+  return isSure && !choosesColumns
+    ? { guess, titles, mapping }
+    : { guess: { ...guess, mapping }, titles, mapping: undefined };
 }
 
 const keptMappings = 20;

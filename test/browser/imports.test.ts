@@ -117,8 +117,10 @@ test("a file that takes much away is held until the number is typed", async () =
   await expect.poll(() => page.locator("#leavers tbody tr").count()).toBe(22);
   await expectAccessibleEverywhere(page, "import-held");
   await page.getByLabel("Wie viele Personen gehen?").fill("21");
+  await page.getByLabel("Wie viele Klassen und Gruppen enden?").fill("1");
+  await page.getByLabel("Wie viele Klassen enden oder sind danach leer?").fill("1");
   await press(page, "Import übernehmen");
-  await expect.poll(() => page.getByRole("alert").innerText()).toContain("Die Zahl stimmt nicht");
+  await expect.poll(() => page.getByRole("alert").innerText()).toContain("Eine Zahl stimmt nicht");
   expect(await peopleOf(school)).toBe(40);
   await page.getByLabel("Wie viele Personen gehen?").fill("22");
   await apply(page);

@@ -175,8 +175,13 @@ describe("handing in a file", () => {
 
 async function applied(world: World, content: string): Promise<Shown> {
   const shown = await handIn(world, content);
-  const asked = /Tippen Sie zur Bestätigung die Zahl (\d+)/.exec(textOf(shown))?.[1];
-  return world.office.submit(shown, "/apply", asked === undefined ? {} : { leavers: asked });
+  return world.office.submit(shown, "/apply", numbersOf(shown));
+}
+
+/** What the page asks somebody to type, by the names of its fields. */
+function numbersOf({ html }: Shown): Record<string, string> {
+  const asked = html.matchAll(/name="(hold_\w+)".*?Tippen Sie zur Bestätigung die Zahl (\d+)/gs);
+  return Object.fromEntries([...asked].map(([, name, number]) => [name!, number!]));
 }
 
 describe("a file with faults", () => {
@@ -305,24 +310,27 @@ describe("a file that takes much away", () => {
     const changes = await world.office.open(`${shown.url}/changes`);
     expect(textOf(changes)).toMatch(/5a 2 gehen 2 .*5b endet, 4 gehen/);
     for (const typed of ["5", "alle", ""]) {
-      const wrong = await world.office.submit(shown, "/apply", { leavers: typed });
-      expect([wrong.status, textOf(wrong)]).toEqual([409, expect.stringContaining("Die Zahl stimmt nicht")]);
+      const wrong = await world.office.submit(shown, "/apply", {
+        ...numbersOf(shown),
+        hold_LEAVERS: typed,
+      });
+      expect([wrong.status, textOf(wrong)]).toEqual([409, expect.stringContaining("Eine Zahl stimmt nicht")]);
       expect(wrong.html).toContain(`value="${typed}"`);
     }
     expect(await peopleOf(world)).toHaveLength(8);
-    const done = await world.office.submit(shown, "/apply", { leavers: " 6 " });
+    const done = await world.office.submit(shown, "/apply", { ...numbersOf(shown), hold_LEAVERS: " 6 " });
     expect(textOf(done)).toMatch(/Der Import ist übernommen.*lässt sich eine Zeit lang wiederherstellen/);
     expect(await peopleOf(world)).toHaveLength(2);
   });
 
-  test("is confirmed by a tick where groups end and nobody leaves", async () => {
+  test("is confirmed by the number of groups that end where groups end and nobody leaves", async () => {
     const world = await makeWorld();
     await applied(world, csv(...pupils(4, "5a|5b|5c")));
     const shown = await handIn(world, csv(...pupils(4, "5a")));
-    expect(textOf(shown)).toMatch(/würden 2 enden.*Ja, 2 Klassen und Gruppen sollen enden/);
+    expect(textOf(shown)).toMatch(/würden 2 enden.*Wie viele Klassen und Gruppen enden\?/);
     expect((await world.office.submit(shown, "/apply")).status).toBe(409);
     expect(await groupsOf(world)).toHaveLength(3);
-    await world.office.submit(shown, "/apply", { leavers: "0" });
+    await world.office.submit(shown, "/apply", { hold_GROUPS_ENDED: "2" });
     expect(await groupsOf(world)).toMatchObject([{ name: "5a" }]);
   });
 
@@ -374,9 +382,17 @@ describe("classes", () => {
     expect(shown.html.match(/<button class="(primary|danger)"[^>]*>Import übernehmen/g)).toHaveLength(1);
     const broken = await world.office.submit(shown, "/apply", { leavers: "6", move: "x" });
     expect(broken.status).toBe(400);
-    const wrong = await world.office.submit(shown, "/apply", { leavers: "1", move: pairOf("5a", "6a") });
-    expect([wrong.status, wrong.html.match(/ checked/g)?.length]).toEqual([409, 1]);
-    const done = await world.office.submit(wrong, "/apply", { leavers: "6", move: pairOf("5a", "6a") });
+    const fewer = await world.office.submit(shown, "/apply", { ...numbersOf(shown), move: pairOf("5a", "6a") });
+    expect([textOf(fewer), fewer.html.match(/ checked/g)?.length]).toEqual([
+      expect.stringMatching(/Der Vergleich ist neu gemacht.*Klassen, die weitergeführt werden 1/),
+      1,
+    ]);
+    const byButton = { ...fewer, html: fewer.html.replace('/apply" class', '/moves" class') };
+    expect(textOf(await world.office.submit(byButton, "/moves"))).not.toContain("weitergeführt werden");
+    const again = await world.office.submit(byButton, "/moves", { move: pairOf("5a", "6a") });
+    const wrong = await world.office.submit(again, "/apply", { move: pairOf("5a", "6a"), hold_LEAVERS: "1" });
+    expect(wrong.status).toBe(409);
+    const done = await world.office.submit(again, "/apply", { ...numbersOf(again), move: pairOf("5a", "6a") });
     expect(textOf(done)).toMatch(
       /Der Import ist übernommen\..*Klassen, die weitergeführt werden 1.*5a → 6a \(4 Personen\) Die Freigabe für Lernapp gilt jetzt für die 6a\./,
     );
@@ -408,9 +424,9 @@ describe("classes", () => {
     const shown = await handIn(world, csv(...pupils(4, "6a"), ...pupils(4, "6b", 11)));
     expect(textOf(shown)).toContain("Wartet auf Sie");
     const held = await world.office.submit(shown, "/apply");
-    expect(textOf(held)).toMatch(/Ohne die Klassen, die Sie abgewählt haben.*Angehalten/);
+    expect(textOf(held)).toMatch(/Der Vergleich ist neu gemacht.*Angehalten/);
     expect((await groupsOf(world)).map(({ name }) => name).sort()).toEqual(["5a", "5b"]);
-    await world.office.submit(held, "/apply", { leavers: "0" });
+    await world.office.submit(held, "/apply", numbersOf(held));
     expect((await groupsOf(world)).map(({ name }) => name).sort()).toEqual(["6a", "6b"]);
   });
 });
@@ -438,8 +454,8 @@ describe("undoing", () => {
     await applied(world, csv(...pupils(3, "5a")));
     clock.forwardSeconds(60);
     const second = await handIn(world, csv(...pupils(2, "6a"), "9;student;Neu;Neuer;6a"));
-    const held = await world.office.submit(second, "/apply", { leavers: "1" });
-    const moving = await world.office.submit(held, "/apply", { leavers: "1" });
+    const held = await world.office.submit(second, "/apply", numbersOf(second));
+    const moving = await world.office.submit(held, "/apply", numbersOf(held));
     expect(textOf(moving)).toMatch(/Import rückgängig machen Bis .* können Sie/);
     const moved = await prisma.person.findFirstOrThrow({ where: { homeSchoolId: world.school, last: "Nr1" } });
     await prisma.membership.deleteMany({ where: { personId: moved.id } });

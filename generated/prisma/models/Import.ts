@@ -53,6 +53,7 @@ export type ImportMinAggregateOutputType = {
   undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
+  otherSchoolId: string | null
   progressPhase: string | null
   progressPercent: number | null
   progressAt: Date | null
@@ -73,6 +74,7 @@ export type ImportMaxAggregateOutputType = {
   undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
+  otherSchoolId: string | null
   progressPhase: string | null
   progressPercent: number | null
   progressAt: Date | null
@@ -97,6 +99,7 @@ export type ImportCountAggregateOutputType = {
   leaseHolder: number
   leaseUntil: number
   namedSchoolIds: number
+  otherSchoolId: number
   progressPhase: number
   progressPercent: number
   progressAt: number
@@ -132,6 +135,7 @@ export type ImportMinAggregateInputType = {
   undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
+  otherSchoolId?: true
   progressPhase?: true
   progressPercent?: true
   progressAt?: true
@@ -152,6 +156,7 @@ export type ImportMaxAggregateInputType = {
   undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
+  otherSchoolId?: true
   progressPhase?: true
   progressPercent?: true
   progressAt?: true
@@ -176,6 +181,7 @@ export type ImportCountAggregateInputType = {
   leaseHolder?: true
   leaseUntil?: true
   namedSchoolIds?: true
+  otherSchoolId?: true
   progressPhase?: true
   progressPercent?: true
   progressAt?: true
@@ -288,6 +294,7 @@ export type ImportGroupByOutputType = {
   leaseHolder: string | null
   leaseUntil: Date | null
   namedSchoolIds: string[]
+  otherSchoolId: string | null
   progressPhase: string | null
   progressPercent: number | null
   progressAt: Date | null
@@ -336,6 +343,7 @@ export type ImportWhereInput = {
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
+  otherSchoolId?: Prisma.UuidNullableFilter<"Import"> | string | null
   progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
@@ -367,6 +375,7 @@ export type ImportOrderByWithRelationInput = {
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
+  otherSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPhase?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
   progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -401,6 +410,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
+  otherSchoolId?: Prisma.UuidNullableFilter<"Import"> | string | null
   progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
@@ -432,6 +442,7 @@ export type ImportOrderByWithAggregationInput = {
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
+  otherSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPhase?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
   progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -465,6 +476,7 @@ export type ImportScalarWhereWithAggregatesInput = {
   leaseHolder?: Prisma.UuidNullableWithAggregatesFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
+  otherSchoolId?: Prisma.UuidNullableWithAggregatesFilter<"Import"> | string | null
   progressPhase?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableWithAggregatesFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
@@ -490,6 +502,7 @@ export type ImportCreateInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -521,6 +534,7 @@ export type ImportUncheckedCreateInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -552,6 +566,7 @@ export type ImportUpdateInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -583,6 +598,7 @@ export type ImportUncheckedUpdateInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -614,6 +630,7 @@ export type ImportCreateManyInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -639,6 +656,7 @@ export type ImportUpdateManyMutationInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -664,6 +682,7 @@ export type ImportUncheckedUpdateManyInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -689,6 +708,7 @@ export type ImportCountOrderByAggregateInput = {
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
+  otherSchoolId?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
   progressPercent?: Prisma.SortOrder
   progressAt?: Prisma.SortOrder
@@ -716,6 +736,7 @@ export type ImportMaxOrderByAggregateInput = {
   undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
+  otherSchoolId?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
   progressPercent?: Prisma.SortOrder
   progressAt?: Prisma.SortOrder
@@ -736,6 +757,7 @@ export type ImportMinOrderByAggregateInput = {
   undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
+  otherSchoolId?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
   progressPercent?: Prisma.SortOrder
   progressAt?: Prisma.SortOrder
@@ -873,6 +895,7 @@ export type ImportCreateWithoutTurnInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -903,6 +926,7 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -949,6 +973,7 @@ export type ImportUpdateWithoutTurnInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -979,6 +1004,7 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1009,6 +1035,7 @@ export type ImportCreateWithoutSchoolsInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1039,6 +1066,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1085,6 +1113,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1115,6 +1144,7 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1145,6 +1175,7 @@ export type ImportCreateWithoutChangesInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1175,6 +1206,7 @@ export type ImportUncheckedCreateWithoutChangesInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1221,6 +1253,7 @@ export type ImportUpdateWithoutChangesInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1251,6 +1284,7 @@ export type ImportUncheckedUpdateWithoutChangesInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1281,6 +1315,7 @@ export type ImportCreateWithoutPiecesInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1311,6 +1346,7 @@ export type ImportUncheckedCreateWithoutPiecesInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1357,6 +1393,7 @@ export type ImportUpdateWithoutPiecesInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1387,6 +1424,7 @@ export type ImportUncheckedUpdateWithoutPiecesInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1417,6 +1455,7 @@ export type ImportCreateWithoutErrorsInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1447,6 +1486,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1493,6 +1533,7 @@ export type ImportUpdateWithoutErrorsInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1523,6 +1564,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1553,6 +1595,7 @@ export type ImportCreateWithoutFaultyRowsInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1583,6 +1626,7 @@ export type ImportUncheckedCreateWithoutFaultyRowsInput = {
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1629,6 +1673,7 @@ export type ImportUpdateWithoutFaultyRowsInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1659,6 +1704,7 @@ export type ImportUncheckedUpdateWithoutFaultyRowsInput = {
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1756,6 +1802,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
+  otherSchoolId?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
@@ -1788,6 +1835,7 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
+  otherSchoolId?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
@@ -1813,6 +1861,7 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
+  otherSchoolId?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
@@ -1838,13 +1887,14 @@ export type ImportSelectScalar = {
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
+  otherSchoolId?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
   upload?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "warningCount" | "rows" | "headings" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "warningCount" | "rows" | "headings" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "otherSchoolId" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   faultyRows?: boolean | Prisma.Import$faultyRowsArgs<ExtArgs>
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
@@ -1886,6 +1936,7 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     leaseHolder: string | null
     leaseUntil: Date | null
     namedSchoolIds: string[]
+    otherSchoolId: string | null
     progressPhase: string | null
     progressPercent: number | null
     progressAt: Date | null
@@ -2337,6 +2388,7 @@ export interface ImportFieldRefs {
   readonly leaseHolder: Prisma.FieldRef<"Import", 'String'>
   readonly leaseUntil: Prisma.FieldRef<"Import", 'DateTime'>
   readonly namedSchoolIds: Prisma.FieldRef<"Import", 'String[]'>
+  readonly otherSchoolId: Prisma.FieldRef<"Import", 'String'>
   readonly progressPhase: Prisma.FieldRef<"Import", 'String'>
   readonly progressPercent: Prisma.FieldRef<"Import", 'Int'>
   readonly progressAt: Prisma.FieldRef<"Import", 'DateTime'>

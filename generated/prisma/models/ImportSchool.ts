@@ -65,6 +65,8 @@ export type ImportSchoolCountAggregateOutputType = {
   schoolId: number
   state: number
   counts: number
+  holds: number
+  confirmed: number
   confirmedPeople: number
   confirmedGroups: number
   appliedAt: number
@@ -113,6 +115,8 @@ export type ImportSchoolCountAggregateInputType = {
   schoolId?: true
   state?: true
   counts?: true
+  holds?: true
+  confirmed?: true
   confirmedPeople?: true
   confirmedGroups?: true
   appliedAt?: true
@@ -212,6 +216,8 @@ export type ImportSchoolGroupByOutputType = {
   schoolId: string
   state: string
   counts: runtime.JsonValue
+  holds: runtime.JsonValue
+  confirmed: runtime.JsonValue
   confirmedPeople: number | null
   confirmedGroups: number | null
   appliedAt: Date | null
@@ -247,6 +253,8 @@ export type ImportSchoolWhereInput = {
   schoolId?: Prisma.UuidFilter<"ImportSchool"> | string
   state?: Prisma.StringFilter<"ImportSchool"> | string
   counts?: Prisma.JsonFilter<"ImportSchool">
+  holds?: Prisma.JsonFilter<"ImportSchool">
+  confirmed?: Prisma.JsonFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   appliedAt?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
@@ -261,6 +269,8 @@ export type ImportSchoolOrderByWithRelationInput = {
   schoolId?: Prisma.SortOrder
   state?: Prisma.SortOrder
   counts?: Prisma.SortOrder
+  holds?: Prisma.SortOrder
+  confirmed?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrderInput | Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -279,6 +289,8 @@ export type ImportSchoolWhereUniqueInput = Prisma.AtLeast<{
   schoolId?: Prisma.UuidFilter<"ImportSchool"> | string
   state?: Prisma.StringFilter<"ImportSchool"> | string
   counts?: Prisma.JsonFilter<"ImportSchool">
+  holds?: Prisma.JsonFilter<"ImportSchool">
+  confirmed?: Prisma.JsonFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   appliedAt?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
@@ -293,6 +305,8 @@ export type ImportSchoolOrderByWithAggregationInput = {
   schoolId?: Prisma.SortOrder
   state?: Prisma.SortOrder
   counts?: Prisma.SortOrder
+  holds?: Prisma.SortOrder
+  confirmed?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrderInput | Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -313,6 +327,8 @@ export type ImportSchoolScalarWhereWithAggregatesInput = {
   schoolId?: Prisma.UuidWithAggregatesFilter<"ImportSchool"> | string
   state?: Prisma.StringWithAggregatesFilter<"ImportSchool"> | string
   counts?: Prisma.JsonWithAggregatesFilter<"ImportSchool">
+  holds?: Prisma.JsonWithAggregatesFilter<"ImportSchool">
+  confirmed?: Prisma.JsonWithAggregatesFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableWithAggregatesFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableWithAggregatesFilter<"ImportSchool"> | number | null
   appliedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ImportSchool"> | Date | string | null
@@ -323,6 +339,8 @@ export type ImportSchoolScalarWhereWithAggregatesInput = {
 export type ImportSchoolCreateInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
@@ -337,6 +355,8 @@ export type ImportSchoolUncheckedCreateInput = {
   schoolId: string
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
@@ -347,6 +367,8 @@ export type ImportSchoolUncheckedCreateInput = {
 export type ImportSchoolUpdateInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -361,6 +383,8 @@ export type ImportSchoolUncheckedUpdateInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -373,6 +397,8 @@ export type ImportSchoolCreateManyInput = {
   schoolId: string
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
@@ -383,6 +409,8 @@ export type ImportSchoolCreateManyInput = {
 export type ImportSchoolUpdateManyMutationInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -395,6 +423,8 @@ export type ImportSchoolUncheckedUpdateManyInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -422,6 +452,8 @@ export type ImportSchoolCountOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   state?: Prisma.SortOrder
   counts?: Prisma.SortOrder
+  holds?: Prisma.SortOrder
+  confirmed?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
@@ -550,6 +582,8 @@ export type ImportSchoolUncheckedUpdateManyWithoutImportNestedInput = {
 export type ImportSchoolCreateWithoutSchoolInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
@@ -562,6 +596,8 @@ export type ImportSchoolUncheckedCreateWithoutSchoolInput = {
   importId: string
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
@@ -603,6 +639,8 @@ export type ImportSchoolScalarWhereInput = {
   schoolId?: Prisma.UuidFilter<"ImportSchool"> | string
   state?: Prisma.StringFilter<"ImportSchool"> | string
   counts?: Prisma.JsonFilter<"ImportSchool">
+  holds?: Prisma.JsonFilter<"ImportSchool">
+  confirmed?: Prisma.JsonFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   appliedAt?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
@@ -613,6 +651,8 @@ export type ImportSchoolScalarWhereInput = {
 export type ImportSchoolCreateWithoutImportInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
@@ -625,6 +665,8 @@ export type ImportSchoolUncheckedCreateWithoutImportInput = {
   schoolId: string
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
@@ -662,6 +704,8 @@ export type ImportSchoolCreateManySchoolInput = {
   importId: string
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
@@ -672,6 +716,8 @@ export type ImportSchoolCreateManySchoolInput = {
 export type ImportSchoolUpdateWithoutSchoolInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -684,6 +730,8 @@ export type ImportSchoolUncheckedUpdateWithoutSchoolInput = {
   importId?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -695,6 +743,8 @@ export type ImportSchoolUncheckedUpdateManyWithoutSchoolInput = {
   importId?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -706,6 +756,8 @@ export type ImportSchoolCreateManyImportInput = {
   schoolId: string
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
@@ -716,6 +768,8 @@ export type ImportSchoolCreateManyImportInput = {
 export type ImportSchoolUpdateWithoutImportInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -728,6 +782,8 @@ export type ImportSchoolUncheckedUpdateWithoutImportInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -739,6 +795,8 @@ export type ImportSchoolUncheckedUpdateManyWithoutImportInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -753,6 +811,8 @@ export type ImportSchoolSelect<ExtArgs extends runtime.Types.Extensions.Internal
   schoolId?: boolean
   state?: boolean
   counts?: boolean
+  holds?: boolean
+  confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
   appliedAt?: boolean
@@ -767,6 +827,8 @@ export type ImportSchoolSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   schoolId?: boolean
   state?: boolean
   counts?: boolean
+  holds?: boolean
+  confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
   appliedAt?: boolean
@@ -781,6 +843,8 @@ export type ImportSchoolSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   schoolId?: boolean
   state?: boolean
   counts?: boolean
+  holds?: boolean
+  confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
   appliedAt?: boolean
@@ -795,6 +859,8 @@ export type ImportSchoolSelectScalar = {
   schoolId?: boolean
   state?: boolean
   counts?: boolean
+  holds?: boolean
+  confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
   appliedAt?: boolean
@@ -802,7 +868,7 @@ export type ImportSchoolSelectScalar = {
   changedSubjects?: boolean
 }
 
-export type ImportSchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "schoolId" | "state" | "counts" | "confirmedPeople" | "confirmedGroups" | "appliedAt" | "undoUntil" | "changedSubjects", ExtArgs["result"]["importSchool"]>
+export type ImportSchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "schoolId" | "state" | "counts" | "holds" | "confirmed" | "confirmedPeople" | "confirmedGroups" | "appliedAt" | "undoUntil" | "changedSubjects", ExtArgs["result"]["importSchool"]>
 export type ImportSchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -827,6 +893,8 @@ export type $ImportSchoolPayload<ExtArgs extends runtime.Types.Extensions.Intern
     schoolId: string
     state: string
     counts: runtime.JsonValue
+    holds: runtime.JsonValue
+    confirmed: runtime.JsonValue
     confirmedPeople: number | null
     confirmedGroups: number | null
     appliedAt: Date | null
@@ -1261,6 +1329,8 @@ export interface ImportSchoolFieldRefs {
   readonly schoolId: Prisma.FieldRef<"ImportSchool", 'String'>
   readonly state: Prisma.FieldRef<"ImportSchool", 'String'>
   readonly counts: Prisma.FieldRef<"ImportSchool", 'Json'>
+  readonly holds: Prisma.FieldRef<"ImportSchool", 'Json'>
+  readonly confirmed: Prisma.FieldRef<"ImportSchool", 'Json'>
   readonly confirmedPeople: Prisma.FieldRef<"ImportSchool", 'Int'>
   readonly confirmedGroups: Prisma.FieldRef<"ImportSchool", 'Int'>
   readonly appliedAt: Prisma.FieldRef<"ImportSchool", 'DateTime'>

@@ -17,7 +17,6 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     figures: school === null ? [] : figuresOf(school),
     notes: Object.entries(read.notes),
     lists: [...(isWaiting && school !== null ? listsOf(school, read.warningCount) : []), ...leftOutOf(read)],
-    ended: school === null ? null : { people: school.people.removed + school.people.leftHome },
     moves: school !== null && hasMoves(read, school) ? await showMoves(request) : [],
     others: othersOf(read, request),
     teachers: read.state === "APPLIED" ? await listProposedTeachers(request) : [],

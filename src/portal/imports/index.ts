@@ -4,7 +4,7 @@ import { showImport } from "./import.ts";
 import { handOutLeftOut, leaveOut, showLeftOut, showWarnings } from "./left-out.ts";
 import { deleteMapping, handOutTemplate, handIn, showImports } from "./list.ts";
 import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showViewChanges } from "./lists.ts";
-import { apply, cancel, joinGroups } from "./steps.ts";
+import { apply, cancel, joinGroups, setMoves } from "./steps.ts";
 import { showUndo, showUndoChanges, showUndoKept, undo } from "./undo.ts";
 
 const imports = "/admin/schools/:schoolId/imports";
@@ -28,6 +28,7 @@ export const importPages = makeArea({ folder: import.meta.dirname, page: "import
   pages.get(`${one}/kept`, showKept);
   pages.form(`${one}/look-alikes`, joinGroups, showLookAlikes);
   pages.get(`${one}/apps`, showViewChanges);
+  pages.post(`${one}/moves`, setMoves, showImport);
   pages.post(`${one}/apply`, apply, showImport);
   pages.post(`${one}/cancel`, cancel, showImport);
   pages.form(`${one}/undo`, undo, showUndo);

@@ -30,17 +30,17 @@ export async function showMoves(request: PageRequest) {
   }));
 }
 
-/** Carries over the classes that are ticked, and no others; whether the import has to be confirmed because of that. */
-export async function isHeldAfterMoves(request: PageRequest): Promise<boolean> {
+/** Carries over the classes that are ticked, and no others. Returns whether that changed the import. */
+export async function changeMoves(request: PageRequest): Promise<boolean> {
   const { api, field, typed, now } = request;
   if (field("moves") === "") return false;
   const chosen = new Set(typed["move"] ?? []);
   const present = (await readMoves(request)).filter(({ isCarriedOver }) => isCarriedOver);
   if (present.length === chosen.size && present.every(({ pair }) => pair !== null && chosen.has(pair))) return false;
-  const { state, schoolYear } = await readImport(request);
+  const { schoolYear } = await readImport(request);
   const body = { schoolYear: schoolYear ?? schoolYearOf(now), moves: [...chosen].map(readPair) };
   await unwrap(api.POST("/admin/v1/imports/{importId}/group-moves", { params: paramsOf(request), body }));
-  return state !== "HELD" && (await readImport(request)).state === "HELD";
+  return true;
 }
 
 function readPair(text: string): { from: string; to: string } {

@@ -1,21 +1,39 @@
+import type { AdminSchemas } from "../../admin/index.ts";
 import { postAndRedirect, Refused, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
 import { importAddress, paramsOf } from "./import-record.ts";
-import { isHeldAfterMoves } from "./moves.ts";
+import german from "./locales/de.json" with { type: "json" };
+import { changeMoves } from "./moves.ts";
+
+const reasons = Object.keys(german.apply.confirm) as AdminSchemas["ImportHoldReason"][];
 
 /**
- * Applies the import with the classes that are ticked. If the import is held without the others, it is shown again.
+ * Applies the import as it was shown. If other classes are ticked than were, it is shown again with its new numbers.
  *
- * Errors: Refused if the number typed is not the number of leavers.
+ * Errors: Refused if a number typed is another one.
  */
 export async function apply(request: PageRequest): Promise<Redirect> {
-  const { api, path, field } = request;
-  const typed = field("leavers").replace(/[\s.]/g, "");
-  if (!/^\d{1,9}$/.test(typed)) throw new Refused(409, { code: "leavers_not_confirmed" });
-  if (await isHeldAfterMoves(request)) return { to: importAddress(request), done: "movesSet" };
-  const applied = await unwrap(
-    api.POST("/admin/v1/imports/{importId}/application", { params: { path }, body: { confirmLeavers: Number(typed) } }),
-  );
+  const { api, path } = request;
+  if (await changeMoves(request)) return { to: importAddress(request), done: "movesSet" };
+  const body = readConfirmation(request);
+  const applied = await unwrap(api.POST("/admin/v1/imports/{importId}/application", { params: { path }, body }));
   return { to: importAddress(request), ...(applied.state === "APPLIED" && { done: "importApplied" }) };
+}
+
+export async function setMoves(request: PageRequest): Promise<Redirect> {
+  await changeMoves(request);
+  return { to: importAddress(request), done: "movesSet" };
+}
+
+/** The number of leavers that was shown, or the number typed for each reason of a hold. */
+function readConfirmation({ field, typed }: PageRequest): AdminSchemas["ImportConfirmation"] {
+  const read = (name: string, code: string): number => {
+    const digits = field(name).replace(/[\s.]/g, "");
+    if (!/^\d{1,9}$/.test(digits)) throw new Refused(409, { code });
+    return Number(digits);
+  };
+  const held = reasons.filter((reason) => typed[`hold_${reason}`] !== undefined);
+  if (held.length === 0) return { confirmLeavers: read("leavers", "leavers_not_confirmed") };
+  return { confirmHolds: held.map((reason) => ({ reason, count: read(`hold_${reason}`, "holds_not_confirmed") })) };
 }
 
 export const cancel = postAndRedirect("importCancelled", importAddress, ({ api, path }) =>
