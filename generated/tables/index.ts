@@ -538,6 +538,7 @@ export const tables = {
       id: "id",
       format: "format",
       mode: "mode",
+      speaksOf: "speaks_of",
       state: "state",
       fileName: "file_name",
       schoolYear: "school_year",
@@ -676,6 +677,7 @@ export const tables = {
       sortKey: "sort_key",
       username: "username",
       fields: "fields",
+      silentAbout: "silent_about",
       isDeleted: "is_deleted",
     },
   },
@@ -1702,6 +1704,7 @@ export type Rows = {
     id: string;
     format: string;
     mode: string;
+    speaksOf: string[];
     state: string;
     fileName: string;
     schoolYear: string;
@@ -1813,6 +1816,7 @@ export type Rows = {
     sortKey: string;
     username: string | null;
     fields: unknown | null;
+    silentAbout: string[];
     isDeleted: boolean;
   };
   stagedRole: {

@@ -49,12 +49,12 @@ export const countLeavers = ({ schools }: Pick<ImportStatus, "schools">): number
 
 /** Does not compile if an import has a property that the contract lacks. */
 export const importProperties: Same<
-  Exclude<keyof Schemas["Import"], "leavers" | "undoUntil" | "holds"> | "namedSchoolIds" | "headings",
+  Exclude<keyof Schemas["Import"], "leavers" | "undoUntil" | "holds"> | "namedSchoolIds" | "headings" | "speaksOf",
   keyof ImportStatus
 > = true;
 
 export function presentImport(status: ImportStatus): Schemas["Import"] {
-  const { namedSchoolIds: _, headings: _headings, schools, rows, ...shown } = status;
+  const { namedSchoolIds: _, headings: _headings, speaksOf: _speaksOf, schools, rows, ...shown } = status;
   const undoable = schools.flatMap(({ undoUntil }) => undoUntil ?? []);
   return present<Schemas["Import"]>({
     ...shown,

@@ -16,7 +16,7 @@ import {
 } from "../platform/database/sql.ts";
 import { isNamedAt } from "./difference-groups.ts";
 import { firstOf, selectAmbiguous } from "./difference-people.ts";
-import type { ImportMode, KeyColumns, ReadResult } from "./formats/format.ts";
+import type { ImportMode, KeyColumns, ReadResult, Subject } from "./formats/format.ts";
 import { maxFaults } from "./staging.ts";
 import { a, g as group, p as known } from "./tables.ts";
 
@@ -85,14 +85,15 @@ function makeCheck(
 export async function checkStaged(
   tx: Queryable,
   importId: string,
-  { mode, keyColumns, schools }: ReadResult,
+  { mode, keyColumns, schools, speaksOf }: ReadResult,
   readFaults: number,
 ): Promise<number> {
   let faults = readFaults;
   if (faults > maxFaults) return faults;
   for (const { code, locate, findFaults } of [
     ...roleChecks,
-    ...(schools.size > 1 ? [...checks[mode], ambiguous] : checks[mode]),
+    ...rowChecks(mode, speaksOf),
+    ...(schools.size > 1 ? [ambiguous] : []),
   ]) {
     const most = Math.max(0, maxFaults - faults);
     const values = { importId, ...locations[locate](keyColumns), code, most, schools: [...schools] };
@@ -297,14 +298,17 @@ const isGroupOfSchool = sql`EXISTS (SELECT FROM ${group}
 
 const isKept = ({ importId }: Values) => sql`${m.importId} = ${importId} AND NOT ${m.isDeleted}`;
 
-/** A delta may refer to people and groups that are only in the directory. */
-const membershipChecks = (isDelta: boolean): readonly Check[] => [
+/** Files that do not list all people, or all groups, may refer to those that are only in the directory. */
+const membershipChecks = ({
+  listsPeople,
+  listsGroups,
+}: Record<"listsPeople" | "listsGroups", boolean>): readonly Check[] => [
   makeCheck("unknown_person", {
     locate: "member",
     message: sql`'There is no such person in the files or at the school.'`,
     from: (values) => sql`SELECT ${join([m.row, m.line, m.personColumn])} AS at FROM ${m}
       WHERE ${isKept(values)} AND ${m.personSourceId} <> '' AND NOT ${isPersonOfFiles(values)}
-      ${isDelta ? sql`AND NOT ${isPersonOfSchool}` : empty}`,
+      ${listsPeople ? empty : sql`AND NOT ${isPersonOfSchool}`}`,
   }),
   makeCheck("person_not_at_school", {
     locate: "member",
@@ -318,7 +322,7 @@ const membershipChecks = (isDelta: boolean): readonly Check[] => [
     message: sql`'There is no such group in the files or at the school.'`,
     from: (values) => sql`SELECT ${join([m.row, m.line, m.groupColumn])} AS at FROM ${m}
       WHERE ${isKept(values)} AND ${m.groupSourceId} <> '' AND NOT ${isGroupOfFiles(values)}
-      ${isDelta ? sql`AND NOT ${isGroupOfSchool}` : empty}`,
+      ${listsGroups ? empty : sql`AND NOT ${isGroupOfSchool}`}`,
   }),
   makeCheck("group_of_other_school", {
     locate: "groupOfMember",
@@ -329,10 +333,11 @@ const membershipChecks = (isDelta: boolean): readonly Check[] => [
   }),
 ];
 
-const checks: Record<ImportMode, readonly Check[]> = {
-  BULK: [...idChecks, ...usernameChecks, ...membershipChecks(false)],
-  DELTA: [...idChecks, ...usernameChecks, ...membershipChecks(true)],
-};
+const rowChecks = (mode: ImportMode, speaksOf: readonly Subject[]): readonly Check[] => [
+  ...idChecks,
+  ...usernameChecks,
+  ...membershipChecks({ listsPeople: mode === "BULK", listsGroups: mode === "BULK" && speaksOf.includes("GROUP") }),
+];
 
 const ambiguous = makeCheck("id_ambiguous", {
   locate: "person",

@@ -21,6 +21,10 @@ const s = table("stagedGroup", "s");
 const c = table("groupCarryOver", "c");
 
 type OfSchool = Pick<SchoolPart, "importId" | "schoolId">;
+type Speaking = OfSchool & Pick<SchoolPart, "speaksOf">;
+
+/** SQL: the files speak of groups of this type. */
+const isSpokenOf = (speaksOf: Part) => sql`${g.type}::text = ANY (${speaksOf}::text[])`;
 
 // A group may be carried over to a new id once per school year.
 const insertStaged = statement<OfSchool & Pick<SchoolPart, "schoolYear" | "now">>(
@@ -58,23 +62,31 @@ const insertStaged = statement<OfSchool & Pick<SchoolPart, "schoolYear" | "now">
 const ig = importGroup.as("i");
 const ofDirectory = { id: g.id, sourceId: g.sourceSystemIdentifier, name: g.name, sortKey: g.sortKey, type: g.type };
 
+/** SQL: somebody is in it of whom the files do not say in which groups they are. */
+const hasSilent = sql`EXISTS (SELECT FROM ${m} JOIN ${i} ON ${i.id} = ${m.personId}
+  WHERE ${m.groupId} = ${g.id} AND ${i.isSilent} AND NOT ${i.isGone})`;
+
 // A group whose id is taken over ends, in a delta too.
-const insertEnding = statement<OfSchool & { isWhole: boolean }>(({ importId, schoolId, isWhole }) =>
+const insertEnding = statement<Speaking & { isWhole: boolean }>(({ importId, schoolId, speaksOf, isWhole }) =>
   importGroup.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
     sql`FROM ${g}
      WHERE ${g.schoolId} = ${schoolId} AND ${allowsGroupStep(g.status, "delete")}
        AND ${g.sourceSystemIdentifier} IS NOT NULL
-       AND (${isWhole} AND NOT ${isNamedInFaultyRow(importId, g.sourceSystemIdentifier)} OR ${g.sourceSystemIdentifier} IN (
+       AND (${isWhole} AND ${isSpokenOf(speaksOf)} AND NOT ${hasSilent}
+         AND NOT ${isNamedInFaultyRow(importId, g.sourceSystemIdentifier)} OR ${g.sourceSystemIdentifier} IN (
          SELECT ${ig.sourceId} FROM ${ig} WHERE ${ig.change} = 'carried_over'))
        AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})`,
   ),
 );
 
+/** The files list all groups of the types that they speak of. */
+const listsGroups = ({ mode, speaksOf }: SchoolPart) => mode === "BULK" && speaksOf.includes("GROUP");
+
 export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertStaged, part);
   await tx.query(analyzeGroups);
-  await run(tx, insertEnding, { ...part, isWhole: part.mode === "BULK" });
+  await run(tx, insertEnding, { ...part, isWhole: listsGroups(part) });
 }
 
 /** SQL: a membership of a delta may refer to this person: by the school's own id or a shared one, not a guest's id. */
@@ -115,7 +127,9 @@ export async function addNamed(tx: Queryable, part: SchoolPart): Promise<void> {
 const staged = ({ importId, schoolId }: { importId: Part; schoolId: Part }, isDeleted: boolean) => {
   const [group, person] = [importGroup.as("g"), importPerson.as("p")];
   return sql`
-    SELECT ${group.id} AS group_id, ${person.id} AS person_id, max(coalesce(${sm.role}, ${person.role}::text)) AS role
+    SELECT ${group.id} AS group_id, ${person.id} AS person_id, max(${sm.role})::person_role AS role,
+      max(${person.role}) AS own_role, max(coalesce(${person.formerRole}, ${person.role})) AS former_role,
+      bool_or(${group.change} = 'restored') AS is_restored
     FROM ${sm}
     JOIN ${group} ON ${group.sourceId} = ${sm.groupSourceId} AND NOT ${group.isGone}
     JOIN ${person} ON ${person.sourceId} = ${sm.personSourceId} AND NOT ${person.isGone} AND ${person.id} IS NOT NULL
@@ -125,13 +139,17 @@ const staged = ({ importId, schoolId }: { importId: Part; schoolId: Part }, isDe
 };
 const ofStaged = sql`${m.groupId} = w.group_id AND ${m.personId} = w.person_id`;
 
+// Without a role in the group it is the person's, or another that the group has given them.
+const wantedRole = sql`CASE WHEN w.role IS NOT NULL THEN w.role
+  WHEN ${m.role} <> w.former_role AND w.is_restored IS NOT TRUE THEN ${m.role} ELSE w.own_role END`;
+
 const insertWanted = statement<OfSchool>((values) =>
   importMembership.insert(
     {
       groupId: sql`w.group_id`,
       personId: sql`w.person_id`,
-      role: sql`w.role::person_role`,
-      change: sql`CASE WHEN ${m.groupId} IS NULL THEN 'created' WHEN ${m.role}::text <> w.role THEN 'changed' END`,
+      role: wantedRole,
+      change: sql`CASE WHEN ${m.groupId} IS NULL THEN 'created' WHEN ${m.role} <> ${wantedRole} THEN 'changed' END`,
     },
     sql`FROM (${staged(values, false)}) AS w LEFT JOIN ${m} ON ${ofStaged}`,
   ),
@@ -148,15 +166,16 @@ const insertDeleted = statement<OfSchool>((values) =>
   ),
 );
 
-// Files list all groups of the people in them. Groups made here are not in files, and ended groups keep their members.
+// Files list all groups that they speak of, of the people in them. Groups made here are not in files, and ended groups
+// keep their members.
 const insertLeft = (isOfImport: Sql) => {
   const person = importPerson.as("p");
-  return statement<OfSchool>(({ importId, schoolId }) =>
+  return statement<Speaking>(({ importId, schoolId, speaksOf }) =>
     importMembership.insert(
       removed,
       sql`FROM ${person}
        JOIN ${m} ON ${m.personId} = ${person.id} AND ${m.schoolId} = ${schoolId} JOIN ${g} ON ${g.id} = ${m.groupId}
-       WHERE NOT ${person.isGone} AND ${isOfImport} AND NOT ${isKept}
+       WHERE NOT ${person.isGone} AND NOT ${person.isSilent} AND ${isOfImport} AND ${isSpokenOf(speaksOf)} AND NOT ${isKept}
          AND NOT ${isMembershipOfFaultyRow(importId, { person: person.sourceId, group: g.sourceSystemIdentifier })}`,
     ),
   );
@@ -173,5 +192,6 @@ export async function findMemberships(tx: Queryable, part: SchoolPart): Promise<
   await run(tx, insertWanted, part);
   await tx.query(analyzeMemberships);
   if (part.mode === "DELTA" && part.format === "ONEROSTER") await run(tx, insertDeleted, part);
-  else await run(tx, insertLeftOf[part.mode], part);
+  else if (part.speaksOf.includes("MEMBERSHIP"))
+    await run(tx, insertLeftOf[listsGroups(part) ? "BULK" : "DELTA"], part);
 }

@@ -1,9 +1,20 @@
 import { allowsPersonStep } from "../directory/index.ts";
 import type { Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, run, sql, statement, table, type Columns, type Part, type Sql } from "../platform/database/sql.ts";
+import {
+  findRows,
+  literal,
+  run,
+  sql,
+  statement,
+  table,
+  type Columns,
+  type Part,
+  type Sql,
+} from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { isOfFaultyRow } from "./faulty-rows.ts";
+import type { Subject } from "./formats/format.ts";
 import type { SchoolPart } from "./record.ts";
 import { a, analyzePeople, i, importPerson, p } from "./tables.ts";
 
@@ -28,16 +39,47 @@ export const selectAmbiguous = (values: { importId: Part; schools: Part }, where
   GROUP BY ${s.row}, ${s.line}, ${s.column}, ${here.id}
   HAVING count(*) > CASE WHEN ${here.id} IS NULL THEN 1 ELSE 0 END`;
 
-type Values = Pick<SchoolPart, "importId" | "schoolId" | "schools" | "now">;
+type Values = Pick<SchoolPart, "importId" | "schoolId" | "schools" | "speaksOf" | "now">;
 
-const differs = (schoolId: Part) => sql`(${p.role}::text, ${p.firstFull}, ${p.firstCall}, ${p.last}, ${p.homeSchoolId})
-  IS DISTINCT FROM (${s.role}, ${s.firstFull}, ${s.firstCall}, ${s.last}, ${schoolId})`;
+/** SQL: whether the record speaks of it, or the person is new. */
+const saysOf = (subject: Subject, speaksOf: Part) => sql`(${p.id} IS NULL
+  OR ${literal(subject)} = ANY (${speaksOf}::text[]) AND NOT ${literal(subject)} = ANY (${s.silentAbout}))`;
+
+const isNamedIn = (name: Part, names: Part) => sql`position(' ' || ${name} || ' ' IN ' ' || ${names} || ' ') > 0`;
+
+/**
+ * SQL: role and name as they will be. A call name that nothing is said of stays, unless it was one of the first names
+ * and is none of the new ones.
+ */
+const selectSaid = (speaksOf: Part) => {
+  const [name, role] = [saysOf("NAME", speaksOf), saysOf("ROLE", speaksOf)];
+  const keepsFirst = sql`(NOT ${name}
+    OR NOT ${saysOf("MIDDLE_NAME", speaksOf)} AND starts_with(${p.firstFull}, ${s.firstFull} || ' '))`;
+  const keepsCall = sql`(${keepsFirst} OR NOT ${saysOf("CALL_NAME", speaksOf)} AND ${s.firstFull} IS NOT NULL
+    AND (${p.firstFull} = ${s.firstFull} OR ${p.firstCall} <> ${p.firstFull}
+      AND (${isNamedIn(p.firstCall, s.firstFull)} OR NOT ${isNamedIn(p.firstCall, p.firstFull)})))`;
+  const keepOr = (keeps: Sql, of: "firstFull" | "firstCall" | "last") =>
+    sql`CASE WHEN ${keeps} THEN ${p[of]} ELSE ${s[of]} END`;
+  return sql`SELECT CASE WHEN ${role} THEN ${s.role}::person_role ELSE ${p.role} END AS role,
+    ${keepOr(keepsFirst, "firstFull")} AS first_full, ${keepOr(keepsCall, "firstCall")} AS first_call,
+    ${keepOr(sql`NOT ${name}`, "last")} AS last`;
+};
+
+const said = {
+  role: sql`said.role`,
+  firstFull: sql`said.first_full`,
+  firstCall: sql`said.first_call`,
+  last: sql`said.last`,
+};
+
+const differs = (schoolId: Part) => sql`(${p.role}, ${p.firstFull}, ${p.firstCall}, ${p.last}, ${p.homeSchoolId})
+  IS DISTINCT FROM (${said.role}, ${said.firstFull}, ${said.firstCall}, ${said.last}, ${schoolId})`;
 
 type Names = Columns<"firstFull" | "firstCall" | "last" | "sortKey">;
 const namesOf = ({ firstFull, firstCall, last, sortKey }: Names): Names => ({ firstFull, firstCall, last, sortKey });
 
 /** A person who moves between schools of the same files stays the same person if their id is shared. */
-const insertStaged = statement<Values>(({ importId, schoolId, schools, now }) => {
+const insertStaged = statement<Values>(({ importId, schoolId, schools, speaksOf, now }) => {
   const found = sql`
     SELECT s.*, coalesce(${here.id}, ${there.id}) AS id
     FROM ${s} LEFT JOIN ${here} ON ${isHere} LEFT JOIN ${there} ON ${here.id} IS NULL AND ${isElsewhere(schools)}
@@ -46,8 +88,10 @@ const insertStaged = statement<Values>(({ importId, schoolId, schools, now }) =>
   const row = {
     id: firstOf(s.row, sql`coalesce(${p.id}, CASE WHEN ${isHome} THEN ${newId(now)} END)`),
     sourceId: s.sourceId,
-    role: sql`${s.role}::person_role`,
-    ...namesOf(s),
+    ...said,
+    formerRole: p.role,
+    sortKey: sql`CASE WHEN (${said.firstFull}, ${said.last}) = (${p.firstFull}, ${p.last}) THEN ${p.sortKey}
+      WHEN ${said.last} IS NULL THEN '~' ELSE ${s.sortKey} END`,
     change: sql`CASE WHEN ${s.homeSchoolId} <> ${schoolId} THEN NULL
       WHEN ${s.isDeleted} THEN CASE WHEN ${allowsPersonStep(p.status, "softDelete")} THEN 'removed' END
       WHEN ${p.id} IS NULL THEN 'created'
@@ -58,8 +102,13 @@ const insertStaged = statement<Values>(({ importId, schoolId, schools, now }) =>
     leftHome: sql`CASE WHEN ${isHome} AND ${p.homeSchoolId} <> ${schoolId} THEN ${p.homeSchoolId} END`,
     isGone: s.isDeleted,
     isStaged: sql`true`,
+    isSilent: sql`'MEMBERSHIP' = ANY (${s.silentAbout})`,
   };
-  return importPerson.insert(row, sql`FROM (${found}) AS s LEFT JOIN ${p} ON ${p.id} = s.id ORDER BY ${s.row}`);
+  return importPerson.insert(
+    row,
+    sql`FROM (${found}) AS s LEFT JOIN ${p} ON ${p.id} = s.id
+    CROSS JOIN LATERAL (${selectSaid(speaksOf)}) AS said ORDER BY ${s.row}`,
+  );
 });
 
 export async function findPeople(tx: Queryable, part: SchoolPart): Promise<void> {
@@ -72,7 +121,7 @@ export async function findPeople(tx: Queryable, part: SchoolPart): Promise<void>
   if (part.schools.length > 1) await run(tx, insertLeavers, part);
 }
 
-const findAmbiguous = statement<Omit<Values, "now">>(
+const findAmbiguous = statement<Omit<Values, "now" | "speaksOf">>(
   (values) => sql`${selectAmbiguous(values, sql`${s.schoolId} = ${values.schoolId}`)} LIMIT 1`,
 );
 
@@ -89,13 +138,15 @@ async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
 export const ofDirectory = { id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, ...namesOf(p) };
 
 // A bulk file removes people who are missing in it, unless their row was left out or another school's part takes them.
-const insertMissing = statement<Omit<Values, "now">>(({ importId, schoolId, schools }) =>
+const insertMissing = statement<Omit<Values, "now" | "speaksOf">>(({ importId, schoolId, schools }) =>
   importPerson.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
     sql`FROM ${p}
      WHERE ${p.homeSchoolId} = ${schoolId} AND ${p.sourceSystemIdentifier} IS NOT NULL
        AND ${allowsPersonStep(p.status, "softDelete")} AND NOT ${isOfFaultyRow(importId, p.sourceSystemIdentifier)}
        AND NOT EXISTS (SELECT FROM ${i} WHERE ${i.id} = ${p.id})
+       AND ${p.sourceSystemIdentifier} NOT IN (
+         SELECT ${s.sourceId} FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.schoolId} IS NULL)
        AND NOT (cardinality(${schools}::uuid[]) > 1 AND ${p.sourceIdIsShared} AND EXISTS (
          SELECT FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}
            AND ${s.schoolId} = ${s.homeSchoolId} AND NOT ${s.isDeleted}
@@ -125,7 +176,7 @@ const keepLeft = statement(
 );
 
 /** Files list all schools of the people in them, so a guest who is missing here leaves. */
-const insertLeavers = statement<Omit<Values, "now">>(({ importId, schoolId, schools }) =>
+const insertLeavers = statement<Omit<Values, "now" | "speaksOf">>(({ importId, schoolId, schools }) =>
   importPerson.insert(
     { ...ofDirectory, leaves: sql`true`, isGone: sql`true` },
     sql`FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId}

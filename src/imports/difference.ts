@@ -15,7 +15,7 @@ const shownWork = workFor("5min");
 export async function findDifference(tx: Transaction, part: SchoolPart): Promise<void> {
   await findDifferenceOfPeople(tx, part);
   await findGroups(tx, part);
-  if (part.mode === "DELTA") await addNamed(tx, part);
+  if (part.mode === "DELTA" || !part.speaksOf.includes("GROUP")) await addNamed(tx, part);
   await tx.query(`${analyzePeople}; ${analyzeGroups}`);
   await findMemberships(tx, part);
   await tx.query(analyzeMemberships);

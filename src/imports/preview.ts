@@ -249,6 +249,7 @@ async function check(
     where: { id, state: "READING" },
     data: {
       mode: read.mode,
+      speaksOf: [...read.speaksOf],
       state: all > 0 ? "BROKEN" : "READY",
       errorCount: rows === null ? all : await tx.prisma.importError.count({ where: { importId: id } }),
       notes: {

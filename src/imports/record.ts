@@ -7,7 +7,7 @@ import { findRows, type Queryable, run, sql, statement, table } from "../platfor
 import type { Counts } from "./counts.ts";
 import type { Hold } from "./holds.ts";
 import type { RowCounts } from "./faulty-rows.ts";
-import type { ImportFormat, ImportMode } from "./formats/format.ts";
+import type { ImportFormat, ImportMode, Subject } from "./formats/format.ts";
 
 export type ImportId = string & { readonly __importId: true };
 
@@ -22,6 +22,7 @@ type Coded = {
   mode: ImportMode;
   state: ImportState;
   notes: Record<string, number>;
+  speaksOf: Subject[];
   schools: {
     id: SchoolId;
     name: string;
@@ -45,6 +46,7 @@ const shown = {
   id: true,
   format: true,
   mode: true,
+  speaksOf: true,
   state: true,
   fileName: true,
   schoolYear: true,
@@ -108,6 +110,7 @@ export type SchoolPart = {
   schools: readonly SchoolId[];
   format: ImportFormat;
   mode: ImportMode;
+  speaksOf: readonly Subject[];
   schoolYear: string;
   now: Date;
   /** Only for display, with a shorter timeout. */
@@ -117,11 +120,12 @@ export type SchoolPart = {
 };
 
 export function makePart(
-  { id, format, mode, schoolYear, schools }: ImportRecord,
+  { id, format, mode, speaksOf, schoolYear, schools }: ImportRecord,
   schoolId: SchoolId,
   now: Date,
 ): SchoolPart {
-  return { importId: id, schoolId, schools: schools.map((school) => school.id), format, mode, schoolYear, now };
+  const all = schools.map((school) => school.id);
+  return { importId: id, schoolId, schools: all, format, mode, speaksOf, schoolYear, now };
 }
 
 const stagedTables = (["stagedPerson", "stagedRole", "stagedGroup", "stagedMembership"] as const).map((name) =>

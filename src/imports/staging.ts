@@ -5,6 +5,7 @@ import { makePersonSortKey, makeSortKey } from "../directory/index.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
 import { lostByte } from "./read/text.ts";
+import type { Subject } from "./formats/format.ts";
 import { columnNames, render, sql, table, type NewRow } from "../platform/database/sql.ts";
 
 /**
@@ -28,6 +29,10 @@ export type StagedPerson = {
   username?: string | null;
   /** The row without the columns that are not read, if rows of the file can be left out. */
   fields?: readonly string[];
+  /** What this record does not speak of, unlike its file. */
+  silentAbout?: readonly Subject[];
+  /** The schools of which the record does not say in which groups the person is. */
+  silentSchools?: ReadonlySet<SchoolId>;
   isDeleted: boolean;
 };
 export type StagedRole = {
@@ -116,7 +121,8 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
   };
 
   return {
-    person({ line, column, record }, { sourceId, schools, role, name, username = null, isDeleted, fields }) {
+    person({ line, column, record }, person) {
+      const { sourceId, schools, role, name, username = null, isDeleted, fields, silentAbout = [] } = person;
       const [homeSchoolId = null] = schools;
       const names = { firstFull: name?.firstFull, firstCall: name?.firstCall, last: name?.last };
       // A NUL is no character of JSON in PostgreSQL.
@@ -134,7 +140,15 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
         isDeleted,
       };
       for (const schoolId of schools.length === 0 ? [null] : schools)
-        add("stagedPerson", { line, column, record, sourceId, schoolId, ...rest });
+        add("stagedPerson", {
+          line,
+          column,
+          record,
+          sourceId,
+          schoolId,
+          ...rest,
+          silentAbout: toArray(person.silentSchools?.has(schoolId!) ? [...silentAbout, "MEMBERSHIP"] : silentAbout),
+        });
     },
     role({ line, column }, { personSourceId, schoolId, role, isPrimary, isDeleted }) {
       add("stagedRole", { line, column, personSourceId, schoolId, role, isPrimary, isDeleted });
@@ -164,6 +178,8 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
 }
 
 type Value = string | number | boolean | null | undefined;
+
+const toArray = (subjects: readonly Subject[]): string => `{${subjects.join(",")}}`;
 
 const escapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 

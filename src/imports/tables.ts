@@ -3,7 +3,8 @@ import { render, sql, table, temporaryTable } from "../platform/database/sql.ts"
 /*
  * The effect of an import on one school, in temporary tables; a null `change` means unchanged. `is_gone` marks people
  * and groups that the files delete or omit, whose memberships stay. `leaves` with `next_home` is a person who leaves
- * this home for another of their schools. `is_kept` is a person whom a staff role protects from removal.
+ * this home for another of their schools. `is_silent` is a person of whom
+ * the files do not say in which groups they are. `is_kept` is a person whom a staff role protects from removal.
  */
 const flag = "bool NOT NULL DEFAULT false";
 
@@ -11,6 +12,7 @@ export const importPerson = temporaryTable("import_person", {
   id: "uuid",
   sourceId: "text",
   role: "person_role",
+  formerRole: "person_role",
   firstFull: "text",
   firstCall: "text",
   last: "text",
@@ -22,6 +24,7 @@ export const importPerson = temporaryTable("import_person", {
   nextHome: "uuid",
   isGone: flag,
   isStaged: flag,
+  isSilent: flag,
   isKept: flag,
 });
 

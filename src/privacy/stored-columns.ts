@@ -131,7 +131,7 @@ export const storedColumns = {
   staged_person: {
     until: "WEEK",
     roster: "source_id school_id home_school_id role first_full first_call last sort_key username fields is_deleted",
-    none: "import_id row line column record",
+    none: "import_id row line column record silent_about",
   },
   staged_role: {
     until: "WEEK",
@@ -155,7 +155,7 @@ export const storedColumns = {
     roster: "file_name upload",
     importHistory: "actor_id created_at applied_at undone_at",
     none:
-      "id format mode state school_year error_count warning_count rows headings notes lease_holder lease_until " +
+      "id format mode speaks_of state school_year error_count warning_count rows headings notes lease_holder lease_until " +
       "named_school_ids progress_phase progress_percent progress_at",
   },
   import_turn: {

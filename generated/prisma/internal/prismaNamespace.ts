@@ -8689,6 +8689,7 @@ export const ImportScalarFieldEnum = {
   id: 'id',
   format: 'format',
   mode: 'mode',
+  speaksOf: 'speaksOf',
   state: 'state',
   fileName: 'fileName',
   schoolYear: 'schoolYear',
@@ -8836,6 +8837,7 @@ export const StagedPersonScalarFieldEnum = {
   sortKey: 'sortKey',
   username: 'username',
   fields: 'fields',
+  silentAbout: 'silentAbout',
   isDeleted: 'isDeleted'
 } as const
 

@@ -755,6 +755,7 @@ export const ImportScalarFieldEnum = {
   id: 'id',
   format: 'format',
   mode: 'mode',
+  speaksOf: 'speaksOf',
   state: 'state',
   fileName: 'fileName',
   schoolYear: 'schoolYear',
@@ -902,6 +903,7 @@ export const StagedPersonScalarFieldEnum = {
   sortKey: 'sortKey',
   username: 'username',
   fields: 'fields',
+  silentAbout: 'silentAbout',
   isDeleted: 'isDeleted'
 } as const
 

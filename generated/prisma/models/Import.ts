@@ -84,6 +84,7 @@ export type ImportCountAggregateOutputType = {
   id: number
   format: number
   mode: number
+  speaksOf: number
   state: number
   fileName: number
   schoolYear: number
@@ -166,6 +167,7 @@ export type ImportCountAggregateInputType = {
   id?: true
   format?: true
   mode?: true
+  speaksOf?: true
   state?: true
   fileName?: true
   schoolYear?: true
@@ -279,6 +281,7 @@ export type ImportGroupByOutputType = {
   id: string
   format: string
   mode: string
+  speaksOf: string[]
   state: string
   fileName: string
   schoolYear: string
@@ -328,6 +331,7 @@ export type ImportWhereInput = {
   id?: Prisma.UuidFilter<"Import"> | string
   format?: Prisma.StringFilter<"Import"> | string
   mode?: Prisma.StringFilter<"Import"> | string
+  speaksOf?: Prisma.StringNullableListFilter<"Import">
   state?: Prisma.StringFilter<"Import"> | string
   fileName?: Prisma.StringFilter<"Import"> | string
   schoolYear?: Prisma.StringFilter<"Import"> | string
@@ -360,6 +364,7 @@ export type ImportOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   format?: Prisma.SortOrder
   mode?: Prisma.SortOrder
+  speaksOf?: Prisma.SortOrder
   state?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
@@ -395,6 +400,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.ImportWhereInput | Prisma.ImportWhereInput[]
   format?: Prisma.StringFilter<"Import"> | string
   mode?: Prisma.StringFilter<"Import"> | string
+  speaksOf?: Prisma.StringNullableListFilter<"Import">
   state?: Prisma.StringFilter<"Import"> | string
   fileName?: Prisma.StringFilter<"Import"> | string
   schoolYear?: Prisma.StringFilter<"Import"> | string
@@ -427,6 +433,7 @@ export type ImportOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   format?: Prisma.SortOrder
   mode?: Prisma.SortOrder
+  speaksOf?: Prisma.SortOrder
   state?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
@@ -461,6 +468,7 @@ export type ImportScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"Import"> | string
   format?: Prisma.StringWithAggregatesFilter<"Import"> | string
   mode?: Prisma.StringWithAggregatesFilter<"Import"> | string
+  speaksOf?: Prisma.StringNullableListFilter<"Import">
   state?: Prisma.StringWithAggregatesFilter<"Import"> | string
   fileName?: Prisma.StringWithAggregatesFilter<"Import"> | string
   schoolYear?: Prisma.StringWithAggregatesFilter<"Import"> | string
@@ -487,6 +495,7 @@ export type ImportCreateInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -519,6 +528,7 @@ export type ImportUncheckedCreateInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -551,6 +561,7 @@ export type ImportUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -583,6 +594,7 @@ export type ImportUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -615,6 +627,7 @@ export type ImportCreateManyInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -641,6 +654,7 @@ export type ImportUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -667,6 +681,7 @@ export type ImportUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -693,6 +708,7 @@ export type ImportCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   format?: Prisma.SortOrder
   mode?: Prisma.SortOrder
+  speaksOf?: Prisma.SortOrder
   state?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
@@ -774,12 +790,21 @@ export type ImportScalarRelationFilter = {
   isNot?: Prisma.ImportWhereInput
 }
 
+export type ImportCreatespeaksOfInput = {
+  set: string[]
+}
+
 export type ImportCreateheadingsInput = {
   set: string[]
 }
 
 export type ImportCreatenamedSchoolIdsInput = {
   set: string[]
+}
+
+export type ImportUpdatespeaksOfInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type ImportUpdateheadingsInput = {
@@ -880,6 +905,7 @@ export type ImportCreateWithoutTurnInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -911,6 +937,7 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -958,6 +985,7 @@ export type ImportUpdateWithoutTurnInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -989,6 +1017,7 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1020,6 +1049,7 @@ export type ImportCreateWithoutSchoolsInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1051,6 +1081,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1098,6 +1129,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1129,6 +1161,7 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1160,6 +1193,7 @@ export type ImportCreateWithoutChangesInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1191,6 +1225,7 @@ export type ImportUncheckedCreateWithoutChangesInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1238,6 +1273,7 @@ export type ImportUpdateWithoutChangesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1269,6 +1305,7 @@ export type ImportUncheckedUpdateWithoutChangesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1300,6 +1337,7 @@ export type ImportCreateWithoutPiecesInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1331,6 +1369,7 @@ export type ImportUncheckedCreateWithoutPiecesInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1378,6 +1417,7 @@ export type ImportUpdateWithoutPiecesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1409,6 +1449,7 @@ export type ImportUncheckedUpdateWithoutPiecesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1440,6 +1481,7 @@ export type ImportCreateWithoutErrorsInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1471,6 +1513,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1518,6 +1561,7 @@ export type ImportUpdateWithoutErrorsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1549,6 +1593,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1580,6 +1625,7 @@ export type ImportCreateWithoutFaultyRowsInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1611,6 +1657,7 @@ export type ImportUncheckedCreateWithoutFaultyRowsInput = {
   id: string
   format: string
   mode: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
   schoolYear?: string
@@ -1658,6 +1705,7 @@ export type ImportUpdateWithoutFaultyRowsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1689,6 +1737,7 @@ export type ImportUncheckedUpdateWithoutFaultyRowsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1787,6 +1836,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   id?: boolean
   format?: boolean
   mode?: boolean
+  speaksOf?: boolean
   state?: boolean
   fileName?: boolean
   schoolYear?: boolean
@@ -1820,6 +1870,7 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   id?: boolean
   format?: boolean
   mode?: boolean
+  speaksOf?: boolean
   state?: boolean
   fileName?: boolean
   schoolYear?: boolean
@@ -1846,6 +1897,7 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   id?: boolean
   format?: boolean
   mode?: boolean
+  speaksOf?: boolean
   state?: boolean
   fileName?: boolean
   schoolYear?: boolean
@@ -1872,6 +1924,7 @@ export type ImportSelectScalar = {
   id?: boolean
   format?: boolean
   mode?: boolean
+  speaksOf?: boolean
   state?: boolean
   fileName?: boolean
   schoolYear?: boolean
@@ -1894,7 +1947,7 @@ export type ImportSelectScalar = {
   upload?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "warningCount" | "rows" | "headings" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "otherSchoolId" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "speaksOf" | "state" | "fileName" | "schoolYear" | "errorCount" | "warningCount" | "rows" | "headings" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "otherSchoolId" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   faultyRows?: boolean | Prisma.Import$faultyRowsArgs<ExtArgs>
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
@@ -1921,6 +1974,7 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     id: string
     format: string
     mode: string
+    speaksOf: string[]
     state: string
     fileName: string
     schoolYear: string
@@ -2373,6 +2427,7 @@ export interface ImportFieldRefs {
   readonly id: Prisma.FieldRef<"Import", 'String'>
   readonly format: Prisma.FieldRef<"Import", 'String'>
   readonly mode: Prisma.FieldRef<"Import", 'String'>
+  readonly speaksOf: Prisma.FieldRef<"Import", 'String[]'>
   readonly state: Prisma.FieldRef<"Import", 'String'>
   readonly fileName: Prisma.FieldRef<"Import", 'String'>
   readonly schoolYear: Prisma.FieldRef<"Import", 'String'>

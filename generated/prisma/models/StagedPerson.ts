@@ -92,6 +92,7 @@ export type StagedPersonCountAggregateOutputType = {
   sortKey: number
   username: number
   fields: number
+  silentAbout: number
   isDeleted: number
   _all: number
 }
@@ -163,6 +164,7 @@ export type StagedPersonCountAggregateInputType = {
   sortKey?: true
   username?: true
   fields?: true
+  silentAbout?: true
   isDeleted?: true
   _all?: true
 }
@@ -269,6 +271,7 @@ export type StagedPersonGroupByOutputType = {
   sortKey: string
   username: string | null
   fields: runtime.JsonValue | null
+  silentAbout: string[]
   isDeleted: boolean
   _count: StagedPersonCountAggregateOutputType | null
   _avg: StagedPersonAvgAggregateOutputType | null
@@ -311,6 +314,7 @@ export type StagedPersonWhereInput = {
   sortKey?: Prisma.StringFilter<"StagedPerson"> | string
   username?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   fields?: Prisma.JsonNullableFilter<"StagedPerson">
+  silentAbout?: Prisma.StringNullableListFilter<"StagedPerson">
   isDeleted?: Prisma.BoolFilter<"StagedPerson"> | boolean
 }
 
@@ -330,6 +334,7 @@ export type StagedPersonOrderByWithRelationInput = {
   sortKey?: Prisma.SortOrder
   username?: Prisma.SortOrderInput | Prisma.SortOrder
   fields?: Prisma.SortOrderInput | Prisma.SortOrder
+  silentAbout?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -353,6 +358,7 @@ export type StagedPersonWhereUniqueInput = Prisma.AtLeast<{
   sortKey?: Prisma.StringFilter<"StagedPerson"> | string
   username?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   fields?: Prisma.JsonNullableFilter<"StagedPerson">
+  silentAbout?: Prisma.StringNullableListFilter<"StagedPerson">
   isDeleted?: Prisma.BoolFilter<"StagedPerson"> | boolean
 }, "importId_row">
 
@@ -372,6 +378,7 @@ export type StagedPersonOrderByWithAggregationInput = {
   sortKey?: Prisma.SortOrder
   username?: Prisma.SortOrderInput | Prisma.SortOrder
   fields?: Prisma.SortOrderInput | Prisma.SortOrder
+  silentAbout?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
   _count?: Prisma.StagedPersonCountOrderByAggregateInput
   _avg?: Prisma.StagedPersonAvgOrderByAggregateInput
@@ -399,6 +406,7 @@ export type StagedPersonScalarWhereWithAggregatesInput = {
   sortKey?: Prisma.StringWithAggregatesFilter<"StagedPerson"> | string
   username?: Prisma.StringNullableWithAggregatesFilter<"StagedPerson"> | string | null
   fields?: Prisma.JsonNullableWithAggregatesFilter<"StagedPerson">
+  silentAbout?: Prisma.StringNullableListFilter<"StagedPerson">
   isDeleted?: Prisma.BoolWithAggregatesFilter<"StagedPerson"> | boolean
 }
 
@@ -418,6 +426,7 @@ export type StagedPersonCreateInput = {
   sortKey: string
   username?: string | null
   fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  silentAbout?: Prisma.StagedPersonCreatesilentAboutInput | string[]
   isDeleted: boolean
 }
 
@@ -437,6 +446,7 @@ export type StagedPersonUncheckedCreateInput = {
   sortKey: string
   username?: string | null
   fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  silentAbout?: Prisma.StagedPersonCreatesilentAboutInput | string[]
   isDeleted: boolean
 }
 
@@ -456,6 +466,7 @@ export type StagedPersonUpdateInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  silentAbout?: Prisma.StagedPersonUpdatesilentAboutInput | string[]
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -475,6 +486,7 @@ export type StagedPersonUncheckedUpdateInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  silentAbout?: Prisma.StagedPersonUpdatesilentAboutInput | string[]
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -494,6 +506,7 @@ export type StagedPersonCreateManyInput = {
   sortKey: string
   username?: string | null
   fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  silentAbout?: Prisma.StagedPersonCreatesilentAboutInput | string[]
   isDeleted: boolean
 }
 
@@ -513,6 +526,7 @@ export type StagedPersonUpdateManyMutationInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  silentAbout?: Prisma.StagedPersonUpdatesilentAboutInput | string[]
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -532,6 +546,7 @@ export type StagedPersonUncheckedUpdateManyInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  silentAbout?: Prisma.StagedPersonUpdatesilentAboutInput | string[]
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -556,6 +571,7 @@ export type StagedPersonCountOrderByAggregateInput = {
   sortKey?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fields?: Prisma.SortOrder
+  silentAbout?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -609,6 +625,15 @@ export type StagedPersonSumOrderByAggregateInput = {
   record?: Prisma.SortOrder
 }
 
+export type StagedPersonCreatesilentAboutInput = {
+  set: string[]
+}
+
+export type StagedPersonUpdatesilentAboutInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 
 
 export type StagedPersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -627,6 +652,7 @@ export type StagedPersonSelect<ExtArgs extends runtime.Types.Extensions.Internal
   sortKey?: boolean
   username?: boolean
   fields?: boolean
+  silentAbout?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedPerson"]>
 
@@ -646,6 +672,7 @@ export type StagedPersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   sortKey?: boolean
   username?: boolean
   fields?: boolean
+  silentAbout?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedPerson"]>
 
@@ -665,6 +692,7 @@ export type StagedPersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   sortKey?: boolean
   username?: boolean
   fields?: boolean
+  silentAbout?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedPerson"]>
 
@@ -684,10 +712,11 @@ export type StagedPersonSelectScalar = {
   sortKey?: boolean
   username?: boolean
   fields?: boolean
+  silentAbout?: boolean
   isDeleted?: boolean
 }
 
-export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "record" | "sourceId" | "schoolId" | "homeSchoolId" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "username" | "fields" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
+export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "record" | "sourceId" | "schoolId" | "homeSchoolId" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "username" | "fields" | "silentAbout" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
 
 export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "StagedPerson"
@@ -708,6 +737,7 @@ export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.Intern
     sortKey: string
     username: string | null
     fields: runtime.JsonValue | null
+    silentAbout: string[]
     isDeleted: boolean
   }, ExtArgs["result"]["stagedPerson"]>
   composites: {}
@@ -1147,6 +1177,7 @@ export interface StagedPersonFieldRefs {
   readonly sortKey: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly username: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly fields: Prisma.FieldRef<"StagedPerson", 'Json'>
+  readonly silentAbout: Prisma.FieldRef<"StagedPerson", 'String[]'>
   readonly isDeleted: Prisma.FieldRef<"StagedPerson", 'Boolean'>
 }
     

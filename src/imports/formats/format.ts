@@ -5,6 +5,20 @@ import type { Staging } from "../staging.ts";
 export type ImportMode = "BULK" | "DELTA";
 export type ImportFormat = "PLAIN" | "ONEROSTER" | "SCHULCONNEX";
 
+/**
+ * What a file can speak of: types of groups, which groups there are, who is in them, and attributes of people. What it
+ * does not speak of stays. A record can be silent about more of them than its file.
+ */
+export const subjects = [
+  ...(["KLASSE", "KURS", "SONSTIG", "GROUP", "MEMBERSHIP"] as const),
+  ...(["ROLE", "NAME", "MIDDLE_NAME", "CALL_NAME"] as const),
+] as const;
+export type Subject = (typeof subjects)[number];
+
+/** All subjects but those that are true here. */
+export const speakingOf = (silentAbout: Partial<Record<Subject, boolean>>): Subject[] =>
+  subjects.filter((subject) => silentAbout[subject] !== true);
+
 export type ReadContext = {
   staging: Staging;
   schools: Schools;
@@ -18,6 +32,7 @@ export type ReadResult = {
   mode: ImportMode;
   schools: ReadonlySet<SchoolId>;
   keyColumns: KeyColumns;
+  speaksOf: readonly Subject[];
   /** Whether the rows are in several files. */
   isArchive: boolean;
   /** Of what is kept of a faulty row. */

@@ -34,16 +34,21 @@ export async function readManifest(files: Files, { staging, onBytes, mode }: Rea
   return { mode: first ?? mode ?? "BULK", absent, isThere: true };
 }
 
-/** A missing file of a bulk archive would delete everything in it, so all files are required. */
+/**
+ * Everybody who is missing in a whole roster leaves, so it needs its people. Of a file that is neither in the archive
+ * nor called absent, nobody knows whether the export was cut off.
+ */
 export function checkFiles(files: Files, { mode, absent }: Manifest, { staging }: ReadContext): void {
   const isIn = (name: string) => files.has(name) && !absent.has(name);
   const needed = mode === "BULK" ? ["users.csv", "classes.csv", "enrollments.csv"] : [];
-  const missing = needed.filter((name) => !isIn(name));
-  if (mode === "DELTA" && !ours.some(isIn)) missing.push("users.csv");
+  const missing = needed.filter((name) => !files.has(name) && !absent.has(name));
+  if (mode === "BULK" ? absent.has("users.csv") : !ours.some(isIn)) missing.push("users.csv");
   for (const file of missing)
     staging.fault(
       { file, line: 1, column: null, field: null },
       "file_missing",
-      `The archive holds no ${file}, or its manifest calls it absent.`,
+      file === "users.csv"
+        ? "The archive holds no users.csv, or its manifest calls it absent."
+        : `The archive holds no ${file}, and its manifest does not call it absent.`,
     );
 }

@@ -4,7 +4,7 @@ import { archiveHeadings } from "../faulty-archive-rows.ts";
 import { readTable, type Row } from "../read/table.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import type { StagedGroup } from "../staging.ts";
-import type { ImportMode, KeyColumns, ReadContext, ReadResult } from "./format.ts";
+import { speakingOf, type ImportMode, type KeyColumns, type ReadContext, type ReadResult } from "./format.ts";
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
 import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
 import { isParentRole } from "./words.ts";
@@ -22,7 +22,7 @@ export async function readOneRoster({ files }: Archive, input: ReadContext): Pro
   };
   const context = { ...input, orgs, mode: manifest.mode };
   const ofRole = isRolesApart ? [] : ["orgSourcedIds", "role"];
-  await table("users.csv", ["sourcedId", "givenName", "familyName", ...ofRole], (row) =>
+  const headings = await table("users.csv", ["sourcedId", "givenName", "familyName", ...ofRole], (row) =>
     readUser(row, context, isRolesApart),
   );
   await table("roles.csv", ["sourcedId", "userSourcedId", "role", "orgSourcedId"], (row) => readRoleRow(row, context));
@@ -30,7 +30,21 @@ export async function readOneRoster({ files }: Archive, input: ReadContext): Pro
   await table("enrollments.csv", ["sourcedId", "classSourcedId", "schoolSourcedId", "userSourcedId", "role"], (row) =>
     readEnrollment(row, context),
   );
-  return { mode: manifest.mode, schools: orgs.schools, keyColumns, isArchive: true, headings: archiveHeadings };
+  const isIn = (name: string) => files.has(name) && !manifest.absent.has(name);
+  const has = (name: string) => headings.some((heading) => heading.trim().toLowerCase() === name.toLowerCase());
+  return {
+    mode: manifest.mode,
+    schools: orgs.schools,
+    keyColumns,
+    speaksOf: speakingOf({
+      GROUP: !isIn("classes.csv"),
+      MEMBERSHIP: !isIn("enrollments.csv"),
+      MIDDLE_NAME: !has("middleName"),
+      CALL_NAME: !has("preferredGivenName"),
+    }),
+    isArchive: true,
+    headings: archiveHeadings,
+  };
 }
 
 const keyColumns: KeyColumns = {

@@ -8,7 +8,7 @@ import { readTable, type Row } from "../read/table.ts";
 import { detachText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import { layOut, type Mapping, type TableGuess } from "./columns.ts";
-import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
+import { maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 import { isParentRole, readDate, readRole } from "./words.ts";
 
 const groupColumns = [
@@ -58,11 +58,19 @@ export async function readPlain(
   const isAddition = headings.some((heading) => heading.trim().toLowerCase() === reasonHeading);
   const idColumn = mapping && plan!.guess.headings[mapping.uses.indexOf("ID")];
   const columns = { file: file.name, person: idColumn || "id" };
+  const has = (name: string) =>
+    layout?.columns?.has(name) ?? headings.some((heading) => heading.trim().toLowerCase() === name);
+  const groupsOf = (heading: string) => has(heading) || (heading === "classes" && Boolean(mapping?.className));
   return {
     mode: isAddition ? "DELTA" : (input.mode ?? mapping?.mode ?? "BULK"),
     isArchive: false,
     headings,
     schools: new Set([school]),
+    speaksOf: speakingOf({
+      ...Object.fromEntries(groupColumns.map(([heading, , type]) => [type, !groupsOf(heading)])),
+      ROLE: !has("role"),
+      CALL_NAME: !has("call_name"),
+    }),
     keyColumns: { person: columns, group: { file: file.name, group: "classes" }, membership: columns, role: columns },
   };
 }

@@ -5,7 +5,15 @@ import type { SourceFile } from "../read/source.ts";
 import { detachText, readText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
 import { schoolFaults } from "../schools.ts";
-import { maxGroups, nearestRole, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
+import {
+  maxGroups,
+  nearestRole,
+  speakingOf,
+  tooManyGroups,
+  type ReadContext,
+  type ReadResult,
+  type Subject,
+} from "./format.ts";
 import type { Staging } from "../staging.ts";
 import { isParentRole } from "./words.ts";
 
@@ -17,12 +25,13 @@ export async function readSchulconnex(file: SourceFile, input: ReadContext): Pro
   } = input;
   const schools = new Set<SchoolId>(mode === "BULK" && only !== undefined ? [only] : []);
   const groups = new Map<string, string>();
+  const spoken = new Set<Subject>();
   const reader = makeJsonArrayReader(({ code, message, number, ...at }) => {
     staging.fault({ file: file.name, field: null, ...at, record: number }, code, message);
     if (number > 0) stageUnread(staging, { ...at, record: number });
   });
   const take = (elements: JsonElement[]) => {
-    for (const element of elements) readRecord(element, { ...input, file: file.name, found: schools, groups });
+    for (const element of elements) readRecord(element, { ...input, file: file.name, found: schools, groups, spoken });
   };
   for await (const text of readText(file, input.onBytes)) {
     take(reader.push(text));
@@ -31,7 +40,9 @@ export async function readSchulconnex(file: SourceFile, input: ReadContext): Pro
   take(reader.end());
   const columns = { file: file.name, person: "pid", group: "gruppe.id" };
   const keyColumns = { person: columns, group: columns, membership: columns, role: columns };
-  return { mode, schools, keyColumns, isArchive: false, headings: ["pid", "vorname", "familienname"] };
+  const isSilent = !spoken.has("MEMBERSHIP");
+  const speaksOf = speakingOf({ GROUP: isSilent, MEMBERSHIP: isSilent });
+  return { mode, schools, keyColumns, speaksOf, isArchive: false, headings: ["pid", "vorname", "familienname"] };
 }
 
 type RecordPlace = { line: number; column: number; record: number };
@@ -40,7 +51,16 @@ type RecordPlace = { line: number; column: number; record: number };
 const stageUnread = (staging: Staging, at: RecordPlace, sourceId = ""): void =>
   staging.person(at, { sourceId, schools: [], role: null, name: null, isDeleted: true, fields: [sourceId, "", ""] });
 
-type ReadState = ReadContext & { file: string; found: Set<SchoolId>; groups: Map<string, string> };
+/** A record that does not say at which schools the person is: they stay where they are. */
+const stageSilent = (staging: Staging, at: RecordPlace, sourceId: string): void =>
+  staging.person(at, { sourceId, schools: [], role: "OTHER", name: null, isDeleted: false });
+
+type ReadState = ReadContext & {
+  file: string;
+  found: Set<SchoolId>;
+  groups: Map<string, string>;
+  spoken: Set<Subject>;
+};
 
 const roles = new Map<string, PersonRole>([
   ["lern", "STUDENT"],
@@ -120,6 +140,8 @@ function readRecord(element: JsonElement, state: ReadState): void {
   );
   const ofSchools = contexts.filter((context) => context !== null && context !== "PARENT");
   const sourceId = reader.text(["pid"], idLength);
+  if (ofSchools.length === 0 && !reader.hasFault() && reader.get(["personenkontexte"]) === undefined)
+    stageSilent(state.staging, at, sourceId);
   if (ofSchools.length === 0 && !reader.hasFault())
     return state.staging.note(contexts.includes("PARENT") ? "parents_and_guardians" : "people_without_school");
   if (ofSchools.length === 0) return stageUnread(state.staging, at, sourceId);
@@ -134,11 +156,17 @@ function readRecord(element: JsonElement, state: ReadState): void {
   const ofRole = order[0]?.schoolId === home ? order.filter(({ schoolId }) => schoolId === home) : order;
   const schools = [...new Set(order.map(({ schoolId }) => schoolId!))];
   const name = readName(reader);
+  const silentAbout = listSilent(reader);
+  const speaking = here.filter(({ path }) => reader.get([...path, "gruppen"]) !== undefined);
+  if (speaking.length > 0) state.spoken.add("MEMBERSHIP");
+  const speakingSchools = new Set(speaking.map(({ schoolId }) => schoolId!));
   state.staging.person(at, {
     sourceId,
     schools,
     role: nearestRole(ofRole.map(({ role }) => role)),
     name,
+    silentAbout,
+    silentSchools: new Set(schools.filter((school) => !speakingSchools.has(school))),
     isDeleted: known.length > 0 && here.length === 0,
     fields: [sourceId, name?.firstFull ?? "", name?.last ?? ""],
   });
@@ -166,6 +194,12 @@ function readName(reader: Reader): PersonName | null {
   const firstCall =
     call === undefined || call === null || call === "" ? firstFull : toName(reader.text([...name, "rufname"]));
   return { firstFull, firstCall, last: toName(reader.text([...name, "familienname"])) };
+}
+
+function listSilent(reader: Reader): Subject[] {
+  const isSilentAbout = (...path: string[]) => reader.get(["person", ...path]) === undefined;
+  if (isSilentAbout("name")) return ["NAME"];
+  return isSilentAbout("name", "rufname") ? ["CALL_NAME"] : [];
 }
 
 const organisationNames = (reader: Reader, path: JsonPath): string[] =>
