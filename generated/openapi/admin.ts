@@ -4503,7 +4503,7 @@ export interface components {
             userNameRule: components["schemas"]["UserNameRule"];
             passwordKind: components["schemas"]["PasswordKind"];
             /**
-             * @description Whether people must choose their own password when they first sign in with a generated one, pupils who may not change it later included.
+             * @description Whether people must choose their own password when they first sign in with a generated one, pupils who may not change it later included. A password that people choose has at least 8 characters, at least 12 for staff without a passkey. Common passwords and words, rows of keys, digits alone, and the names of the person and their schools are refused.
              * @example false
              */
             mustChangePassword: boolean;

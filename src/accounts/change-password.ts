@@ -3,13 +3,10 @@ import type { PersonId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { endSignIns, lockPersonSignIn } from "./end-sign-ins.ts";
-import { foldUsername, hashPassword } from "./login/index.ts";
-import { isPasswordOf, longestPassword } from "./login/password.ts";
+import { hashPassword } from "./login/index.ts";
+import { isPasswordOf } from "./login/password.ts";
+import { findPasswordFault, findPasswordRule, type PasswordFault } from "./password-rule.ts";
 import { recordAtHome } from "./record-at-home.ts";
-
-export type PasswordFault = "missing" | "short" | "long" | "differs" | "username" | "same";
-
-const shortestPassword = 8;
 
 type Chosen = { personId: PersonId; generation: number; password: string; repeated: string };
 
@@ -22,7 +19,7 @@ export async function changePassword(
   const { personId, generation, password } = chosen;
   const before = await db.prisma.credential.findUnique({ where: { personId } });
   if (before === null || before.passwordHash === null || before.generation !== generation) return { kind: "outdated" };
-  const fault = findFault(chosen, before.username);
+  const fault = findPasswordFault(await findPasswordRule(db, personId, origin.at), chosen);
   if (fault !== null) return { kind: "fault", fault };
   if (await isPasswordOf(before.passwordHash, password)) return { kind: "fault", fault: "same" };
   const passwordHash = await hashPassword(password);
@@ -39,12 +36,4 @@ export async function changePassword(
       return { kind: "done", generation: generation + 1 };
     }),
   );
-}
-
-function findFault({ password, repeated }: Chosen, username: string): PasswordFault | null {
-  if (password === "") return "missing";
-  if (password.length > longestPassword) return "long";
-  if (Array.from(password).length < shortestPassword) return "short";
-  if (foldUsername(password) === username) return "username";
-  return password === repeated ? null : "differs";
 }

@@ -37,7 +37,7 @@ export type { CardHours, CardSecondStep, CardSettings } from "./cards/settings.t
 export { checkAnswer, checkCard, checkCardUse, isOfStaff, recordCardUse } from "./cards/use-card.ts";
 export type { UsableCard } from "./cards/use-card.ts";
 export { changePassword } from "./change-password.ts";
-export type { PasswordFault } from "./change-password.ts";
+export { findPasswordRule, type PasswordFault } from "./password-rule.ts";
 export { lockPersonSignIn } from "./end-sign-ins.ts";
 export { findLogin, listUserNames } from "./find-login.ts";
 export type { UserName } from "./find-login.ts";

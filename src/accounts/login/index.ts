@@ -11,6 +11,7 @@ export { writeCredential, type NewCredential } from "./credential.ts";
 export { hashBehind } from "./hash-aside.ts";
 export { hashInTurn } from "./hash-in-turn.ts";
 export { makePassword } from "./make-password.ts";
+export { findGuessable } from "./guessable.ts";
 export { hashPassword, longestPassword } from "./password.ts";
 export { longestTurnSeconds } from "./password-queue.ts";
 export { bucketsOfAddress, countedAddress } from "./known-devices.ts";

@@ -57,7 +57,8 @@ async function logIn(request: PageRequest): Promise<void> {
   rememberDevice(request, check.device, isShared);
   keepLastSignIn(request, { ...check, isShared });
   // The second factor comes first, so that a stolen password alone cannot lock out its owner.
-  if (check.mustChange && (await findNextStep(deps, check.personId)) !== "confirm") askNewPassword(request, check);
+  if (check.mustChange && (await findNextStep(deps, check.personId)) !== "confirm")
+    await askNewPassword(request, check);
   else await goOn(request, { ...check, isShared });
 }
 

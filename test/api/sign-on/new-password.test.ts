@@ -1,5 +1,6 @@
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
+import { changePassword } from "../../../src/accounts/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import { setLogin, setSignInSettings } from "../../support/sign-ins.ts";
@@ -52,7 +53,8 @@ test("a first password gives no session at the platform before another one is ch
     [twice("kurz123"), "zu kurz"],
     [twice("x".repeat(257)), "zu lang"],
     [{ password: chosen, repeated: `${chosen}!` }, "zwei verschiedene"],
-    [twice(username.toUpperCase()), "nicht dein Benutzername"],
+    [twice(username.toUpperCase()), "aus deinem Namen"],
+    [twice("Passwort1!"), "leicht zu erraten: ein häufiges Wort"],
     [twice(first), "anderes Passwort"],
   ] as const) {
     const again = await browser.submit(asked, newPath, fields);
@@ -67,6 +69,62 @@ test("a first password gives no session at the platform before another one is ch
   expect((await signIn(later, username, first)).status).toBe(422);
   expect(new URL((await signIn(later, username, chosen)).url).pathname).toBe("/docs");
 });
+
+test("every page where a password is chosen refuses what is easy to guess, and staff need 12 characters or a passkey", async () => {
+  const other = await make.school({ name: "Albertus-Magnus-Gymnasium" });
+  const guessable = ["12345678", "passwort", "aaaaaaaa", "Passwort2026!", "AlbertusMagnus1", "Paulsen-Gymnasium"];
+  for (const [role, shortest] of [
+    ["STUDENT", 8],
+    ["TEACHER", 12],
+  ] as const) {
+    const name = { firstFull: "Ida Paulsen", firstCall: "Ida", last: "Paulsen" };
+    const personId = await make.person({ school: other, role, name });
+    const username = `person.${++count}`;
+    await setLogin(db, { personId, username, password: first, mustChange: true }, { at: clock() });
+    const browser = makeBrowser(service.url);
+    const asked = askFor(service, app);
+    const pages = [
+      [await signIn(browser, username, first), newPath],
+      [
+        await browser.submit(await browser.open(asked.address), "/login", { username, password: first }),
+        "/new-password",
+      ],
+    ] as const;
+    for (const [page, step] of pages) {
+      expect(page.html).toContain(`Mindestens ${shortest} Zeichen.`);
+      for (const password of guessable.map((one) => one.padEnd(shortest, "1"))) {
+        const refused = await browser.submit(page, step, twice(password));
+        expect([refused.status, refused.html.includes("leicht zu erraten")], password).toEqual([422, true]);
+      }
+      const refused = await browser.submit(page, step, twice("Zwei Bäume".slice(0, shortest - 1)));
+      expect(refused.html).toContain(`Nimm mindestens ${shortest} Zeichen.`);
+    }
+    if (role === "TEACHER") {
+      const passkey = {
+        kind: "PASSKEY" as const,
+        label: "Schlüssel",
+        credentialId: personId,
+        counter: 0,
+        transports: [],
+      };
+      const publicKey = new Uint8Array(4);
+      await db.prisma.secondFactor.create({
+        data: { ...passkey, id: makeUuid(clock()), personId, publicKey, createdAt: clock() },
+      });
+      await setLogin(db, { personId, username, password: first, mustChange: false }, { at: clock() });
+      expect(
+        await changePassword(
+          db,
+          { personId, generation: await generationOf(personId), ...twice("Zwei Ulm9") },
+          { at: clock() },
+        ),
+      ).toMatchObject({ kind: "done" });
+    }
+  }
+});
+
+const generationOf = async (personId: PersonId) =>
+  (await db.prisma.credential.findUniqueOrThrow({ where: { personId } })).generation;
 
 test("an app gets its code only after another password was chosen", async () => {
   const { personId, username } = await makePerson({ mustChange: true });

@@ -72,7 +72,15 @@ const search = {
   back: "/back",
   problem: null,
 };
-const newPassword = { action: "/on", csrf: "token", pending: null, asksCurrent: false, back: null, problem: null };
+const newPassword = {
+  action: "/on",
+  csrf: "token",
+  pending: null,
+  asksCurrent: false,
+  shortest: 8,
+  back: null,
+  problem: null,
+};
 const fault = { status: 400, requestId: "0193f6a2-7a3c-7000-8000-000000000001" };
 
 const at = new Date("2026-02-03T08:00:00Z");

@@ -11,7 +11,7 @@ import {
   type Subject,
   type WithheldItem,
 } from "../../../access/index.ts";
-import { hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
+import { findPasswordRule, hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { type Page, readLocale } from "../../../platform/pages/index.ts";
 import { listDecisions } from "../../protocol/consent.ts";
@@ -150,9 +150,13 @@ export async function renderSecondFactor(
   return renderSecondFactorPage({ ...model, problem, pending: before?.pending ?? null, ...question }, context);
 }
 
-export function renderNewPassword(visit: Visit, asked: Pick<NewPasswordModel, "pending" | "problem">): Page {
+export async function renderNewPassword(
+  visit: Visit,
+  { personId, ...asked }: Pick<NewPasswordModel, "pending" | "problem"> & { personId: PersonId },
+): Promise<Page> {
+  const { shortest } = await findPasswordRule(visit.deps.db, personId, visit.deps.clock());
   const { action, csrf } = stepsOf(visit, "new-password");
-  return renderNewPasswordPage({ ...asked, action, csrf, asksCurrent: false, back: null }, contextOf(visit));
+  return renderNewPasswordPage({ ...asked, shortest, action, csrf, asksCurrent: false, back: null }, contextOf(visit));
 }
 
 /** Whether the person may continue although the app hinted at another: anyone can write such a hint. */

@@ -43,7 +43,7 @@ export const logIn: Step = async (visit) => {
   // The second factor comes first, so that a stolen password alone cannot lock out its owner.
   const page = (await hasSecondFactors(deps.db, personId))
     ? await renderSecondFactor(visit, { problem: null, before: { personId, pending } })
-    : renderNewPassword(visit, { pending, problem: null });
+    : await renderNewPassword(visit, { personId, pending, problem: null });
   sendPage(visit, page);
 };
 
@@ -58,7 +58,8 @@ export const chooseNewPassword: Step = async (visit) => {
     const { personId, generation, method } = taken;
     return signIn(visit, { personId, generation, amr: passwordAnd(method) }, visit.interaction);
   }
-  sendPage(visit, renderNewPassword(visit, { pending: taken.pending, problem: { kind: taken.fault } }));
+  const { personId, pending, fault } = taken;
+  sendPage(visit, await renderNewPassword(visit, { personId, pending, problem: { kind: fault } }));
 };
 
 type Result = Parameters<typeof answerInteraction>[1];
@@ -136,7 +137,7 @@ async function proveBeforeNewPassword(visit: Visit): Promise<void> {
     return sendPage(visit, await renderSecondFactor(visit, { problem: check, before }));
   }
   const proved = sealPending(deps, { ...pending, method: check.method });
-  sendPage(visit, renderNewPassword(visit, { pending: proved, problem: null }));
+  sendPage(visit, await renderNewPassword(visit, { personId, pending: proved, problem: null }));
 }
 
 /** Signs the person out. The same interaction then asks for another person. */

@@ -2,6 +2,7 @@ import { Router } from "express";
 import {
   changePassword,
   findOwnPassword,
+  findPasswordRule,
   hasSecondFactors,
   isUpstream,
   passwordAlone,
@@ -27,7 +28,7 @@ export function makeOwnPasswordRouter(deps: InteractionDeps): Router {
     path,
     onPage(
       deps,
-      ifAllowed((request) => show(request, null)),
+      ifAllowed((request, signedIn) => show(request, signedIn, null)),
     ),
   );
   router.post(path, readForm, onPage(deps, ifAllowed(change)));
@@ -51,28 +52,34 @@ function ifAllowed(handle: Handle) {
   };
 }
 
-function show(request: PageRequest, problem: NewPasswordModel["problem"]): void {
+async function show(
+  request: PageRequest,
+  { personId }: Pick<SignedIn, "personId">,
+  problem: NewPasswordModel["problem"],
+): Promise<void> {
+  const { shortest } = await findPasswordRule(request.deps.db, personId, request.deps.clock());
   const [action, back, csrf] = [addressOf(request, path), returnPathOf(request), makeFormToken(request, path)];
-  const model = { action, csrf, pending: null, asksCurrent: true, back, problem };
+  const model = { action, csrf, pending: null, asksCurrent: true, back, shortest, problem };
   sendPage(request, renderNewPasswordPage(model, contextOf(request, path)));
 }
 
-const change: Handle = async (request, { personId }, { username }) => {
+const change: Handle = async (request, signedIn, { username }) => {
+  const { personId } = signedIn;
   const { deps, req } = request;
-  if (!isOwnForm(request, path)) return show(request, { kind: "expired_form" });
+  if (!isOwnForm(request, path)) return show(request, signedIn, { kind: "expired_form" });
   const [password, repeated] = [fieldOf(request, "password"), fieldOf(request, "repeated")];
   const current = { username, password: fieldOf(request, "current") };
-  if (current.password === "") return show(request, { kind: "wrong" });
+  if (current.password === "") return show(request, signedIn, { kind: "wrong" });
   const now = deps.clock();
   const device = readDevice(request);
   const check = await deps.checkPassword({ ...current, address: req.ip ?? "", device, now });
-  if (check.kind !== "ok") return show(request, check.kind === "refused" ? { kind: "wrong" } : check);
-  if (check.personId !== personId) return show(request, { kind: "wrong" });
+  if (check.kind !== "ok") return show(request, signedIn, check.kind === "refused" ? { kind: "wrong" } : check);
+  if (check.personId !== personId) return show(request, signedIn, { kind: "wrong" });
   const { amr } = await sessionOf(request);
   const chosen = { personId, generation: check.generation, password, repeated };
   const result = await changePassword(deps.db, chosen, { at: now, requestId: requestIdOf(request) });
-  if (result.kind === "outdated") return show(request, { kind: "wrong" });
-  if (result.kind === "fault") return show(request, { kind: result.fault });
+  if (result.kind === "outdated") return show(request, signedIn, { kind: "wrong" });
+  if (result.kind === "fault") return show(request, signedIn, { kind: result.fault });
   // All sessions have ended, so this browser gets a new one.
   const { generation } = result;
   // They typed their password: the new session no longer depends on the login of their school.

@@ -31,7 +31,7 @@ export function readPending(request: PageRequest, browser: string): PendingPassw
 /** "expired": the form is too old, another browser's, or lacks the second factor. */
 type TakenPassword =
   | { kind: "done"; personId: PersonId; generation: number; method?: SecondMethod }
-  | { kind: "fault"; fault: PasswordFault; pending: string }
+  | { kind: "fault"; personId: PersonId; fault: PasswordFault; pending: string }
   | { kind: "expired" };
 
 export async function takeNewPassword(request: PageRequest, browser: string): Promise<TakenPassword> {
@@ -44,6 +44,6 @@ export async function takeNewPassword(request: PageRequest, browser: string): Pr
   const origin = { at: clock(), requestId: requestIdOf(request) };
   const result = await changePassword(db, { personId, generation, password, repeated }, origin);
   if (result.kind === "outdated") return { kind: "expired" };
-  if (result.kind === "fault") return { ...result, pending: fieldOf(request, "pending") };
+  if (result.kind === "fault") return { ...result, personId, pending: fieldOf(request, "pending") };
   return { ...result, personId, ...(method && { method }) };
 }

@@ -218,6 +218,8 @@ export type NewPasswordModel = {
   pending: string | null;
   asksCurrent: boolean;
   back: string | null;
+  /** How many characters the password needs. */
+  shortest: number;
   problem:
     null | { kind: PasswordFault | "wrong" | "expired_form" } | { kind: "slowed" | "busy"; retryAfterSeconds: number };
 };

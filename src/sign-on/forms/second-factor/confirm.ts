@@ -102,7 +102,7 @@ async function confirm(request: PageRequest, asked: AskedPerson): Promise<void> 
   const { method } = check;
   if (pending?.mustChange !== true) return goOn(request, asked, method);
   setCookie(request, pendingCookie, null, cookie);
-  askNewPassword(request, { personId, generation: pending.generation, method });
+  await askNewPassword(request, { personId, generation: pending.generation, method });
 }
 
 /** Signs in a person without a session; else records the second factor in the session. */
