@@ -35,6 +35,7 @@ test("each rule makes its own of a name, and of half a name what there is", () =
   expect(makeBase("ROSTER", mia)).toBe("mia.von-der-heide");
   expect(makeBase("FIRST_INITIAL_LAST", mia)).toBe("m.von-der-heide");
   expect(makeBase("FIRST_LAST_INITIAL", mia)).toBe("mia.v");
+  expect(makeBase("FIRST_DOT_LAST", named("Anna-Lena Maria Luise", "Groß"))).toBe("anna-lena.gross");
   expect(makeBase("RANDOM", mia)).toBeNull();
   expect(makeBase("FIRST_LAST_INITIAL", named("明", "Schmidt"))).toBe("schmidt");
   expect(makeBase("FIRST_DOT_LAST", named("明", "王"))).toBeNull();
