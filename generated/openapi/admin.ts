@@ -12533,7 +12533,7 @@ export interface components {
         SignInFilter: components["schemas"]["SignInState"];
         /**
          * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
-         *     id. A search over several schools is recorded in the audit log, with each person found.
+         *     id. Commas separate words, so that `Muster, Bo` finds the same people as `bo muster`. A search over several schools is recorded in the audit log, with each person found.
          * @example bo muster
          */
         PersonSearch: string;
@@ -15567,7 +15567,7 @@ export interface operations {
                 "sign-in"?: components["parameters"]["SignInFilter"];
                 /**
                  * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
-                 *     id. A search over several schools is recorded in the audit log, with each person found.
+                 *     id. Commas separate words, so that `Muster, Bo` finds the same people as `bo muster`. A search over several schools is recorded in the audit log, with each person found.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];
@@ -17406,7 +17406,7 @@ export interface operations {
                 "sign-in"?: components["parameters"]["SignInFilter"];
                 /**
                  * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
-                 *     id. A search over several schools is recorded in the audit log, with each person found.
+                 *     id. Commas separate words, so that `Muster, Bo` finds the same people as `bo muster`. A search over several schools is recorded in the audit log, with each person found.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];
@@ -22508,7 +22508,7 @@ export interface operations {
                 status?: components["parameters"]["PersonStatusFilter"];
                 /**
                  * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
-                 *     id. A search over several schools is recorded in the audit log, with each person found.
+                 *     id. Commas separate words, so that `Muster, Bo` finds the same people as `bo muster`. A search over several schools is recorded in the audit log, with each person found.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];

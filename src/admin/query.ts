@@ -1,7 +1,11 @@
 import { AppError } from "../platform/errors.ts";
 
+/** The words of a search; commas separate them too, as in "Last, First". */
 export function searchTermsOf(search: string | undefined): string[] | undefined {
-  const words = (search ?? "").split(/\s+/).filter((word) => word !== "");
+  const words = (search ?? "")
+    .normalize("NFC")
+    .split(/[\s,;]+/)
+    .filter((word) => word !== "");
   return words.length === 0 ? undefined : words;
 }
 
