@@ -7668,11 +7668,12 @@ export interface components {
         /**
          * @description What looks like a mistake. CLASS_MISSING: a student without a class. NAME_TWICE: two people of one name in one class. GROUP_SPELLING: a
          *     name of a class or group that differs from another one only in case, accents, spaces, full stops or leading zeros. DATE_IN_PLACE: a date
-         *     instead of an id or of the name of a class. CHARACTERS_LOST: a name with `?` or U+FFFD.
+         *     instead of an id or of the name of a class. CHARACTERS_LOST: a name with `?` or U+FFFD. NO_PERSON: a
+         *     row of a table that is no person, such as a sum or a footer, and is passed over.
          * @example NAME_TWICE
          * @enum {string}
          */
-        ImportWarningKind: "CLASS_MISSING" | "NAME_TWICE" | "GROUP_SPELLING" | "DATE_IN_PLACE" | "CHARACTERS_LOST";
+        ImportWarningKind: "CLASS_MISSING" | "NAME_TWICE" | "GROUP_SPELLING" | "DATE_IN_PLACE" | "CHARACTERS_LOST" | "NO_PERSON";
         /** @description Something in a file that looks like a mistake. */
         ImportWarning: {
             /** @example roster.csv */

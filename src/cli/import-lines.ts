@@ -90,6 +90,7 @@ const warningTexts: Record<Schemas["ImportWarningKind"], string> = {
   GROUP_SPELLING: "another spelling of a group",
   DATE_IN_PLACE: "a date instead of an id or class",
   CHARACTERS_LOST: "lost characters",
+  NO_PERSON: "a row without a person, passed over",
 };
 
 function warningLines({ warningCount }: Import, warnings: readonly Schemas["ImportWarning"][]): string[] {

@@ -18,7 +18,7 @@ import { isNamedAt } from "./difference-groups.ts";
 import { firstOf, selectAmbiguous } from "./difference-people.ts";
 import type { ImportMode, KeyColumns, ReadResult, Subject } from "./formats/format.ts";
 import { maxFaults } from "./staging.ts";
-import { a, g as group, p as known } from "./tables.ts";
+import { a, g as group, isPerson, p as known } from "./tables.ts";
 
 type CheckValues = {
   importId: string;
@@ -230,7 +230,7 @@ const idChecks: readonly Check[] = [
     message: duplicateId,
     from: (values) => {
       const { sourceId, schoolId, homeSchoolId } = s.person;
-      const where = sql`${sourceId} <> '' AND ${schoolId} IS NOT DISTINCT FROM ${homeSchoolId}`;
+      const where = sql`${sourceId} <> '' AND ${isPerson(s.person)} AND ${schoolId} IS NOT DISTINCT FROM ${homeSchoolId}`;
       return selectRepeated(s.person, values, { key: sourceId, where });
     },
   }),

@@ -15,6 +15,7 @@ import {
 } from "../platform/database/sql.ts";
 import { countArchiveRows, setArchiveRowsAside } from "./faulty-archive-rows.ts";
 import type { ImportFault, ImportId } from "./record.ts";
+import { isPerson } from "./tables.ts";
 
 /** Numbers of rows; `withoutId` counts the faulty ones of which nobody can tell whose they are. */
 export type RowCounts = { readable: number; faulty: number; withoutId: number };
@@ -36,7 +37,7 @@ const isAt = sql`${numberOf(e)} = ${numberOf(p)}`;
 const isMemberAt = sql`(${m.line}, ${m.personColumn}) = (${p.line}, ${p.column})`;
 
 const errorsAt = (importId: Part) => sql`SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND ${isAt}`;
-const isTwin = sql`${twin.sourceId} = ${p.sourceId} AND ${p.sourceId} <> ''
+const isTwin = sql`${twin.sourceId} = ${p.sourceId} AND ${p.sourceId} <> '' AND ${isPerson(p)} AND ${isPerson(twin)}
   AND (${twin.fields} <> ${p.fields} OR ${twin.record} <> ${p.record})`;
 const twins = (importId: Part) => sql`SELECT FROM ${twin} WHERE ${twin.importId} = ${importId} AND ${isTwin}`;
 
@@ -55,7 +56,8 @@ const findOtherFaults = statement<OfImport>(
     OR NOT EXISTS (SELECT FROM ${p}
       WHERE ${p.importId} = ${importId} AND ${isAt} AND ${p.fields} IS NOT NULL))
   UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${p}
-    WHERE ${p.importId} = ${importId} AND NOT EXISTS (${errorsAt(importId)}) AND NOT EXISTS (${twins(importId)}))
+    WHERE ${p.importId} = ${importId} AND ${isPerson(p)}
+      AND NOT EXISTS (${errorsAt(importId)}) AND NOT EXISTS (${twins(importId)}))
   LIMIT 1`,
 );
 
@@ -135,7 +137,8 @@ const makeCount = (countReadable: (importId: Part) => Sql) =>
     FROM ${f} WHERE ${f.importId} = ${importId}`,
   );
 const count = makeCount(
-  (importId) => sql`(SELECT count(DISTINCT ${numberOf(p)})::int FROM ${p} WHERE ${p.importId} = ${importId})`,
+  (importId) => sql`(SELECT count(DISTINCT ${numberOf(p)})::int FROM ${p}
+    WHERE ${p.importId} = ${importId} AND ${isPerson(p)})`,
 );
 const countOfArchive = makeCount(countArchiveRows);
 

@@ -29,8 +29,8 @@ export type StagedPerson = {
   username?: string | null;
   /** The row without the columns that are not read, if rows of the file can be left out. */
   fields?: readonly string[];
-  /** What this record does not speak of, unlike its file. */
-  silentAbout?: readonly Subject[];
+  /** What this record does not speak of, unlike its file; PERSON for a row that is none. */
+  silentAbout?: readonly (Subject | "PERSON")[];
   /** The schools of which the record does not say in which groups the person is. */
   silentSchools?: ReadonlySet<SchoolId>;
   isDeleted: boolean;
@@ -179,7 +179,7 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
 
 type Value = string | number | boolean | null | undefined;
 
-const toArray = (subjects: readonly Subject[]): string => `{${subjects.join(",")}}`;
+const toArray = (subjects: readonly string[]): string => `{${subjects.join(",")}}`;
 
 const escapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 

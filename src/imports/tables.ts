@@ -1,4 +1,4 @@
-import { render, sql, table, temporaryTable } from "../platform/database/sql.ts";
+import { render, sql, table, temporaryTable, type Columns } from "../platform/database/sql.ts";
 
 /*
  * The effect of an import on one school, in temporary tables; a null `change` means unchanged. `is_gone` marks people
@@ -68,3 +68,6 @@ export const m = table("membership", "m");
 export const a = table("affiliation", "a");
 
 export const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;
+
+/** SQL: the staged row is a person, not a sum or a footer. */
+export const isPerson = ({ silentAbout }: Columns<"silentAbout">) => sql`NOT 'PERSON' = ANY (${silentAbout})`;

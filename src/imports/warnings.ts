@@ -10,8 +10,10 @@ import {
 } from "../platform/database/sql.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";
 import type { ImportId } from "./record.ts";
+import { isPerson } from "./tables.ts";
 
-export type WarningKind = "CLASS_MISSING" | "NAME_TWICE" | "GROUP_SPELLING" | "DATE_IN_PLACE" | "CHARACTERS_LOST";
+export type WarningKind =
+  "CLASS_MISSING" | "NAME_TWICE" | "GROUP_SPELLING" | "DATE_IN_PLACE" | "CHARACTERS_LOST" | "NO_PERSON";
 
 export type ImportWarning = {
   file: string;
@@ -103,6 +105,13 @@ const searches: Record<WarningKind, (values: { importId: Part; listsClasses: Par
       of: "group",
       row: sql`${g.line}, ${g.name}, NULL AS detail`,
       from: sql`${g} WHERE ${isGroup(importId)} AND ${g.name} ~ ${literal("[?\ufffd]")}`,
+    },
+  ],
+  NO_PERSON: ({ importId }) => [
+    {
+      of: "person",
+      row: sql`${p.line}, ${p.fields} ->> 0 AS name, NULL AS detail`,
+      from: sql`${p} WHERE ${p.importId} = ${importId} AND NOT ${isPerson(p)}`,
     },
   ],
 };

@@ -5,10 +5,12 @@ import { AppError } from "../../platform/errors.ts";
 import { foldText } from "../../platform/text/fold-text.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable, type Row } from "../read/table.ts";
+import type { Staging } from "../staging.ts";
 import { detachText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
-import { layOut, type Mapping, type TableGuess } from "./columns.ts";
+import { cleanCell, layOut, type Mapping, type TableGuess } from "./columns.ts";
 import { maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
+import { isNoPerson } from "./no-person.ts";
 import { isParentRole, readDate, readRole } from "./words.ts";
 
 const groupColumns = [
@@ -41,7 +43,12 @@ export async function readPlain(
   const mapping = typeof plan?.mapping === "object" ? plan.mapping : undefined;
   const layout = mapping ? layOut(plan!.guess, mapping) : plan && { ...plan.guess, columns: undefined };
   const required = mapping ? requiredOf(mapping) : ["id", "role", "first_name", "last_name"];
-  const headings = await readTable({ file, onBytes, layout, required }, staging, (row) => {
+  const setAside = (row: Row, written: readonly string[]): boolean => {
+    if (!isNoPerson(row, written, mapping?.idFromName ? "birth_date" : "id")) return false;
+    stageNoPerson(row, staging);
+    return true;
+  };
+  const headings = await readTable({ file, onBytes, layout, required, setAside }, staging, (row) => {
     const isParent = !mapping?.role && isParentRole(row.get("role"));
     if (isParent && row.get("status").toLowerCase() !== "deleted") return staging.note("parents_and_guardians");
     const name = row.has("full_name") ? readFullName(row) : readName(row);
@@ -73,6 +80,26 @@ export async function readPlain(
     }),
     keyColumns: { person: columns, group: { file: file.name, group: "classes" }, membership: columns, role: columns },
   };
+}
+
+const longestShown = 100;
+
+/** Named as a warning. If it has the id of a person of the school, that person stays. */
+function stageNoPerson(row: Row, staging: Staging): void {
+  const id = row.get("id");
+  const text = row.cells.filter((cell) => cell !== "").join(" ");
+  staging.person(
+    { line: row.line, column: row.column("id") },
+    {
+      sourceId: findValueFault(id, idLength) === null ? id : "",
+      schools: [],
+      role: "OTHER",
+      name: null,
+      isDeleted: false,
+      fields: [cleanCell(text.slice(0, longestShown))],
+      silentAbout: ["PERSON"],
+    },
+  );
 }
 
 const requiredOf = ({ uses, idFromName }: Mapping): string[] => [

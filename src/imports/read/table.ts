@@ -21,12 +21,14 @@ export type Table = {
   file: SourceFile;
   required: readonly string[];
   layout?: TableLayout | undefined;
+  /** Takes a row that is none of the table's, such as a sum; returns whether it was one. */
+  setAside?: (row: Row, headings: readonly string[]) => boolean;
   onBytes(bytes: number): void;
 };
 
 /** Returns the headings. */
 export async function readTable(
-  { file, required, layout, onBytes }: Table,
+  { file, required, layout, setAside, onBytes }: Table,
   staging: Staging,
   onRow: (row: Row) => void,
 ): Promise<readonly string[]> {
@@ -46,6 +48,7 @@ export async function readTable(
         headings = layout?.columns ? toHeadings(file.name, layout) : readHeadings(file.name, record, required, staging);
       } else if (required.every((name) => headings!.indexes.has(name.toLowerCase()))) {
         const row = makeRow(record, headings, staging);
+        if (setAside?.(row, written) === true) continue;
         checkWidth(record, headings, row, required);
         onRow(row);
       }
@@ -168,5 +171,6 @@ function makeRow({ line, fields }: CsvRecord, { file, width, indexes, labels }: 
     const kept = new Set(names.flatMap(indexesOf));
     return fields.map((field, index) => (kept.has(index) ? field : ""));
   };
-  return { line, keep, get, has, column, fault, need, take, choose };
+  const cells = fields.map((field) => field.trim());
+  return { line, cells, keep, get, has, column, fault, need, take, choose };
 }
