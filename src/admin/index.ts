@@ -45,7 +45,8 @@ export { auditActions, type AuditAction } from "../events/index.ts";
 export { staffRoleNames, targetOf as targetOfRole } from "../staff/index.ts";
 export type { AdminDeps, OperationId, PathName, Schemas as AdminSchemas } from "./handler.ts";
 /** The heading of the reasons beside rows that were left out; a file with this column is an addition. */
-export const leftOutHeading = async (): Promise<string> => (await import("../imports/index.ts")).reasonHeading;
+export const leftOutHeading = async (locale: "de" | "en"): Promise<string> =>
+  (await import("../imports/index.ts")).reasonHeadings[locale];
 /** A roster to fill in, as plain CSV. */
 export const rosterTemplate = async (): Promise<string> => (await import("../imports/index.ts")).plainTemplate();
 

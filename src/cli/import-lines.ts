@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { maxFaults, reasonHeading } from "../imports/index.ts";
+import { maxFaults, reasonHeadings } from "../imports/index.ts";
 import { csvForSpreadsheets } from "../platform/text/csv.ts";
 import type { Schemas } from "./admin-api.ts";
 import type { Samples, UndoPreview } from "./import-calls.ts";
@@ -111,7 +111,7 @@ export function leftOutCsv(rows: readonly Schemas["ImportFaultyRow"][]): string 
     ...headings.map((_, index) => fields[index]?.value ?? ""),
     faults.map(({ field, message }) => `${field === null ? "" : `${field}: `}${message}`).join(" "),
   ]);
-  return stringify([[...headings, reasonHeading], ...records], csvForSpreadsheets);
+  return stringify([[...headings, reasonHeadings.en], ...records], csvForSpreadsheets);
 }
 
 function faultLine({ file, line, column, field, message }: Schemas["ImportFault"]): string {

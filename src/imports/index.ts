@@ -33,7 +33,7 @@ export { findImport, listImportsOf, type ImportReach, type ImportStatus } from "
 export type { ImportFormat, ImportMode } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";
 export { columnUses } from "./formats/words.ts";
-export { plainTemplate, reasonHeading } from "./formats/plain.ts";
+export { plainTemplate, reasonHeadings } from "./formats/plain.ts";
 export { previewImport, type NewImport } from "./preview.ts";
 export {
   getImport,

@@ -11,7 +11,7 @@ import { AppError } from "../platform/errors.ts";
 import { makeTemporaryPath } from "../platform/temporary-files.ts";
 import { checkMapping, cleanCell, guessColumns, isTemplate, type Mapping, type TableGuess } from "./formats/columns.ts";
 import type { ImportMode } from "./formats/format.ts";
-import { reasonHeading } from "./formats/plain.ts";
+import { isReasonHeading } from "./formats/plain.ts";
 import { foldWord } from "./formats/words.ts";
 import { noProgress } from "./progress.ts";
 import { checkQueue, isSmallFile, joinQueue } from "./queue.ts";
@@ -196,7 +196,7 @@ const keyOf = ({ headings }: Pick<TableGuess, "headings">): string =>
   createHash("sha256")
     .update(
       headings
-        .filter((heading) => heading !== reasonHeading)
+        .filter((heading) => !isReasonHeading(heading))
         .map(foldWord)
         .join("\n")
         .trimEnd(),

@@ -64,6 +64,14 @@ test("who has only their number left in the file stays, and a person without a n
   expect(broken).toMatchObject({ state: "BROKEN", errorCount: 1 });
 });
 
+test("two classes in one cell are two, and a name with a slash is one", async () => {
+  const school = await make.school({});
+  const rows = ["17;Öz;Ada;07A/07B", "18;Ek;Bo;07A / 07B", "19;Groß;Eva;5/1", "20;Im;Ida;7a/b"];
+  await run(latin1("Nr.;Nachname;Vorname;Klasse", ...rows), { school, columns });
+  const groups = await db.prisma.group.findMany({ where: { schoolId: school }, orderBy: { name: "asc" } });
+  expect(groups.map(({ name }) => name).toSorted()).toEqual(["07A", "07B", "5/1", "7a/b"]);
+});
+
 test("a template without names keeps its people", async () => {
   const school = await make.school({});
   const file = "id;role;first_name;last_name;classes\n17;student;;;5a\n18;student;;;05\nSumme;;;;2\n";

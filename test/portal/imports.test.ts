@@ -214,7 +214,7 @@ describe("a file with faults", () => {
     const file = await world.office.once(`${shown.url}/left-out/file`);
     expect(file.headers.get("content-disposition")).toContain("liste - ausgelassen.csv");
     const list = await file.text();
-    expect(list).toContain("id;role;first_name;last_name;classes;left_out_because");
+    expect(list).toContain("id;role;first_name;last_name;classes;ausgelassen_weil");
     expect(list).toContain("9;zauberer;Kind;'=Nr9;5a;role: Diese Rolle kennen wir nicht.");
     const ready = await world.office.submit(shown, "/left-out");
     expect(textOf(ready)).toMatch(/Die fehlerhaften Zeilen sind ausgelassen\..*Neue Personen 1.*Ausgelassene Zeilen/);

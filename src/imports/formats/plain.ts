@@ -11,7 +11,7 @@ import { findValueFault, idLength, nameLength, readUsername, toName } from "../r
 import { cleanCell, layOut, type Mapping, type TableGuess } from "./columns.ts";
 import { maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 import { isNoPerson } from "./no-person.ts";
-import { isParentRole, readDate, readRole } from "./words.ts";
+import { isParentRole, readDate, readRole, splitClasses } from "./words.ts";
 
 const groupColumns = [
   ["classes", "class", "KLASSE"],
@@ -28,7 +28,10 @@ export const schoolMissing = () =>
   new AppError("invalid", "school_missing", "A plain CSV file says nothing of schools: name the one it is for.");
 
 /** The column that is added to rows that were left out: a file that has it is an addition, and nobody else leaves. */
-export const reasonHeading = "left_out_because";
+export const reasonHeadings = { en: "left_out_because", de: "ausgelassen_weil" } as const;
+
+export const isReasonHeading = (heading: string): boolean =>
+  Object.values<string>(reasonHeadings).includes(heading.trim().toLowerCase());
 
 /** Reads a table of people: one row per person, with groups by name. FORMATS.md describes it. */
 export async function readPlain(
@@ -62,7 +65,7 @@ export async function readPlain(
     staging.person(at, { sourceId, schools: [school], role, name, username: readUsername(row), isDeleted, fields });
     if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, mapping, carryOvers: input.carryOvers });
   });
-  const isAddition = headings.some((heading) => heading.trim().toLowerCase() === reasonHeading);
+  const isAddition = headings.some(isReasonHeading);
   const idColumn = mapping && plan!.guess.headings[mapping.uses.indexOf("ID")];
   const columns = { file: file.name, person: idColumn || "id" };
   const has = (name: string) =>
@@ -174,7 +177,8 @@ function readGroups(row: Row, { staging, school, seen, sourceId, mapping, carryO
       row.fault(heading, "value_too_long", `The value is longer than ${maxNames} characters.`);
       continue;
     }
-    for (const name of new Set(names.split(mapping ? /[|,;\n]/ : "|").map(toName))) {
+    const cells = names.split(mapping ? /[|,;\n]/ : "|").map(toName);
+    for (const name of new Set(kind === "class" ? cells.flatMap(splitClasses) : cells)) {
       if (name === "") continue;
       const problem = findValueFault(name, nameLength);
       if (problem) {

@@ -117,6 +117,12 @@ const classNames = [
 
 export const isClassName = (text: string): boolean => classNames.some((pattern) => pattern.test(text));
 
+/** `07A/07B` is two classes; `5/1` and `5a/b` are one name. */
+export function splitClasses(text: string): string[] {
+  const parts = text.split(/\s?[/+&]\s?/);
+  return parts.every((part) => /\p{L}/u.test(part) && isClassName(part)) ? parts : [text];
+}
+
 /** Units: days since 1899-12-30, as spreadsheets count; dates of people alive. */
 const [firstSerial, lastSerial] = [7_000, 60_000];
 

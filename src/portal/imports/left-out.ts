@@ -49,7 +49,7 @@ export async function handOutLeftOut(request: PageRequest): Promise<Download> {
     cursor = next;
   }
   const rows = table.map((row) => [...row.slice(0, -1), ...headings.slice(row.length - 1).map(() => ""), row.at(-1)!]);
-  const file = await stringifyInTurns([[...headings, await leftOutHeading()], ...rows], csvFile(locale));
+  const file = await stringifyInTurns([[...headings, await leftOutHeading(locale)], ...rows], csvFile(locale));
   const name = `${fileName.replace(/\.[^.]*$/, "")} - ${t("leftOut.file")}.csv`;
   return { file, type: "text/csv; charset=utf-8", name };
 }
