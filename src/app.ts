@@ -11,6 +11,7 @@ import {
   makePurgeJob,
   type AccessToken,
   type LastCalls,
+  type ReadKind,
 } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
 import { makeDataRequestSweep, makeHandoverSweep } from "./directory/index.ts";
@@ -291,7 +292,10 @@ export async function makeApp(
     metrics,
     nameOperation,
     pathWords,
-    onAnswered: makeNoteAnswer({ traffic, lastCalls }, [contracts.idm, contracts.schulconnex]),
+    onAnswered: makeNoteAnswer(
+      { traffic, lastCalls },
+      { apis: [contracts.idm, contracts.schulconnex], signOn: contracts.signOn },
+    ),
   });
   const protect = makeProtect(config);
   const prefixCookies = makeCookiePrefixes(config, cookiesOfOnePath);
@@ -342,13 +346,28 @@ const outcomeOf = (status: number): string => {
   return status >= 400 ? "refused" : "done";
 };
 
-/** The school that a call names; null for a list of all schools, undefined if no school is involved. */
-function schoolOf(operation: string, url: string): string | null | undefined {
-  if (operation === "listSchools") return null;
-  if (operation !== "listPersonenInfo") return /^[^?]*\/schools\/([^/?]+)/.exec(url)?.[1];
-  const filters = new URLSearchParams(url.split("?")[1] ?? "");
-  const isOfSome = ["pid", "personenkontext.id", "gruppe.id"].some((name) => filters.has(name));
-  return filters.get("organisation.id") ?? (isOfSome ? undefined : null);
+type Read = { kind: ReadKind; id: string };
+
+const allSchools: Read = { kind: "all", id: "" };
+const pathReads = { schools: "school", users: "appRecord", people: "appRecord", groups: "group" } as const;
+const filterReads = {
+  "organisation.id": "school",
+  pid: "appRecord",
+  "personenkontext.id": "appRecord",
+  "gruppe.id": "group",
+} as const;
+
+/** Whose data a call of an app reads; null if none of a school. */
+function readOf(operation: string, url: string): Read | null {
+  if (operation === "listSchools") return allSchools;
+  const [path = "", query = ""] = url.split("?");
+  if (operation !== "listPersonenInfo") {
+    const [, named, id] = /\/(schools|users|people|groups)\/([^/]+)/.exec(path) ?? [];
+    return id === undefined ? null : { kind: pathReads[named as keyof typeof pathReads], id };
+  }
+  const filters = new URLSearchParams(query);
+  const named = Object.entries(filterReads).find(([name]) => filters.has(name));
+  return named === undefined ? allSchools : { kind: named[1], id: filters.get(named[0])! };
 }
 
 const longestMessage = 300;
@@ -356,15 +375,18 @@ const longestMessage = 300;
 /** Counts API calls of apps and records whose data was read. */
 function makeNoteAnswer(
   { traffic, lastCalls }: { traffic: Traffic; lastCalls: LastCalls },
-  documents: readonly OpenApiDocument[],
+  { apis, signOn }: { apis: readonly OpenApiDocument[]; signOn: OpenApiDocument },
 ) {
-  const operations = new Set(
-    documents.flatMap((document) => listOperations(document).map(({ operation }) => operation.operationId)),
-  );
-  return ({ operation = "", clientId, url, status, code, ...answered }: Answered): void => {
+  const namesOf = (documents: readonly OpenApiDocument[]) =>
+    new Set(documents.flatMap((document) => listOperations(document).map(({ operation }) => operation.operationId)));
+  const operations = namesOf(apis);
+  const readers = namesOf([...apis, signOn]);
+  return ({ operation = "", clientId, readPersonId, url, status, code, ...answered }: Answered): void => {
+    if (clientId !== undefined && readPersonId !== undefined && status < 400 && readers.has(operation))
+      lastCalls.note({ clientId, kind: "person", id: readPersonId });
     if (!operations.has(operation)) return;
-    const schoolId = status < 400 ? schoolOf(operation, url) : undefined;
-    if (clientId !== undefined && schoolId !== undefined) lastCalls.note({ clientId, schoolId });
+    const read = status < 400 ? readOf(operation, url) : null;
+    if (clientId !== undefined && read !== null) lastCalls.note({ clientId, ...read });
     if (clientId !== undefined)
       traffic.noteRequest({
         clientId,

@@ -4077,6 +4077,36 @@ export interface components {
             /** @description The groups that the school syncs to the app; kept while `sync` is off. */
             syncedGroups: components["schemas"]["NamedGroup"][];
         } | null;
+        /** @description What the app can read of the school by itself at this moment. What it gets of a person who signs in is not part of it. Null in lists. */
+        AppReads: {
+            /**
+             * @description Whether it can read the record of the school.
+             * @example true
+             */
+            school: boolean;
+            /** @description The names of the groups that it can read with their members. */
+            groups: string[];
+            /**
+             * @description How many people it can read in the lists of people of the school.
+             * @example 24
+             */
+            people: number;
+            /**
+             * @description How many more people it can read, because another school syncs them, or because they were deleted and may be restored.
+             * @example 0
+             */
+            otherPeople: number;
+            /**
+             * @description How many people it can read in the list of users of the school, because they may sign in to the app.
+             * @example 66
+             */
+            users: number;
+            /**
+             * @description How many more users it can read one by one, because they have signed in to the app, or because another school lists them.
+             * @example 1
+             */
+            otherUsers: number;
+        } | null;
         /** @description What the service or an app does with data of the school's people. */
         ProcessingActivity: {
             kind: components["schemas"]["ProcessingKind"];
@@ -4098,6 +4128,7 @@ export interface components {
             recipients: components["schemas"]["ProcessingRecipient"][];
             agreement: components["schemas"]["ProcessingAgreement"];
             grant: components["schemas"]["CatalogueGrant"];
+            reads: components["schemas"]["AppReads"];
         };
         /** @description What is done with data of a school's people (Art. 30 GDPR). The school is the controller, the operator its processor. */
         ProcessingRecord: {
@@ -9084,6 +9115,7 @@ export interface components {
             /** @description The attributes of schools and people that the app may read; the other attributes are null for it. */
             attributes: components["schemas"]["AppAttribute"][];
             grant: components["schemas"]["CatalogueGrant"];
+            reads: components["schemas"]["AppReads"];
             /**
              * Format: date-time
              * @description When anyone at the school last signed in to the app; null if never.
@@ -9092,9 +9124,9 @@ export interface components {
             lastSignInAt: string | null;
             /**
              * Format: date-time
-             * @description When the app last read data of the school; null if never. This counts calls that name the school, and calls that list schools or
-             *     people of all schools that sync to the app (at most once an hour for each school). Calls that name a person or a group, and the
-             *     change feed, do not count. Updated every minute.
+             * @description When the app last read data of the school or of its people; null if never. This counts calls that name the school, a group or a person
+             *     of it, what the app got of a person at a sign-in, and calls that list schools or people of all schools that sync to the app (at most
+             *     once an hour for each school). The change feed does not count. Updated every minute.
              * @example 2026-02-03T09:00:00.000Z
              */
             lastCallAt: string | null;

@@ -1,7 +1,8 @@
-import type { GroupId, PersonRole, SchoolId } from "../directory/index.ts";
+import type { GroupId, SchoolId } from "../directory/index.ts";
 import type { RecordStore, Store } from "../platform/database/db.ts";
 import { fields, findRows, makeFind, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import { findProfiles, type AppProfile } from "./app-profile.ts";
+import { findAppReads, type AppReads } from "./app-reads.ts";
 import { listAppsByName, type App, type AppPlace } from "./find-app.ts";
 import { findGrants, type GrantSettings } from "./grant.ts";
 import { findLastCalls } from "./last-calls.ts";
@@ -46,29 +47,28 @@ export async function listCatalogue(
 
 const appsAtOnce = 500;
 
-/**
- * An app without what the school withholds from it; `registeredScopes` are all it has. `signedIn`: the roles of people
- * of the school who have signed in to it.
- */
-export type AppWithData = CatalogueApp & { registeredScopes: ScopeName[]; signedIn: PersonRole[] };
+/** An app without what the school withholds from it; `registeredScopes` are all it has. */
+export type AppWithData = CatalogueApp & { registeredScopes: ScopeName[]; reads: AppReads };
 
-/** The apps with a grant of the school, and those that people signed in to while they had one. */
+/** The apps with a grant of the school or of another school of its people, and those that its people signed in to. */
 export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<AppWithData[]> {
-  const roles = new Map((await listSignedInRoles(db, { schoolId })).map((row) => [row.clientId, row.roles]));
+  const elsewhere = new Set((await listAppsOfPeople(db, { schoolId })).map(({ clientId }) => clientId));
   const withheld = await listWithheld(db, { schoolId });
   const isGiven = (clientId: ClientId) => (name: WithheldItem) =>
     !withheld.some((one) => one.clientId === clientId && one.item === name);
   const found: AppWithData[] = [];
   for (let after: string | undefined; ;) {
     const page = await listCatalogue(db, { schoolId, limit: appsAtOnce, after });
-    const withRoles = page.map((app) => ({
+    const concerned = page.filter(({ clientId, grant }) => grant !== null || elsewhere.has(clientId));
+    const reads = await mapAppReads(db, { schoolId, clientIds: concerned.map(({ clientId }) => clientId) });
+    const withRoles = concerned.map((app) => ({
       ...app,
+      reads: reads.get(app.clientId)!,
       registeredScopes: app.scopes,
       scopes: app.scopes.filter(isGiven(app.clientId)),
       attributes: app.attributes.filter(isGiven(app.clientId)),
-      signedIn: roles.get(app.clientId) ?? [],
     }));
-    found.push(...withRoles.filter(({ grant, signedIn }) => grant !== null || signedIn.length > 0));
+    found.push(...withRoles);
     after = page.at(-1)?.place;
     if (page.length < appsAtOnce) return found;
   }
@@ -77,10 +77,17 @@ export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<A
 export async function findInCatalogue(
   db: Store,
   { schoolId, clientId }: { schoolId: SchoolId; clientId: ClientId },
-): Promise<CatalogueApp | null> {
+): Promise<(CatalogueApp & { reads: AppReads }) | null> {
   const [found] = await describeApps(db, schoolId, await listAppsByName(db, { among: [clientId], limit: 1 }));
-  return found === undefined || (found.scopes.length === 0 && found.grant === null) ? null : found;
+  if (found === undefined || (found.scopes.length === 0 && found.grant === null)) return null;
+  return { ...found, reads: (await mapAppReads(db, { schoolId, clientIds: [clientId] })).get(clientId)! };
 }
+
+const mapAppReads = async (
+  db: Store,
+  query: { schoolId: SchoolId; clientIds: readonly ClientId[] },
+): Promise<Map<ClientId, AppReads>> =>
+  new Map((await findAppReads(db, query)).map(({ clientId, ...reads }) => [clientId, reads]));
 
 async function describeApps<T extends App>(db: Store, schoolId: SchoolId, apps: readonly T[]) {
   const clientIds = apps.map(({ clientId }) => clientId);
@@ -138,15 +145,17 @@ const selectLastSignIns = statement<SignInQuery>(
   "access.findLastSignIns",
 );
 
-const p = table("person", "p");
-type SignedInRoles = { clientId: ClientId; roles: PersonRole[] };
+const other = table("affiliation", "other");
+const grant = table("grant");
 
-const listSignedInRoles = makeFind<SignedInRoles, { schoolId: SchoolId }>(
+const listAppsOfPeople = makeFind<{ clientId: ClientId }, { schoolId: SchoolId }>(
   ({ schoolId }) => sql`
-  SELECT ${fields<SignedInRoles>({ clientId: signIn.clientId, roles: sql`array_agg(DISTINCT ${p.role}::text)` })}
-  FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId} JOIN ${p} ON ${p.id} = ${a.personId}
-  WHERE ${a.schoolId} = ${schoolId} GROUP BY ${signIn.clientId}`,
-  "access.listSignedInRoles",
+  SELECT ${signIn.clientId} AS "clientId" FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId}
+  WHERE ${a.schoolId} = ${schoolId}
+  UNION SELECT ${grant.clientId} FROM ${a} JOIN ${other} ON ${other.personId} = ${a.personId}
+    JOIN ${grant} ON ${grant.schoolId} = ${other.schoolId}
+  WHERE ${a.schoolId} = ${schoolId}`,
+  "access.listAppsOfPeople",
 );
 
 async function findLastSignIns(db: Queryable, query: SignInQuery): Promise<Map<ClientId, Date>> {

@@ -98,7 +98,7 @@ export {
 } from "./grant.ts";
 export { defaultIdTokenAlgorithm } from "./id-token-algorithm.ts";
 export * from "./id-move/index.ts";
-export { makeLastCalls, type LastCalls } from "./last-calls.ts";
+export { makeLastCalls, type LastCalls, type ReadKind } from "./last-calls.ts";
 export { appIdOf, appIds, findAppPersonId, findPersonByAppId, idKindOf, isCutOver, listAppIds } from "./pairwise.ts";
 export { subjectNow, type IdKind } from "./pairwise.ts";
 export { makePurgeJob } from "./purge.ts";
@@ -124,6 +124,8 @@ export { claimsAt, findSubject, subjectOf, type Subject, type SubjectClaims } fr
 export * from "./token.ts";
 export { findViewTimes, type ViewTimes } from "./view-times.ts";
 export { viewVersion, viewVersionOfPerson } from "./view-version.ts";
+export type { AppReads } from "./app-reads.ts";
+export * from "./readable.ts";
 export * from "./visibility.ts";
 export { listWithheld, setWithheld, type Withheld } from "./withheld.ts";
 export { heldFromPerson, schoolsOf, withheldItems, type PeopleReader, type WithheldItem } from "./withheld-sql.ts";

@@ -3,12 +3,16 @@ import type { Clock } from "../platform/clock.ts";
 import { isDatabaseUnavailable, type Db, type RecordStore } from "../platform/database/db.ts";
 import { columnNames, insert, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { recordOf } from "./pairwise.ts";
 import type { ClientId } from "./token.ts";
 import { schoolIsShown, shownSchools } from "./visibility.ts";
 import { uuidPattern } from "../platform/crypto/ids.ts";
 
 const client = sql`noted."clientId"`;
-const named = sql`noted."schoolId"::uuid`;
+const named = sql`noted.id::uuid`;
+const app = table("app", "v_called");
+const a = table("affiliation", "v_read_at");
+const group = table("group", "v_read");
 const kept = table("lastCall");
 const excluded = table("lastCall", "excluded");
 
@@ -19,7 +23,7 @@ const keepLatest = (from: Sql, notWithin: Sql) =>
     ${insert(
       "lastCall",
       { clientId: client, schoolId: sql`shown.school_id`, at: sql`max(noted.at)` },
-      sql`FROM jsonb_to_recordset(${calls}::jsonb) AS noted ("clientId" text, "schoolId" text, at timestamptz)
+      sql`FROM jsonb_to_recordset(${calls}::jsonb) AS noted ("clientId" text, id text, at timestamptz)
       CROSS JOIN LATERAL (${from}) AS shown (school_id) GROUP BY 1, 2 ORDER BY 1, 2`,
     )}
     ON CONFLICT (${columnNames("lastCall", "clientId", "schoolId")})
@@ -27,37 +31,57 @@ const keepLatest = (from: Sql, notWithin: Sql) =>
     WHERE ${kept.at} < ${excluded.at} - ${notWithin}`,
   );
 
-const keepOfSchool = keepLatest(sql`SELECT ${named} WHERE ${schoolIsShown(client, named)}`, sql`interval '0'`);
-const keepOfAll = keepLatest(shownSchools(client), sql`interval '1 hour'`);
+const none = sql`interval '0'`;
+const isApp = sql`EXISTS (SELECT FROM ${app} WHERE ${app.clientId} = ${client})`;
+const schoolsOfRecord = (id: Sql): Sql =>
+  sql`SELECT ${a.schoolId} FROM ${a} WHERE (${a.personId} = ${id} OR ${a.id} = ${id}) AND ${isApp}`;
+
+const keepOf = {
+  all: keepLatest(shownSchools(client), sql`interval '1 hour'`),
+  school: keepLatest(sql`SELECT ${named} WHERE ${schoolIsShown(client, named)}`, none),
+  group: keepLatest(sql`SELECT ${group.schoolId} FROM ${group} WHERE ${group.id} = ${named} AND ${isApp}`, none),
+  appRecord: keepLatest(schoolsOfRecord(recordOf(client, named)), none),
+  person: keepLatest(schoolsOfRecord(named), none),
+};
+
+/**
+ * What a call read: lists over all schools, a school, a group, a person or affiliation by the app's id, or a person by
+ * the id of this service.
+ */
+export type ReadKind = keyof typeof keepOf;
+const readKinds = Object.keys(keepOf) as ReadKind[];
 
 const mostKeys = { all: 20_000, ofApp: 2_000 };
 
-type Call = { clientId: string; schoolId: string; at: Date };
+type Call = { clientId: string; kind: ReadKind; id: string; at: Date };
+
+const keyOf = ({ clientId, kind, id }: Call): string => `${clientId} ${kind} ${id}`;
 
 export type LastCalls = ReturnType<typeof makeLastCalls>;
 
 /**
- * Records when each app last read each school, written from memory every minute; a list over all schools counts once an
- * hour.
+ * Records when each app last read data of each school, written from memory every minute; a list over all schools counts
+ * once an hour. Who reads a person reads data of all their schools.
  */
 export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }) {
   let noted = new Map<string, Call>();
   let counts = new Map<string, number>();
 
   function keep(call: Call): void {
-    const key = `${call.clientId} ${call.schoolId}`;
+    const key = keyOf(call);
     if (!noted.has(key)) {
-      const count = counts.get(call.clientId) ?? 0;
+      const counted = `${call.clientId} ${call.kind}`;
+      const count = counts.get(counted) ?? 0;
       if (count >= mostKeys.ofApp || noted.size >= mostKeys.all) return;
-      counts.set(call.clientId, count + 1);
+      counts.set(counted, count + 1);
     }
     noted.set(key, call);
   }
 
   async function write(calls: readonly Call[]): Promise<void> {
-    const { all = [], ofSchool = [] } = Object.groupBy(calls, ({ schoolId }) => (schoolId === "" ? "all" : "ofSchool"));
-    if (ofSchool.length > 0) await run(db.pool, keepOfSchool, { calls: JSON.stringify(ofSchool) });
-    if (all.length > 0) await run(db.pool, keepOfAll, { calls: JSON.stringify(all) });
+    const byKind = Object.groupBy(calls, ({ kind }) => kind);
+    for (const kind of readKinds)
+      if (byKind[kind] !== undefined) await run(db.pool, keepOf[kind], { calls: JSON.stringify(byKind[kind]) });
   }
 
   async function flush(): Promise<void> {
@@ -65,17 +89,16 @@ export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }) {
     noted = new Map();
     counts = new Map();
     await write(taken).catch((error: unknown) => {
-      const isReplaced = ({ clientId, schoolId }: Call) => noted.has(`${clientId} ${schoolId}`);
-      if (isDatabaseUnavailable(error)) taken.filter((call) => !isReplaced(call)).forEach(keep);
+      if (isDatabaseUnavailable(error)) taken.filter((call) => !noted.has(keyOf(call))).forEach(keep);
       throw error;
     });
   }
 
   const job: WorkerJob = { name: "access.writeLastCalls", everySeconds: 60, inEveryProcess: true, run: flush };
   return {
-    /** `schoolId` is unchecked input; null means a list over all schools. */
-    note({ clientId, schoolId }: { clientId: string; schoolId: string | null }): void {
-      if (schoolId === null || uuidPattern.test(schoolId)) keep({ clientId, schoolId: schoolId ?? "", at: clock() });
+    /** `id` is unchecked input; empty for a list over all schools. */
+    note({ clientId, kind, id }: { clientId: string; kind: ReadKind; id: string }): void {
+      if (kind === "all" || uuidPattern.test(id)) keep({ clientId, kind, id, at: clock() });
     },
     flush,
     job,

@@ -52,7 +52,8 @@ export const appIds: Record<IdKind, AppIds> = {
 export const appIdOf = (client: Value, personId: Value): Sql => sql`
   CASE WHEN ${sectorOf(client)} IS NULL THEN ${personId} ELSE ${appIds.own.of(client, personId)} END`;
 
-const recordOf = (client: Value, id: Value): Sql => sql`
+/** The person or affiliation that the app knows by this id. */
+export const recordOf = (client: Value, id: Value): Sql => sql`
   CASE WHEN ${sectorOf(client)} IS NULL THEN ${id}::uuid ELSE ${appIds.own.recordOf(client, id)} END`;
 
 // Which sectors an app is to have ids in. During a move to ids of its own (id-move) there are two: in the old sector

@@ -1,5 +1,5 @@
 import { appNotFound, findInCatalogue, listCatalogue as list } from "../access/index.ts";
-import type { CatalogueApp } from "../access/index.ts";
+import type { AppReads, CatalogueApp } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { answerRecord } from "./change.ts";
@@ -16,7 +16,9 @@ export const presentCatalogueGrant = (grant: NonNullable<CatalogueApp["grant"]>)
     syncedGroups: grant.syncedGroupNames,
   });
 
-const presentApp = (app: CatalogueApp): Schemas["CatalogueApp"] =>
+export const presentReads = ({ roles: _, ...reads }: AppReads) => present<NonNullable<Schemas["AppReads"]>>(reads);
+
+const presentApp = (app: CatalogueApp, reads: AppReads | null): Schemas["CatalogueApp"] =>
   present<Schemas["CatalogueApp"]>({
     clientId: app.clientId,
     name: app.name,
@@ -30,6 +32,7 @@ const presentApp = (app: CatalogueApp): Schemas["CatalogueApp"] =>
     scopes: app.scopes,
     attributes: app.attributes,
     grant: app.grant && presentCatalogueGrant(app.grant),
+    reads: reads && presentReads(reads),
     lastSignInAt: app.lastSignInAt,
     lastCallAt: app.lastCallAt,
   });
@@ -41,12 +44,16 @@ export const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, request
   await refuseUnknownSchool(store, reach, schoolId);
   const { search, granted } = query;
   const found = await list(store, { schoolId, search, granted, ...page.range });
-  return page.answer(found, presentApp, ({ place }) => place);
+  return page.answer(
+    found,
+    (app) => presentApp(app, null),
+    ({ place }) => place,
+  );
 };
 
 export const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { schoolId, clientId, reach }) => {
   await refuseUnknownSchool(storeOf(db), reach, schoolId);
   const found = await findInCatalogue(storeOf(db), { schoolId, clientId });
   if (found === null) throw appNotFound();
-  return answerRecord(presentApp(found), ["lastSignInAt", "lastCallAt"]);
+  return answerRecord(presentApp(found, found.reads), ["lastSignInAt", "lastCallAt"]);
 };

@@ -26,7 +26,7 @@ import {
   type PeopleCategory,
   type Words,
 } from "../privacy/index.ts";
-import { presentCatalogueGrant } from "./catalogue.ts";
+import { presentCatalogueGrant, presentReads } from "./catalogue.ts";
 import { answerRecord } from "./change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { refuseOtherSchool } from "./reached.ts";
@@ -66,6 +66,7 @@ const listOwn = (operator: AdminDeps["operator"], days: Days): ProcessingActivit
       ],
       agreement: null,
       grant: null,
+      reads: null,
     }),
   );
 
@@ -76,9 +77,9 @@ const seesGroups = ({ grant }: AppWithData): boolean => grant?.sync === true && 
 
 /** The categories of people of whom the app learns anything. */
 function peopleOf(app: AppWithData): PeopleCategory[] {
-  const { type, scopes, grant, signedIn } = app;
+  const { type, scopes, grant } = app;
   const reads = (...any: ScopeName[]) => type === "CONFIDENTIAL" && any.some((scope) => scopes.includes(scope));
-  const known = new Set<PeopleCategory>(reads("users:read") ? signedIn : []);
+  const known = new Set<PeopleCategory>(app.reads.roles);
   const audience = grant?.signOn.kind === "ROLES" ? grant.signOn.roles : everybody;
   if (maySignIn(app)) audience.forEach((role) => known.add(role));
   if (seesGroups(app) && reads("people:read", "groups:read")) known.add("STUDENT").add("TEACHER");
@@ -86,14 +87,14 @@ function peopleOf(app: AppWithData): PeopleCategory[] {
 }
 
 function dataOf(app: AppWithData, granted: readonly AppAttribute[]): DataCategory[] {
-  const { grant, signedIn } = app;
+  const { grant, reads } = app;
   const signsIn = maySignIn(app);
   const learns = attributesOf({
     ...app,
     granted: [...granted],
     maySignIn: signsIn,
-    isUser: signsIn || signedIn.length > 0,
-    isPerson: seesGroups(app),
+    isUser: signsIn || reads.users + reads.otherUsers > 0,
+    isPerson: seesGroups(app) || reads.people + reads.otherPeople > 0,
     schools: grant?.sync === true ? [grant.schoolId] : [],
     groups: grant?.sync === true ? grant.syncedGroups : [],
   });
@@ -152,6 +153,7 @@ function presentApp(app: AppWithData, inForce: InForce, days: Days): ProcessingA
             acceptedAt: inForce.acceptedAt,
           }),
     grant: app.grant && presentCatalogueGrant(app.grant),
+    reads: presentReads(app.reads),
   });
 }
 

@@ -1,4 +1,4 @@
-import { groupIsShown, nameOfOrder, viewVersion, visibleBy, type IdKind } from "../access/index.ts";
+import { groupIsReadable, nameOfOrder, viewVersion, type IdKind } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql, table } from "../platform/database/sql.ts";
 import { groupNotFound, type IdmHandler } from "./handler.ts";
@@ -12,7 +12,7 @@ const makeGroupRead = (kind: IdKind) =>
     version: viewVersion(asked.client, sql`SELECT ${g.schoolId}`),
     from: sql`${g}`,
     where: sql`${g.id} = ${asked.id}`,
-    visible: visibleBy("groups:read", { client: asked.client, schoolId: g.schoolId }, groupIsShown(asked.client, g)),
+    visible: groupIsReadable(asked.client, g),
   });
 const groupById = { shared: makeGroupRead("shared"), own: makeGroupRead("own") };
 

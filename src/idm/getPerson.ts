@@ -1,4 +1,4 @@
-import { personIsShown, readTable, visibleBy } from "../access/index.ts";
+import { personIsReadable, readTable } from "../access/index.ts";
 import { answerRead } from "../platform/http/index.ts";
 import { userNotFound, type IdmHandler } from "./handler.ts";
 import { makePersonReads, person } from "./records.ts";
@@ -7,7 +7,7 @@ const p = readTable("person", "p");
 
 const personById = makePersonReads("idm_person", (scope) => ({
   item: person(scope),
-  visible: visibleBy("people:read", { ...scope, personId: p.id }, personIsShown(scope.client, p)),
+  visible: personIsReadable(scope, p),
 }));
 
 export const getPerson: IdmHandler<"getPerson"> = ({ caller, path }) =>

@@ -1,4 +1,4 @@
-import { schoolIsShown, readTable, viewVersion, visibleBy } from "../access/index.ts";
+import { readTable, schoolIsReadable, viewVersion } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql } from "../platform/database/sql.ts";
 import { schoolNotFound, type IdmHandler } from "./handler.ts";
@@ -11,7 +11,7 @@ const schoolById = makeReadQuery<School>("idm_school", {
   version: viewVersion(asked.client, sql`SELECT ${s.id}`),
   from: sql`${s}`,
   where: sql`${s.id} = ${asked.id}`,
-  visible: visibleBy("schools:read", { client: asked.client, schoolId: s.id }, schoolIsShown(asked.client, s.id)),
+  visible: schoolIsReadable(asked.client, s),
 });
 
 export const getSchool: IdmHandler<"getSchool"> = ({ caller, path }) =>

@@ -1,12 +1,11 @@
 import {
-  groupIsShown,
+  groupIsReadable,
   nameOfOrder,
   peopleOrderOf,
-  personIsShown,
+  personIsListed,
   readTable,
-  schoolIsShown,
-  userIsShownAt,
-  visibleBy,
+  schoolIsReadable,
+  userIsListed,
   type AccessToken,
 } from "../access/index.ts";
 import { table } from "../platform/database/sql.ts";
@@ -44,18 +43,14 @@ function queryFor(caller: AccessToken): ObjectQuery<Roster, OfSchool> {
       one: (given) => ({
         ...oneSchool(given),
         item: school(given),
-        visible: visibleBy("schools:read", { client: given.client, schoolId: s.id }, schoolIsShown(given.client, s.id)),
+        visible: schoolIsReadable(given.client, s),
       }),
     },
     groups: has("groups") && {
       list: (given) => ({
         ...groupsOfSchool(given),
         item: group({ client: given.client }, order.ids),
-        visible: visibleBy(
-          "groups:read",
-          { client: given.client, schoolId: g.schoolId },
-          groupIsShown(given.client, g),
-        ),
+        visible: groupIsReadable(given.client, g),
       }),
       // A row has all members of its group.
       rowsAtOnce: 1,
@@ -66,7 +61,7 @@ function queryFor(caller: AccessToken): ObjectQuery<Roster, OfSchool> {
         return {
           ...people,
           item: person({ client, school, id: people.id }),
-          visible: visibleBy("people:read", { client, personId: p.id }, personIsShown(client, p, school)),
+          visible: personIsListed({ client }, p, school),
         };
       },
     },
@@ -76,7 +71,7 @@ function queryFor(caller: AccessToken): ObjectQuery<Roster, OfSchool> {
         return {
           ...people,
           item: user({ client, school, id: people.id }),
-          visible: visibleBy("users:read", { client, personId: p.id }, userIsShownAt(client, p, school)),
+          visible: userIsListed({ client }, p, school),
         };
       },
     },

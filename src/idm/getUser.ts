@@ -1,4 +1,4 @@
-import { userIsShown, readTable, visibleBy } from "../access/index.ts";
+import { readTable, userIsReadable } from "../access/index.ts";
 import { answerRead } from "../platform/http/index.ts";
 import { userNotFound, type IdmHandler } from "./handler.ts";
 import { makePersonReads, user } from "./records.ts";
@@ -7,7 +7,7 @@ const p = readTable("person", "p");
 
 const userById = makePersonReads("idm_user", (scope) => ({
   item: user(scope),
-  visible: visibleBy("users:read", { ...scope, personId: p.id }, userIsShown(scope.client, p)),
+  visible: userIsReadable(scope, p),
 }));
 
 export const getUser: IdmHandler<"getUser"> = ({ caller, path }) =>

@@ -1,7 +1,6 @@
-import { groupIsShown, groupIsSynced, visibleBy } from "../access/index.ts";
+import { groupIsReadable, groupIsSynced, visibleBy } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import { table, type Parameters } from "../platform/database/sql.ts";
-import type { Visible } from "../platform/database/visible-sql.ts";
 import { organizationNotFound, type IdmHandler } from "./handler.ts";
 import { groupsOfSchool, listedGroup, ofSchool, type ListedGroup, type OfSchool } from "./records.ts";
 
@@ -12,16 +11,13 @@ const groupsOf = (given: Parameters<OfSchool>) => ({
   ...ofSchool(given),
   item: listedGroup,
 });
-const byScope = ({ client }: Parameters<OfSchool>, condition: Visible) =>
-  visibleBy("groups:read", { client, schoolId: g.schoolId }, condition);
-
 const groups = makeListQuery<ListedGroup, OfSchool>("idm_school_groups", (given) => ({
   ...groupsOf(given),
-  visible: byScope(given, groupIsShown(given.client, g)),
+  visible: groupIsReadable(given.client, g),
 }));
 const groupsWithDeleted = makeListQuery<ListedGroup, OfSchool>("idm_school_groups_deleted", (given) => ({
   ...groupsOf(given),
-  visible: byScope(given, groupIsSynced(given.client, g.id)),
+  visible: visibleBy("groups:read", { client: given.client, schoolId: g.schoolId }, groupIsSynced(given.client, g.id)),
 }));
 
 export const listSchoolGroups: IdmHandler<"listSchoolGroups"> = ({ caller, path, query }) =>

@@ -1,4 +1,4 @@
-import { readTable, userIsShownAt, visibleBy } from "../access/index.ts";
+import { readTable, userIsListed } from "../access/index.ts";
 import { answerList } from "../platform/http/index.ts";
 import { organizationNotFound, type IdmHandler } from "./handler.ts";
 import { makePeopleLists, user } from "./records.ts";
@@ -7,11 +7,7 @@ const p = readTable("person", "p");
 
 const usersOfSchool = makePeopleLists("idm_school_users", (given) => ({
   item: user(given),
-  visible: visibleBy(
-    "users:read",
-    { client: given.client, personId: p.id },
-    userIsShownAt(given.client, p, given.school),
-  ),
+  visible: userIsListed({ client: given.client }, p, given.school),
 }));
 
 export const listSchoolUsers: IdmHandler<"listSchoolUsers"> = ({ caller, path, query }) =>

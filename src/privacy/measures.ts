@@ -3,8 +3,8 @@ import type { Words } from "./words.ts";
 /** Technical and organisational measures (Art. 32 GDPR) that the service itself takes. */
 export const measures = {
   MINIMISATION: {
-    de: "Datensparsamkeit: Eine App erhält nur, wozu ihre Registrierung und die Freigabe der Schule berechtigen; alles andere bleibt leer. Wer nicht in einer freigegebenen Klasse ist, ist für sie nicht vorhanden.",
-    en: "Data minimisation: an app gets only what its registration and the school's grant allow; anything else is empty. People outside the granted classes do not exist for it.",
+    de: "Datensparsamkeit: Eine App erhält nur, wozu ihre Registrierung und die Freigabe der Schule berechtigen; alles andere bleibt leer. In Listen von Personen stehen für sie nur Mitglieder freigegebener Klassen und Kurse. Als Nutzer kann sie, wenn ihre Registrierung das umfasst, alle lesen, die eine Freigabe bei ihr anmelden lässt oder die sich schon angemeldet haben, bis sie endgültig gelöscht sind.",
+    en: "Data minimisation: an app gets only what its registration and the school's grant allow; anything else is empty. Its lists of people have only members of granted classes and courses. As users it can read, if its registration includes this, everybody whom a grant lets sign in to it or who has signed in to it, until they are deleted for good.",
   },
   PSEUDONYMS: {
     de: "Pseudonymisierung: Neue Apps kennen eine Person unter einer zufälligen Kennung, die keine andere App hat.",

@@ -1,11 +1,10 @@
 import {
   nameOfOrder,
   peopleOrderOf,
-  personIsSynced,
   readTable,
   shownSchools,
+  syncedPersonIsListed,
   viewVersion,
-  visibleBy,
   type PeopleOrder,
 } from "../access/index.ts";
 import { answerList, makeListQuery, ParameterError, type ListQuery } from "../platform/http/index.ts";
@@ -30,11 +29,7 @@ function queryFor({ parts, filtered, order }: Shape): ListQuery<Personendatensat
   const query = makeListQuery<Personendatensatz, Values>(name, (values) => {
     const people = listPeople(values, filtered, order);
     const item = personendatensatz(values.client, parts, { kind: order.ids, pid: people.id });
-    const visible = visibleBy(
-      "people:read",
-      { client: values.client, personId: p.id },
-      personIsSynced(values.client, p),
-    );
+    const visible = syncedPersonIsListed({ client: values.client }, p);
     return { ...people, item, visible };
   });
   queries.set(name, query);

@@ -43,10 +43,10 @@ describe("the catalogue", () => {
 describe("an app at a school", () => {
   test("says when it last read data of the school", async () => {
     const { clientId, address } = await makeApp();
-    expect((await browser.open(address)).html).toMatch(/Daten zuletzt abgerufen<\/dt><dd>Noch nie</);
+    expect((await browser.open(address)).html).toMatch(/Zuletzt Daten bekommen<\/dt><dd>Noch nie</);
     const at = new Date("2026-02-02T09:30:00Z");
     await service.db.prisma.lastCall.create({ data: { clientId, schoolId: school, at } });
-    expect((await browser.open(address)).html).toMatch(/Daten zuletzt abgerufen<\/dt><dd>[^<]*2026/);
+    expect((await browser.open(address)).html).toMatch(/Zuletzt Daten bekommen<\/dt><dd>[^<]*2026/);
   });
 
   test("is granted after a dry run that says in words and by name what the app would see", async () => {
@@ -57,7 +57,7 @@ describe("an app at a school", () => {
     expect(preview.html).toContain("2 Lernende und 1 Lehrkraft werden sichtbar.");
     expect(preview.html).toContain("Bo Muster");
     expect(preview.html).toContain("Anmelden dürfen sich: Lernende.");
-    expect(preview.html).toContain("Die App ruft die Gruppe 5a mit ihren Mitgliedern ab.");
+    expect(preview.html).toContain("Freigegeben ist die Gruppe 5a mit ihren Mitgliedern.");
     expect(await grantOf(school, clientId)).toBeNull();
 
     const again = await browser.submit(preview, "/change", { step: "edit" });

@@ -165,6 +165,7 @@ function makeGuard<Caller extends Token>(
     const context = token.personId === null ? "app" : "user";
     if (!contexts.has(context)) throw refuseContext(res, context === "app" ? "user" : "app");
     if (!wanted.some((scope) => token.scopes.has(scope))) throw refuseScope(res, scopes.join(" "));
+    if (token.personId !== null) res.locals["readPersonId"] = token.personId;
     res.locals["caller"] = token;
     next();
   };

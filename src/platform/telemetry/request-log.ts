@@ -11,6 +11,7 @@ type Locals = {
   requestId?: string;
   operation?: string;
   clientId?: string;
+  readPersonId?: string;
   code?: string;
   message?: string;
   traceId?: string;
@@ -48,6 +49,8 @@ type Watching = {
 export type Answered = {
   operation: string | undefined;
   clientId: string | undefined;
+  /** Whose data the response has, if the request does not name the person; never logged. */
+  readPersonId: string | undefined;
   code: string | undefined;
   message: string | undefined;
   requestId: string;
@@ -77,7 +80,7 @@ export function makeRequestWatch({
     res.once("close", () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const path = url.replace(/[?#].*$/s, "");
-      const { operation = nameOperation(method, path), clientId, code, message, traceId } = locals;
+      const { operation = nameOperation(method, path), clientId, readPersonId, code, message, traceId } = locals;
       metrics.httpSeconds.observe(
         { operation: operation ?? "other", method: knownMethod(method), status: res.statusCode },
         seconds,
@@ -86,7 +89,18 @@ export function makeRequestWatch({
       const maskedPath = maskPath(path, pathWords, operation !== undefined);
       const maskedUrl = `${maskedPath}${maskQuery(url)}`;
       const { statusCode: status } = res;
-      onAnswered?.({ operation, clientId, code, message, requestId, url, maskedUrl, status, durationMs });
+      onAnswered?.({
+        operation,
+        clientId,
+        readPersonId,
+        code,
+        message,
+        requestId,
+        url,
+        maskedUrl,
+        status,
+        durationMs,
+      });
       if (!log.isLevelEnabled("info") || path.startsWith("/health/") || path === "/metrics") return;
       const refused = res.statusCode >= 400 ? { shortCode: shortCodeOf(requestId) } : {};
       const cut = res.writableFinished ? {} : { cut: true };

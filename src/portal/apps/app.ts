@@ -1,4 +1,4 @@
-import { unwrap, type PageView, type PageRequest } from "../frame/index.ts";
+import { describeReads, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
 import { withheldFrom, wordsOf, type CatalogueApp } from "./grant-texts.ts";
 
 export const readApp = ({ api, path }: PageRequest): Promise<CatalogueApp> =>
@@ -21,6 +21,7 @@ export async function showApp(request: PageRequest): Promise<PageView> {
     address: addressOf(request),
     words: wordsOf(request),
     withheld: withheldFrom(app),
+    reads: describeReads(app.reads!, request),
     erasures: erasures[0],
     mayChange: request.may("putGrant"),
   };

@@ -18,6 +18,7 @@ export {
   type PageView,
 } from "./area.ts";
 export { describeAction } from "./action.ts";
+export { describeReads } from "./app-reads.ts";
 export { attributeNames } from "./attributes.ts";
 export { readChoice } from "./choice.ts";
 export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";

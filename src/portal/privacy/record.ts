@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { csvFile } from "../../platform/text/csv.ts";
-import { unwrap, type Download, type PageRequest, type PageView } from "../frame/index.ts";
+import { describeReads, unwrap, type Download, type PageRequest, type PageView } from "../frame/index.ts";
 
 type ProcessingRecord = AdminSchemas["ProcessingRecord"];
 type Activity = AdminSchemas["ProcessingActivity"];
@@ -16,11 +16,11 @@ const columns = [
 ];
 
 /** An activity in the reader's language. */
-function writeActivity(activity: Activity, { t, locale, times }: PageRequest) {
-  const { kind, grant, agreement } = activity;
+function writeActivity(activity: Activity, request: PageRequest) {
+  const { t, locale, times } = request;
+  const { kind, grant, reads, agreement } = activity;
   const read = (text: Both) => text[locale] ?? text.de ?? text.en ?? "";
   const listed = (terms: readonly AdminSchemas["PrivacyTerm"][]) => terms.map(({ text }) => read(text));
-  const groups = grant?.syncedGroups.map(({ name }) => name).join(", ") ?? "";
   return {
     kind: t(`record.kind.${kind}`),
     name: read(activity.name),
@@ -40,12 +40,7 @@ function writeActivity(activity: Activity, { t, locale, times }: PageRequest) {
         ? []
         : [t("record.agreed", { version: agreement.version, at: times.day(agreement.acceptedAt) })],
     access:
-      kind === "SERVICE"
-        ? []
-        : [
-            t(`record.signOn.${grant?.signOn.kind ?? "NOBODY"}`),
-            grant?.sync === true ? t("record.sync", { groups }) : t("record.noSync"),
-          ],
+      reads === null ? [] : [t(`record.signOn.${grant?.signOn.kind ?? "NOBODY"}`), ...describeReads(reads, request)],
   };
 }
 

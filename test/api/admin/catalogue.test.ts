@@ -66,7 +66,7 @@ test("an app comes with its grant in words, the groups by name, and the last sig
     },
   });
   const listed = await list();
-  expect(listed).toContainEqual(one.body);
+  expect(listed).toContainEqual({ ...(one.body as object), reads: null });
   expect(listed[0]).toMatchObject({ name: "Lern-Äpfel", hasTile: true, grant: null, lastSignInAt: null });
   await service.db.prisma.signIn.updateMany({ data: { lastSignInAt: new Date("2026-02-04T08:00:00Z") } });
   const later = await admin.call("GET", path);
@@ -104,7 +104,6 @@ test("the last call of an app at a school is kept by a job: calls that name the 
   const personenInfo = "/idm/schulconnex/v1/personen-info";
   await call(`/idm/ep/v1/schools/${off}/groups`, 404);
   await call(`${personenInfo}?organisation.id=${off}`);
-  await call(`${personenInfo}?pid=${person}`);
   await call("/idm/ep/v1/changes");
   expect(await minutes()).toEqual([null, null, null]);
   await call(`/idm/ep/v1/schools/${school}/groups`);
@@ -136,8 +135,8 @@ test("calls that could not be written are written later, and a later one is not 
       isAway ? Promise.reject(Object.assign(new Error("away"), { code: "57P01" })) : service.db.pool.query(...args),
   } as unknown as typeof service.db.pool;
   const calls = makeLastCalls({ db: { pool }, clock });
-  calls.note({ clientId: app.clientId, schoolId: school });
-  calls.note({ clientId: app.clientId, schoolId: "no uuid" });
+  calls.note({ clientId: app.clientId, kind: "school", id: school });
+  calls.note({ clientId: app.clientId, kind: "school", id: "no uuid" });
   await expect(calls.flush()).rejects.toThrow("away");
   isAway = false;
   await calls.flush();
@@ -145,7 +144,7 @@ test("calls that could not be written are written later, and a later one is not 
     (await service.db.prisma.lastCall.findMany({ where: { clientId: app.clientId } })).map((one) => one.at);
   expect(await at()).toEqual([clock()]);
   const earlier = makeLastCalls({ db: service.db, clock: () => new Date("2026-02-28T08:00:00Z") });
-  earlier.note({ clientId: app.clientId, schoolId: school });
+  earlier.note({ clientId: app.clientId, kind: "school", id: school });
   await earlier.flush();
   expect(await at()).toEqual([clock()]);
 });
@@ -154,8 +153,54 @@ test("an app that names thousands of schools within a minute leaves the others t
   const [app, noisy] = [await make.app(), await make.app()];
   await make.grant({ app: app.clientId, school });
   const calls = makeLastCalls({ db: service.db, clock: makeTestClock("2026-03-01T08:00:00Z") });
-  for (let n = 0; n < 20_000; n++) calls.note({ clientId: noisy.clientId, schoolId: randomUUID() });
-  calls.note({ clientId: app.clientId, schoolId: school });
+  for (let n = 0; n < 20_000; n++) calls.note({ clientId: noisy.clientId, kind: "school", id: randomUUID() });
+  calls.note({ clientId: app.clientId, kind: "school", id: school });
   await calls.flush();
   expect(await service.db.prisma.lastCall.count({ where: { clientId: app.clientId } })).toBe(1);
+});
+
+test("every call of an app that reads data of a school, a group or a person of it counts as read", async () => {
+  const { url } = service;
+  const group = await make.group({ school });
+  const reads = (id: string) => [
+    `/idm/ep/v1/users/${id}`,
+    `/idm/ep/v1/people/${id}`,
+    `/idm/ep/v1/groups/${group}`,
+    `/idm/ep/v1/schools/${school}`,
+    `/idm/ep/v1/schools/${school}/roster`,
+    ...["users", "people", "groups"].map((list) => `/idm/ep/v1/schools/${school}/${list}`),
+    "/idm/ep/v1/schools",
+    ...["", `?pid=${id}`, `?organisation.id=${school}`, `?gruppe.id=${group}`].map(
+      (filter) => `/idm/schulconnex/v1/personen-info${filter}`,
+    ),
+  ];
+  const own = await make.person({ school, groups: [group] });
+  const outcome: Record<string, boolean> = {};
+  for (const path of reads(own)) {
+    const app = await make.app({ subjectType: "SHARED" });
+    await make.grant({ app: app.clientId, school, groups: [group] });
+    const token = await issueAppToken(service, app, ["schools:read", "people:read", "groups:read", "users:read"]);
+    const { status } = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
+    await service.runJob("access.writeLastCalls");
+    const { body } = await (
+      await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] })
+    ).call("GET", `/schools/${school}/catalogue/${app.clientId}`);
+    outcome[`${path} ${status}`] = (body as { lastCallAt: string | null }).lastCallAt !== null;
+  }
+  expect(outcome).toEqual(Object.fromEntries(reads(own).map((path) => [`${path} 200`, true])));
+});
+
+test("an app that a school releases nothing to has read whoever it read one by one", async () => {
+  const app = await make.app({ subjectType: "APP" });
+  await make.grant({ app: app.clientId, school, sync: false });
+  const user = await make.person({ school });
+  await make.signIn({ app: app.clientId, person: user });
+  const { id } = await service.db.prisma.pairwiseId.findFirstOrThrow({ where: { personId: user, recordId: user } });
+  const token = await issueAppToken(service, app, ["users:read"]);
+  const answer = await fetch(`${service.url}/idm/ep/v1/users/${id}`, { headers: { authorization: `Bearer ${token}` } });
+  expect(answer.status).toBe(200);
+  await service.runJob("access.writeLastCalls");
+  const staff = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const { body } = await staff.call("GET", `/schools/${school}/catalogue/${app.clientId}`);
+  expect(body).toMatchObject({ lastCallAt: service.clock().toISOString(), reads: { users: 0, otherUsers: 1 } });
 });

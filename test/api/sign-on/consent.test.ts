@@ -65,7 +65,6 @@ test("the consent says what the app does not get, and shows none of it", async (
   };
   const german = await ask("de");
   expect(itemsOf(german)).toEqual([
-    "Dein Name: Die App darf das nicht lesen.",
     "Deine Schule: Schule am Deich, Gymnasium",
     "Dass du es bist: Eine Nummer, an der die App dich beim nächsten Mal wiedererkennt.",
     "Angaben zu Schulen: Name deiner Schule, soweit sie das freigibt.",

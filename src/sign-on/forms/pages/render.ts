@@ -151,12 +151,13 @@ export const renderConsentPage = makePage<models.ConsentModel, LeavingContext>(
   ({ scopes, claims, withheld = [] }, { locale }) => {
     const t = translator(locale);
     const isIdle = (scope: ScopeName) => lacksAttribute(scope, (name) => withheld.includes(name));
-    const items = scopes.map((scope) => ({
+    const given = scopes.filter((scope) => !isIdle(scope));
+    const items = given.map((scope) => ({
       scope,
-      value: isIdle(scope) ? t("consent.withheld.instead") : describeValues(scope, claims, t),
+      value: describeValues(scope, claims, t),
       long: describeScope(scope, withheld, t),
     }));
-    const shown = scopes.filter((scope) => !isIdle(scope)).join(" ");
+    const shown = given.join(" ");
     // The person's own data comes first: they look for it.
     items.sort((one, other) => Number(one.value === null) - Number(other.value === null));
     return { values: { items, withheld, fields: { shown } } };

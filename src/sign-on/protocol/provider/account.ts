@@ -69,6 +69,7 @@ export function makeFindAccount(deps: ProviderDeps) {
       async claims(use, scope, requested) {
         const schoolId = await findSchool(deps, pair);
         noteSchool(ctx, schoolId);
+        noteReadPerson(ctx, pair.personId);
         // Claims are for tokens, whose person was found above.
         const subject = (await readSubject(deps, pair))!;
         const { scopes: allowed } = await findPastDecisions(deps, pair);
@@ -106,6 +107,12 @@ function noteSignIn(signIn: SignIn): void {
 function noteSchool(ctx: { res: object }, schoolId: SchoolId | null): void {
   const { locals } = ctx.res as { locals?: Record<string, unknown> };
   if (locals !== undefined) locals["schoolId"] = schoolId;
+}
+
+/** For the log of what apps read. */
+function noteReadPerson(ctx: { res: object }, personId: PersonId): void {
+  const { locals } = ctx.res as { locals?: Record<string, unknown> };
+  if (locals !== undefined) locals["readPersonId"] = personId;
 }
 
 export function requestIdOf(ctx: { res: object }): string | undefined {

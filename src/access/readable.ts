@@ -1,0 +1,41 @@
+import type { Columns, Sql, Value } from "../platform/database/sql.ts";
+import type { Visible } from "../platform/database/visible-sql.ts";
+import {
+  groupIsShown,
+  personIsShown,
+  personIsSynced,
+  schoolIsShown,
+  userIsShown,
+  userIsShownAt,
+  visibleBy,
+} from "./visibility.ts";
+import type { PeopleReader } from "./withheld-sql.ts";
+
+// The conditions under which each scope lets an app read a record: those of the APIs, and of what pages say of them.
+
+type Person = Columns<"id" | "role" | "seenBy" | "status">;
+type ByPerson = PeopleReader & { personId: Sql };
+
+const of = (reader: PeopleReader, { id }: { id: Sql }): ByPerson => ({ ...reader, personId: id });
+
+export const userIsReadable = (reader: PeopleReader, person: Omit<Person, "status">): Visible =>
+  visibleBy("users:read", of(reader, person), userIsShown(reader.client, person));
+
+export const userIsListed = (reader: PeopleReader, person: Person, schoolId: Value): Visible =>
+  visibleBy("users:read", of(reader, person), userIsShownAt(reader.client, person, schoolId));
+
+export const personIsReadable = (reader: PeopleReader, person: Person): Visible =>
+  visibleBy("people:read", of(reader, person), personIsShown(reader.client, person));
+
+export const personIsListed = (reader: PeopleReader, person: Person, schoolId: Value): Visible =>
+  visibleBy("people:read", of(reader, person), personIsShown(reader.client, person, schoolId));
+
+/** Soft-deleted or not: at a school, or at any. */
+export const syncedPersonIsListed = (reader: PeopleReader, person: Omit<Person, "status">, schoolId?: Value): Visible =>
+  visibleBy("people:read", of(reader, person), personIsSynced(reader.client, person, schoolId));
+
+export const groupIsReadable = (client: Value, group: Columns<"id" | "status" | "schoolId">): Visible =>
+  visibleBy("groups:read", { client, schoolId: group.schoolId }, groupIsShown(client, group));
+
+export const schoolIsReadable = (client: Value, { id }: Columns<"id">): Visible =>
+  visibleBy("schools:read", { client, schoolId: id }, schoolIsShown(client, id));
