@@ -249,6 +249,7 @@ export async function makeApp(
     frame: {
       clock,
       keys: deriveKeys(config.encryptionKeys, "portal"),
+      signInAddress: config.issuerUrl.replace(/\/$/, "") + signInPath,
       findVisitor: signOn.findSignedIn,
       noteSignedOut: signOn.noteSignedOut,
       clientFor: admin.clientFor,

@@ -110,7 +110,8 @@ async function givePasswords(
 type Made = { cards: Printed[]; skipped: { name: string; reason: string }[]; printId: string | null; page: CardPage };
 
 async function showCards(request: PageRequest, { page: { page, ...addresses }, ...made }: Made): Promise<PageView> {
-  const model = { ...made, ...addresses, logo: await logoFor(request) };
+  const { school, signInAddress } = request;
+  const model = { ...made, ...addresses, school, signInAddress, logo: await logoFor(request) };
   return { title: request.t("cards.title"), view: "cards", model, page };
 }
 

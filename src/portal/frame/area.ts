@@ -168,6 +168,7 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
     permissions,
     may: (operation) => permissions.may(operation, schoolId),
     school: schoolId === undefined ? null : await findSchool({ api, me, permissions }, schoolId),
+    signInAddress: deps.signInAddress,
     now: deps.clock(),
     hide: (text) => hide(deps.keys, visitor.personId, text),
     reveal: (hidden) => reveal(deps.keys, visitor.personId, hidden),

@@ -20,6 +20,8 @@ export type Visitor = {
 export type FrameDeps = {
   clock: Clock;
   keys: EncryptionKeys;
+  /** Where people sign in, as sheets and cards say it. */
+  signInAddress: string;
   findVisitor(req: Request, res: Response): Promise<Visitor | null>;
   clientFor(caller: InnerCaller): AdminClient;
   /** Stores in the browser that the person has signed out. */
@@ -38,6 +40,7 @@ export type PageRequest = {
   /** Whether they may call an operation of the admin API: at the school of the address, if it names one. */
   may(operation: OperationId): boolean;
   school: { id: string; name: string } | null;
+  signInAddress: string;
   api: AdminClient;
   t: Translate;
   locale: Locale;
