@@ -1950,6 +1950,9 @@ export interface paths {
          *     Other numbers return 409 with the code `holds_not_confirmed`, and nothing is done. `confirmLeavers` is enough if the import is held only
          *     because of the people who leave and the groups that end; another number returns 409 with the code `leavers_not_confirmed`. If the import
          *     turns out to do more than was confirmed, it is held again.
+         *
+         *     What is applied is what the import shows: if a school has changed so that the import would do something else, nothing is applied to it, the
+         *     import shows the new numbers, and the response is 409 with the code `import_changed`.
          */
         post: operations["applyImport"];
         delete?: never;

@@ -584,6 +584,7 @@ export const tables = {
       state: "state",
       counts: "counts",
       holds: "holds",
+      difference: "difference",
       confirmed: "confirmed",
       confirmedPeople: "confirmed_people",
       confirmedGroups: "confirmed_groups",
@@ -1744,6 +1745,7 @@ export type Rows = {
     state: string;
     counts: unknown;
     holds: unknown;
+    difference: string | null;
     confirmed: unknown;
     confirmedPeople: number | null;
     confirmedGroups: number | null;

@@ -1,7 +1,7 @@
 import { changeDirectory } from "../access/index.ts";
 import { findPeriods, type Change, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
+import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
 import { addDays } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement } from "../platform/database/sql.ts";
@@ -13,6 +13,7 @@ import { findHolds, notConfirmed, type Confirmed } from "./holds.ts";
 import { renewLease, type Lease } from "./lease.ts";
 import { recordPersonImports } from "./of-person.ts";
 import type { SchoolPart } from "./record.ts";
+import { describeDifference } from "./same-difference.ts";
 import { a, i } from "./tables.ts";
 
 /** Units: holdShare from 0 to 1; days and months are those of schools without periods of their own. */
@@ -25,7 +26,11 @@ export type ApplyRules = {
 /** A school to apply again: a person's home was missing, people moved away, or a guest's home has moved. */
 export type Unfinished = { id: SchoolId; movedAway: number };
 
-/** People moved away by other parts still count for the hold. Errors: conflict import_held, import_running. */
+/**
+ * People moved away by other parts still count for the hold.
+ *
+ * Errors: conflict import_held, import_changed, import_running.
+ */
 export async function applyPart(
   db: PrismaDb,
   part: SchoolPart & { movedAway: number; lease: Lease },
@@ -52,6 +57,7 @@ export async function changePart(
   counts.before.people += part.movedAway;
   const holds = await findHolds(tx, part, counts, rules.holdShare);
   if (notConfirmed(holds, await findConfirmed(tx, part)).length > 0) throw held();
+  if (part.isShown !== true && (await isAnother(tx, part))) throw outdated();
   const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);
   const isUnchanged = changesNothing(counts);
   const { restoreDays, leftMonths } = await findPeriods(tx, part.schoolId, rules);
@@ -68,6 +74,21 @@ export async function changePart(
     await recordAudit(tx, { ...origin, action: "import_applied", schoolId, detail: { importId, ...counts } });
   return { counts, unfinished };
 }
+
+/** The second pass over a school continues what the first one began. */
+async function isAnother(tx: Transaction, part: SchoolPart): Promise<boolean> {
+  const { importId, schoolId } = part;
+  const shown = await tx.prisma.importSchool.findUnique({ where: { importId_schoolId: { importId, schoolId } } });
+  if (shown === null || shown.state === "APPLIED" || shown.difference === null) return false;
+  return shown.difference !== (await describeDifference(tx, part));
+}
+
+const outdated = () =>
+  new AppError(
+    "conflict",
+    "import_changed",
+    "The school has changed since the preview, so the import would do something else. Look at its new preview.",
+  );
 
 const held = () =>
   new AppError(

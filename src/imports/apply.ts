@@ -7,7 +7,7 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import { applyPart, type ApplyRules } from "./apply-part.ts";
 import { sumHolds, type HoldCount } from "./holds.ts";
 import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";
-import { compareImport } from "./preview.ts";
+import { compareAgain } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
 import { directoryTables } from "./tables.ts";
 import { findRosterNames, type GiveUserNames } from "./roster-names.ts";
@@ -104,9 +104,9 @@ async function applyEach(
     const movedAway = unfinished.get(schoolId) ?? 0;
     const part = { ...makePart(record, schoolId, origin.at), appliedBy: origin.actorId, movedAway, lease };
     const result = await applyPart(db, part, rules, origin).catch(async (error: unknown) => {
-      // The school has changed since the preview, so the preview is made again for confirmation.
-      if (error instanceof AppError && error.code === "import_held")
-        await compareImport(db, { id: record.id, schools: [schoolId], holdShare: rules.holdShare, now: origin.at });
+      // The school has changed since the preview, so the preview is made again to be looked at.
+      if (error instanceof AppError && (error.code === "import_held" || error.code === "import_changed"))
+        await compareAgain(db, record.id, { schoolId, holdShare: rules.holdShare, now: origin.at });
       throw error;
     });
     for (const { id: school, movedAway: moved } of result.unfinished)

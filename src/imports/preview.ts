@@ -26,6 +26,7 @@ import type { Separator } from "./read/csv.ts";
 import { findEncoding, type Encoding } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
+import { describeDifference } from "./same-difference.ts";
 import { findOtherSchool, loadSchools } from "./schools.ts";
 import { makeStaging, maxFaults } from "./staging.ts";
 import { directoryTables } from "./tables.ts";
@@ -188,8 +189,10 @@ export async function compareImport(
       if (!isAgain && (await moveClassesUp(tx, part))) await findDifference(tx, part);
       const counts = await countDifference(tx, { schoolId });
       const holds = await findHolds(tx, part, counts, holdShare);
+      const difference = await describeDifference(tx, part);
       const state = holds.length > 0 ? "HELD" : "READY";
-      await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId }, data: { counts, holds, state } });
+      const data = { counts, holds, difference, state };
+      await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId }, data });
     });
   }
   await db.prisma.import.updateMany({

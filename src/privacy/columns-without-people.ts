@@ -19,7 +19,7 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   group_carry_over: "school_id school_year previous_source_id source_id at",
   handover: "id from_school_id to_school_id state offered moved created_at expires_at closed_at",
   import_school:
-    "import_id school_id state counts holds confirmed confirmed_people confirmed_groups applied_at undo_until changed_subjects",
+    "import_id school_id state counts holds difference confirmed confirmed_people confirmed_groups applied_at undo_until changed_subjects",
   job_run: "name at duration_ms outcome done_at failures",
   last_call: "client_id school_id at",
   parent_letter: "school_id text",

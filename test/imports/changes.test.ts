@@ -278,5 +278,6 @@ test("a second import of a school is told that one is running; another school's 
   await blocker.query("ROLLBACK");
   blocker.release();
   expect((await first).state).toBe("APPLIED");
+  await expect(apply(two.id)).rejects.toMatchObject({ code: "import_changed" });
   expect((await apply(two.id)).schools[0]!.counts.people.created).toBe(0);
 });

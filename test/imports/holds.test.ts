@@ -139,3 +139,32 @@ test("what was confirmed is applied, and more than that holds again", async () =
     detail: { holds: [{ reason: "NAMES_CHANGED" }] },
   });
 });
+
+test("what was shown is what is applied: after a change of the school the import is shown again", async () => {
+  const school = await make.school();
+  const all = pupils(20);
+  await run(rosterOf(all), { school });
+  const shown = await preview(rosterOf(all.slice(0, 18)), { school });
+  expect([shown.state, shown.schools[0]!.counts.people.removed]).toEqual(["READY", 2]);
+  await run(rosterOf([...all, ...pupils(1, 9001)]), { school });
+  const before = await fingerprint(db);
+  await expect(apply(shown.id)).rejects.toMatchObject({ code: "import_changed" });
+  const again = await getImport(db, shown.id);
+  expect([again.state, again.schools[0]!.counts.people.removed, await fingerprint(db)]).toEqual(["READY", 3, before]);
+  expect((await apply(shown.id)).schools[0]!.counts.people.removed).toBe(3);
+});
+
+test("another name than the one that would be replaced is another difference, and a change elsewhere is none", async () => {
+  const [school, elsewhere] = [await make.school(), await make.school()];
+  const all = pupils(6);
+  await run(rosterOf(all), { school });
+  const renamed = rosterOf(all.map((pupil, n) => (n === 0 ? { ...pupil, last: "Neu" } : pupil)));
+  const shown = await preview(renamed, { school });
+  await run(rosterOf(pupils(6)), { school: elsewhere });
+  await make.person({ school });
+  const one = { homeSchoolId: school, sourceSystemIdentifier: "4001" };
+  await db.prisma.person.updateMany({ where: one, data: { last: "Zwischenzeitlich" } });
+  await expect(apply(shown.id)).rejects.toMatchObject({ code: "import_changed" });
+  await make.person({ school });
+  expect((await apply(shown.id)).state).toBe("APPLIED");
+});

@@ -8737,6 +8737,7 @@ export const ImportSchoolScalarFieldEnum = {
   state: 'state',
   counts: 'counts',
   holds: 'holds',
+  difference: 'difference',
   confirmed: 'confirmed',
   confirmedPeople: 'confirmedPeople',
   confirmedGroups: 'confirmedGroups',

@@ -42,6 +42,7 @@ export type ImportSchoolMinAggregateOutputType = {
   importId: string | null
   schoolId: string | null
   state: string | null
+  difference: string | null
   confirmedPeople: number | null
   confirmedGroups: number | null
   appliedAt: Date | null
@@ -53,6 +54,7 @@ export type ImportSchoolMaxAggregateOutputType = {
   importId: string | null
   schoolId: string | null
   state: string | null
+  difference: string | null
   confirmedPeople: number | null
   confirmedGroups: number | null
   appliedAt: Date | null
@@ -66,6 +68,7 @@ export type ImportSchoolCountAggregateOutputType = {
   state: number
   counts: number
   holds: number
+  difference: number
   confirmed: number
   confirmedPeople: number
   confirmedGroups: number
@@ -92,6 +95,7 @@ export type ImportSchoolMinAggregateInputType = {
   importId?: true
   schoolId?: true
   state?: true
+  difference?: true
   confirmedPeople?: true
   confirmedGroups?: true
   appliedAt?: true
@@ -103,6 +107,7 @@ export type ImportSchoolMaxAggregateInputType = {
   importId?: true
   schoolId?: true
   state?: true
+  difference?: true
   confirmedPeople?: true
   confirmedGroups?: true
   appliedAt?: true
@@ -116,6 +121,7 @@ export type ImportSchoolCountAggregateInputType = {
   state?: true
   counts?: true
   holds?: true
+  difference?: true
   confirmed?: true
   confirmedPeople?: true
   confirmedGroups?: true
@@ -217,6 +223,7 @@ export type ImportSchoolGroupByOutputType = {
   state: string
   counts: runtime.JsonValue
   holds: runtime.JsonValue
+  difference: string | null
   confirmed: runtime.JsonValue
   confirmedPeople: number | null
   confirmedGroups: number | null
@@ -254,6 +261,7 @@ export type ImportSchoolWhereInput = {
   state?: Prisma.StringFilter<"ImportSchool"> | string
   counts?: Prisma.JsonFilter<"ImportSchool">
   holds?: Prisma.JsonFilter<"ImportSchool">
+  difference?: Prisma.StringNullableFilter<"ImportSchool"> | string | null
   confirmed?: Prisma.JsonFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
@@ -270,6 +278,7 @@ export type ImportSchoolOrderByWithRelationInput = {
   state?: Prisma.SortOrder
   counts?: Prisma.SortOrder
   holds?: Prisma.SortOrder
+  difference?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmed?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -290,6 +299,7 @@ export type ImportSchoolWhereUniqueInput = Prisma.AtLeast<{
   state?: Prisma.StringFilter<"ImportSchool"> | string
   counts?: Prisma.JsonFilter<"ImportSchool">
   holds?: Prisma.JsonFilter<"ImportSchool">
+  difference?: Prisma.StringNullableFilter<"ImportSchool"> | string | null
   confirmed?: Prisma.JsonFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
@@ -306,6 +316,7 @@ export type ImportSchoolOrderByWithAggregationInput = {
   state?: Prisma.SortOrder
   counts?: Prisma.SortOrder
   holds?: Prisma.SortOrder
+  difference?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmed?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -328,6 +339,7 @@ export type ImportSchoolScalarWhereWithAggregatesInput = {
   state?: Prisma.StringWithAggregatesFilter<"ImportSchool"> | string
   counts?: Prisma.JsonWithAggregatesFilter<"ImportSchool">
   holds?: Prisma.JsonWithAggregatesFilter<"ImportSchool">
+  difference?: Prisma.StringNullableWithAggregatesFilter<"ImportSchool"> | string | null
   confirmed?: Prisma.JsonWithAggregatesFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableWithAggregatesFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableWithAggregatesFilter<"ImportSchool"> | number | null
@@ -340,6 +352,7 @@ export type ImportSchoolCreateInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -356,6 +369,7 @@ export type ImportSchoolUncheckedCreateInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -368,6 +382,7 @@ export type ImportSchoolUpdateInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -384,6 +399,7 @@ export type ImportSchoolUncheckedUpdateInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -398,6 +414,7 @@ export type ImportSchoolCreateManyInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -410,6 +427,7 @@ export type ImportSchoolUpdateManyMutationInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -424,6 +442,7 @@ export type ImportSchoolUncheckedUpdateManyInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -453,6 +472,7 @@ export type ImportSchoolCountOrderByAggregateInput = {
   state?: Prisma.SortOrder
   counts?: Prisma.SortOrder
   holds?: Prisma.SortOrder
+  difference?: Prisma.SortOrder
   confirmed?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
@@ -471,6 +491,7 @@ export type ImportSchoolMaxOrderByAggregateInput = {
   importId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   state?: Prisma.SortOrder
+  difference?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
@@ -482,6 +503,7 @@ export type ImportSchoolMinOrderByAggregateInput = {
   importId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   state?: Prisma.SortOrder
+  difference?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
@@ -583,6 +605,7 @@ export type ImportSchoolCreateWithoutSchoolInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -597,6 +620,7 @@ export type ImportSchoolUncheckedCreateWithoutSchoolInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -640,6 +664,7 @@ export type ImportSchoolScalarWhereInput = {
   state?: Prisma.StringFilter<"ImportSchool"> | string
   counts?: Prisma.JsonFilter<"ImportSchool">
   holds?: Prisma.JsonFilter<"ImportSchool">
+  difference?: Prisma.StringNullableFilter<"ImportSchool"> | string | null
   confirmed?: Prisma.JsonFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
@@ -652,6 +677,7 @@ export type ImportSchoolCreateWithoutImportInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -666,6 +692,7 @@ export type ImportSchoolUncheckedCreateWithoutImportInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -705,6 +732,7 @@ export type ImportSchoolCreateManySchoolInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -717,6 +745,7 @@ export type ImportSchoolUpdateWithoutSchoolInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -731,6 +760,7 @@ export type ImportSchoolUncheckedUpdateWithoutSchoolInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -744,6 +774,7 @@ export type ImportSchoolUncheckedUpdateManyWithoutSchoolInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -757,6 +788,7 @@ export type ImportSchoolCreateManyImportInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -769,6 +801,7 @@ export type ImportSchoolUpdateWithoutImportInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -783,6 +816,7 @@ export type ImportSchoolUncheckedUpdateWithoutImportInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -796,6 +830,7 @@ export type ImportSchoolUncheckedUpdateManyWithoutImportInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -812,6 +847,7 @@ export type ImportSchoolSelect<ExtArgs extends runtime.Types.Extensions.Internal
   state?: boolean
   counts?: boolean
   holds?: boolean
+  difference?: boolean
   confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
@@ -828,6 +864,7 @@ export type ImportSchoolSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   state?: boolean
   counts?: boolean
   holds?: boolean
+  difference?: boolean
   confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
@@ -844,6 +881,7 @@ export type ImportSchoolSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   state?: boolean
   counts?: boolean
   holds?: boolean
+  difference?: boolean
   confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
@@ -860,6 +898,7 @@ export type ImportSchoolSelectScalar = {
   state?: boolean
   counts?: boolean
   holds?: boolean
+  difference?: boolean
   confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
@@ -868,7 +907,7 @@ export type ImportSchoolSelectScalar = {
   changedSubjects?: boolean
 }
 
-export type ImportSchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "schoolId" | "state" | "counts" | "holds" | "confirmed" | "confirmedPeople" | "confirmedGroups" | "appliedAt" | "undoUntil" | "changedSubjects", ExtArgs["result"]["importSchool"]>
+export type ImportSchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "schoolId" | "state" | "counts" | "holds" | "difference" | "confirmed" | "confirmedPeople" | "confirmedGroups" | "appliedAt" | "undoUntil" | "changedSubjects", ExtArgs["result"]["importSchool"]>
 export type ImportSchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -894,6 +933,7 @@ export type $ImportSchoolPayload<ExtArgs extends runtime.Types.Extensions.Intern
     state: string
     counts: runtime.JsonValue
     holds: runtime.JsonValue
+    difference: string | null
     confirmed: runtime.JsonValue
     confirmedPeople: number | null
     confirmedGroups: number | null
@@ -1330,6 +1370,7 @@ export interface ImportSchoolFieldRefs {
   readonly state: Prisma.FieldRef<"ImportSchool", 'String'>
   readonly counts: Prisma.FieldRef<"ImportSchool", 'Json'>
   readonly holds: Prisma.FieldRef<"ImportSchool", 'Json'>
+  readonly difference: Prisma.FieldRef<"ImportSchool", 'String'>
   readonly confirmed: Prisma.FieldRef<"ImportSchool", 'Json'>
   readonly confirmedPeople: Prisma.FieldRef<"ImportSchool", 'Int'>
   readonly confirmedGroups: Prisma.FieldRef<"ImportSchool", 'Int'>

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "import_school" ADD COLUMN     "difference" TEXT;
