@@ -53,6 +53,7 @@ const others = [
   ...["express", "express-openapi-validator", "htmx.org", "i18next", "ipaddr.js", "jose", "marked", "minisearch"],
   ...["modern-tar", "node", "oidc-provider", "openapi-fetch", "openid-client", "otpauth", "pg", "pg-copy-streams"],
   ...["pg-cursor", "pino", "prom-client", "proxy-addr", "sql-template-tag", "undici", "yaml", "zod"],
+  ...["@zxcvbn-ts/language-common", "@zxcvbn-ts/language-de"],
 ];
 
 /** Readers of our own: each limits what it holds of a file, which `test/security/import-files.test.ts` attacks. */
