@@ -72,12 +72,14 @@ describe("a category of data is in the record exactly if the app can read it:", 
       ...readScopes.flatMap((scope): Case[] => [
         { scopes: ["openid", scope] },
         { scopes: ["openid", scope], withGroup: false },
-        { scopes: ["openid", scope], sync: false },
-        { scopes: ["openid", scope], revoked: true },
       ]),
       { scopes: ["openid", ...readScopes], attributes: [] },
       { scopes: ["openid", ...readScopes], type: "PUBLIC" },
     ],
+    "reads that ended, with sign-on": readScopes.flatMap((scope): Case[] => [
+      { scopes: ["openid", scope], sync: false },
+      { scopes: ["openid", scope], revoked: true },
+    ]),
     "what is withheld": [
       { scopes: ["openid", ...claims, ...readScopes] },
       { scopes: ["openid", ...claims, ...readScopes], off: ["PERSON_NAME"] },
