@@ -2092,6 +2092,32 @@ export interface paths {
         patch: operations["updateApp"];
         trace?: never;
     };
+    "/admin/v1/apps/{clientId}/suspension": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Suspend an app
+         * @description Until it is resumed, nobody can sign in to the app, its tokens are refused, and its webhooks wait. Grants, consents and settings stay as
+         *     they are. If the app is already suspended, only the reason changes. `If-Match` takes the `ETag` of the app.
+         */
+        put: operations["suspendApp"];
+        post?: never;
+        /**
+         * Resume an app
+         * @description Ends the suspension: people can sign in to the app again, its tokens that have not expired are valid again, and waiting webhooks are
+         *     delivered. `If-Match` takes the `ETag` of the app.
+         */
+        delete: operations["resumeApp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/apps/{clientId}/logo": {
         parameters: {
             query?: never;
@@ -6856,6 +6882,7 @@ export interface components {
          *     - `no_wait`: the login is not slowed down after wrong passwords.
          *     - `card`: the login card, for people who have had one.
          *     - `second_factor`: the second factor that is asked for; only of people who have one, and of staff who need one.
+         *     - `app_not_suspended`: an operator has not suspended the app; only for an app that is suspended.
          *     - `school_grant`: the school has a grant for the app. This and the next two are repeated for each of the person's schools that the
          *       caller can access.
          *     - `sign_on`: the school allows sign-on to the app.
@@ -6866,7 +6893,7 @@ export interface components {
          * @example audience
          * @enum {string}
          */
-        SignInStepCode: "person_active" | "person_not_blocked" | "login" | "school_login" | "wrong_passwords" | "no_wait" | "card" | "second_factor" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
+        SignInStepCode: "person_active" | "person_not_blocked" | "login" | "school_login" | "wrong_passwords" | "no_wait" | "card" | "second_factor" | "app_not_suspended" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
         /**
          * @description `REFUSED` stops the sign-in. `NOTE` does not: another school allows it, or the person is asked something during sign-on.
          * @example PASSED
@@ -7065,13 +7092,13 @@ export interface components {
              */
             isAllowed: boolean;
             /**
-             * @description Why the person is refused; `none` if they are not. `person_not_active`, `person_blocked` and `no_grant` are the reasons in audit
+             * @description Why the person is refused; `none` if they are not. `person_not_active`, `person_blocked`, `app_suspended` and `no_grant` are the reasons in audit
              *     entries of the sign-on; with `no_login`, `no_password`, `card_refused`,
              *     `school_login_fails` and `slowed` the person does not get that far.
              * @example none
              * @enum {string}
              */
-            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "card_refused" | "school_login_fails" | "slowed" | "no_grant" | "none";
+            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "card_refused" | "school_login_fails" | "slowed" | "app_suspended" | "no_grant" | "none";
             /** @description The steps of the decision, in order. */
             steps: components["schemas"]["SignInStep"][];
         };
@@ -8167,6 +8194,22 @@ export interface components {
          * @enum {string}
          */
         SubjectType: "SHARED" | "PARTNER" | "APP";
+        /**
+         * @description Set while an operator has suspended the app; otherwise null.
+         * @example null
+         */
+        AppSuspension: {
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            since: string;
+            /**
+             * @description The operator's reason.
+             * @example The client secret was published in a repository.
+             */
+            reason: string;
+        } | null;
         /** @description The registration of an app, without its secrets. */
         AdminApp: {
             /** @example demo-lernapp */
@@ -8253,6 +8296,7 @@ export interface components {
              * @example null
              */
             oldSecretEndsAt: string | null;
+            suspension: components["schemas"]["AppSuspension"];
             /**
              * @description Who offers the app; null if unknown.
              * @example Lernapp GmbH
@@ -8522,6 +8566,14 @@ export interface components {
              * @example hilfe@lernapp.example
              */
             supportAddress?: string | null;
+        };
+        /** @description Why the app is suspended. */
+        AppSuspensionInput: {
+            /**
+             * @description The reason, which the partner and the schools of the app read.
+             * @example The client secret was published in a repository.
+             */
+            reason: string;
         };
         /**
          * Format: binary
@@ -9108,6 +9160,7 @@ export interface components {
              * @example /assets/apps/demo-lernapp/2c26b46b68ffc68ff99b453c1d304134.png
              */
             logoPath: string | null;
+            suspension: components["schemas"]["AppSuspension"];
             /**
              * @description Whether the app has a tile on the start page of people who may sign in.
              * @example true
@@ -11848,6 +11901,16 @@ export interface components {
         };
         /** @description An app of another provider has this name. */
         AppNameTaken: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The app does not exist or is not suspended. */
+        SuspensionUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -18979,6 +19042,97 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    suspendApp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AppSuspensionInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["LastOperatorsApp"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resumeApp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SuspensionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -28,6 +28,8 @@ export const tables = {
       subjectType: "subject_type",
       sector: "sector",
       confirmsErasures: "confirms_erasures",
+      suspendedAt: "suspended_at",
+      suspensionReason: "suspension_reason",
       createdAt: "created_at",
       updatedAt: "updated_at",
     },
@@ -1321,6 +1323,8 @@ export type Rows = {
     subjectType: "SHARED" | "PARTNER" | "APP";
     sector: string | null;
     confirmsErasures: boolean;
+    suspendedAt: Date | null;
+    suspensionReason: string | null;
     createdAt: Date;
     updatedAt: Date;
   };

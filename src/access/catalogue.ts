@@ -12,7 +12,10 @@ import type { WithheldItem } from "./withheld-sql.ts";
 
 type NamedGroup = { id: GroupId; name: string };
 
-export type CatalogueApp = Pick<App, "clientId" | "name" | "type" | "loginUrl" | "attributes"> &
+export type CatalogueApp = Pick<
+  App,
+  "clientId" | "name" | "type" | "loginUrl" | "attributes" | "suspendedAt" | "suspensionReason"
+> &
   AppProfile & {
     scopes: ScopeName[];
     grant: (GrantSettings & { syncedGroupNames: NamedGroup[]; signOnGroupNames: NamedGroup[] }) | null;

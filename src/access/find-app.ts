@@ -22,6 +22,8 @@ type Secrets = {
   oldSecretEndsAt: Date | null;
 };
 
+type Suspension = { suspendedAt: Date | null; suspensionReason: string | null };
+
 type Checked = {
   clientId: ClientId;
   scopes: ScopeName[];
@@ -31,9 +33,13 @@ type Checked = {
   jwksUri: CalledUri | null;
 };
 
-export type Registration = Omit<Prisma.AppModel, keyof Secrets | keyof Checked | "createdAt" | "updatedAt"> & Checked;
+export type Registration = Omit<
+  Prisma.AppModel,
+  keyof Secrets | keyof Suspension | keyof Checked | "createdAt" | "updatedAt"
+> &
+  Checked;
 
-export type App = Registration & Secrets;
+export type App = Registration & Secrets & Suspension;
 
 const registered = table("app", "registered");
 const { createdAt: _createdAt, updatedAt: _updatedAt, ...columns } = registered;
@@ -44,16 +50,19 @@ const selectApp = (clientId: Value): Sql => sql`
 
 export const appOf = (clientId: Value): Sql => sql`(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
 
-export type AppValue = Registration & Record<keyof Secrets, string | null>;
+export type AppValue = Registration & Record<keyof Secrets | keyof Suspension, string | null>;
 
 // PostgreSQL writes bytes in JSON as \x and hexadecimal digits.
 const readBytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text.slice(2), "hex"));
 
-export const readApp = ({ secretHash, oldSecretHash, oldSecretEndsAt, ...app }: AppValue): App => ({
+const readTime = (text: string | null): Date | null => (text === null ? null : new Date(text));
+
+export const readApp = ({ secretHash, oldSecretHash, oldSecretEndsAt, suspendedAt, ...app }: AppValue): App => ({
   ...app,
   secretHash: readBytes(secretHash),
   oldSecretHash: readBytes(oldSecretHash),
-  oldSecretEndsAt: oldSecretEndsAt === null ? null : new Date(oldSecretEndsAt),
+  oldSecretEndsAt: readTime(oldSecretEndsAt),
+  suspendedAt: readTime(suspendedAt),
 });
 
 const selectOne = statement<{ clientId: string }>(({ clientId }) => selectApp(clientId), "access.findApp");

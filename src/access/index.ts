@@ -59,6 +59,7 @@ export {
   secretMatches,
 } from "./client-secret.ts";
 export { deleteApp, type ForgetApp } from "./delete-app.ts";
+export { appIsSuspended, resumeApp, suspendApp } from "./suspension.ts";
 export { listDisclosures, type Disclosure } from "./disclosure/find.ts";
 export { makeDisclosureSweep } from "./disclosure/sweep.ts";
 export {

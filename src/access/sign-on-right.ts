@@ -3,6 +3,7 @@ import type { PersonId, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/database/sql.ts";
 import { findRows, sql, statement, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
 import type { ClientId } from "./token.ts";
+import { appIsSuspended } from "./suspension.ts";
 import { fromSchoolsLettingIn } from "./visibility.ts";
 
 /** `schools` let the person in; `staffRoles` let staff at no school into an admin app. At least one is not empty. */
@@ -13,11 +14,12 @@ export type SignOnRight =
       staffRoles: StaffRoleName[];
       isUser: boolean;
     }
-  | { kind: "refused"; reason: "person_not_active" | "person_blocked" | "no_grant" };
+  | { kind: "refused"; reason: "person_not_active" | "person_blocked" | "app_suspended" | "no_grant" };
 
 export type SignOnFacts = {
   isActive: boolean;
   isBlocked: boolean;
+  isSuspended: boolean;
   isUser: boolean;
   schools: { id: SchoolId; name: string }[];
   staffRoles: StaffRoleName[];
@@ -43,6 +45,7 @@ export const personWorksAsStaff = (client: Value, person: Person & Columns<"stat
 
 export const signOnFactsOf = (client: Value, personId: Value, now: Value): Sql => sql`(
   SELECT json_build_object('isActive', ${p.status} = 'ACTIVE', 'isBlocked', ${p.blockedAt} IS NOT NULL,
+    'isSuspended', ${appIsSuspended(client)},
     'isUser', EXISTS (SELECT FROM ${earlier} WHERE ${earlier.clientId} = ${client} AND ${earlier.personId} = ${p.id}),
     'schools', (
     SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name}) ORDER BY ${s.sortKey}, ${s.id}), '[]')
@@ -76,6 +79,7 @@ export async function listSignOnRights(db: Queryable, pairs: readonly Pair[], no
 export function decideSignOnRight(facts: SignOnFacts): SignOnRight {
   if (!facts?.isActive) return { kind: "refused", reason: "person_not_active" };
   if (facts.isBlocked) return { kind: "refused", reason: "person_blocked" };
+  if (facts.isSuspended) return { kind: "refused", reason: "app_suspended" };
   const { schools, staffRoles, isUser } = facts;
   const isAllowed = schools.length > 0 || staffRoles.length > 0;
   return isAllowed ? { kind: "allowed", schools, staffRoles, isUser } : { kind: "refused", reason: "no_grant" };

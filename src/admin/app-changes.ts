@@ -15,10 +15,13 @@ import {
   refuseTakenLogo,
   refuseOthersSector,
   refuseTakenName,
+  resumeApp as resume,
   rotateClientSecret,
+  suspendApp as suspend,
   updateApp as update,
 } from "../access/index.ts";
 import type { ClientId, ProfileUpdate } from "../access/index.ts";
+import { cleanText } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
@@ -90,7 +93,7 @@ export const createApp: AdminHandler<"createApp"> = async (deps, { body, caller,
   });
 };
 
-type Change = "updateApp" | "endOldSecret" | "deleteApp" | "putAppLogo" | "deleteAppLogo";
+type Change = "updateApp" | "endOldSecret" | "deleteApp" | "putAppLogo" | "deleteAppLogo" | "suspendApp" | "resumeApp";
 type Request = Pick<AdminRequest<Change>, "clientId" | "headers" | "caller" | "reach" | "origin">;
 
 const refuseHigherApp = (
@@ -192,3 +195,13 @@ export const putAppLogo: AdminHandler<"putAppLogo"> = (deps, request) =>
 
 export const deleteAppLogo: AdminHandler<"deleteAppLogo"> = (deps, request) =>
   changeApp(deps, request, (tx) => deleteLogo(tx, request.clientId, request.origin));
+
+export const suspendApp: AdminHandler<"suspendApp"> = (deps, request) =>
+  changeApp(deps, request, async (tx) => {
+    const { clientId, body, origin } = request;
+    await refuseLastOperatorLeaves(tx, { clientId });
+    await suspend(tx, { clientId, reason: cleanText(body.reason) }, origin);
+  });
+
+export const resumeApp: AdminHandler<"resumeApp"> = (deps, request) =>
+  changeApp(deps, request, (tx) => resume(tx, request.clientId, request.origin));

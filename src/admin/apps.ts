@@ -9,18 +9,27 @@ import { ownAppsOf, reachesApp } from "./reached.ts";
 
 export type AdminApp = Schemas["AdminApp"];
 
+type Suspended = Pick<App, "suspendedAt" | "suspensionReason">;
+
+export const presentSuspension = ({ suspendedAt, suspensionReason }: Suspended): AdminApp["suspension"] =>
+  suspendedAt && { since: suspendedAt.toISOString(), reason: suspensionReason ?? "" };
+
 /** Does not compile if an app has a property that is neither in the contract nor kept back. */
-export const appProperties: Same<keyof AdminApp | "secretHash" | "oldSecretHash", keyof (App & AppProfile)> = true;
+export const appProperties: Same<
+  Exclude<keyof AdminApp, "suspension"> | "secretHash" | "oldSecretHash" | keyof Suspended,
+  keyof (App & AppProfile)
+> = true;
 
 /** Omits an old secret that has expired, and the sector of a move (id-moves.ts). */
 export function presentApp(found: App & AppProfile, now: Date): AdminApp {
-  const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app } = found;
+  const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, suspendedAt, suspensionReason, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
   return present<AdminApp>({
     ...app,
     tokenEndpointAuthMethod: authMethodOf(app),
     sector: app.subjectType === "SHARED" ? null : app.sector,
     oldSecretEndsAt: isValid ? oldSecretEndsAt : null,
+    suspension: presentSuspension({ suspendedAt, suspensionReason }),
   });
 }
 

@@ -2,6 +2,7 @@ import { appNotFound, findInCatalogue, listCatalogue as list } from "../access/i
 import type { AppReads, CatalogueApp } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
+import { presentSuspension } from "./apps.ts";
 import { answerRecord } from "./change.ts";
 import { presentAudience } from "./grants.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
@@ -28,6 +29,7 @@ const presentApp = (app: CatalogueApp, reads: AppReads | null): Schemas["Catalog
     privacyUrl: app.privacyUrl,
     supportAddress: app.supportAddress,
     logoPath: app.logoPath,
+    suspension: presentSuspension(app),
     hasTile: app.loginUrl !== null,
     scopes: app.scopes,
     attributes: app.attributes,

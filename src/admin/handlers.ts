@@ -26,6 +26,8 @@ const handlers: Loaders<OperationId> = {
     "endOldSecret",
     "putAppLogo",
     "deleteAppLogo",
+    "suspendApp",
+    "resumeApp",
   ),
   ...handlersIn(
     () => import("./agreements.ts"),

@@ -157,6 +157,8 @@ export const rights = {
   createApp: partners,
   updateApp: partners,
   deleteApp: ["OPERATOR"],
+  suspendApp: ["OPERATOR"],
+  resumeApp: ["OPERATOR"],
   listSignOnAttempts: partners,
   listApiRequests: partners,
   getAppAnswer: partners,

@@ -227,7 +227,9 @@ function appSteps(asked: AboutApp): Step[] {
   const { schools } = facts.person;
   const isSeen = ({ id }: SchoolFacts) => isReached(reach, { schools: [id] });
   const isLetIn = schools.some(({ letsIn }) => letsIn);
+  const isSuspended = facts.right.kind === "refused" && facts.right.reason === "app_suspended";
   return [
+    ...(isSuspended ? [step("app_not_suspended", "REFUSED", {})] : []),
     ...schools.filter(isSeen).flatMap((school) => schoolSteps(asked, school)),
     ...otherSchools(
       schools.filter((school) => !isSeen(school)),
@@ -241,7 +243,8 @@ function appSteps(asked: AboutApp): Step[] {
 function reasonOf({ facts, clientId }: Explanation): Schemas["SignInExplanation"]["reason"] {
   const { right, login, waits } = facts;
   const needsGrant = clientId !== null;
-  if (right.kind === "refused" && (needsGrant || right.reason !== "no_grant")) return right.reason;
+  if (right.kind === "refused" && (needsGrant || !["no_grant", "app_suspended"].includes(right.reason)))
+    return right.reason;
   if (!canSignIn(facts)) return login === null ? "no_login" : "no_password";
   if (isCardRefused(facts)) return "card_refused";
   if (isCutOff(facts)) return "school_login_fails";

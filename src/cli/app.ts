@@ -237,6 +237,20 @@ export const verbs: Verbs = {
     irreversible: "This deletes the app with its grants, consents, tokens, events and webhooks.",
     data: (ids) => ids,
   }),
+  suspend: makeApiCommand({
+    summary: "Suspend an app: nobody signs in, its tokens are refused, and its webhooks wait until it is resumed.",
+    args,
+    options: { reason: required(option.text("Why; the partner and the schools read it.")) },
+    run: async ({ api }, { args: path, options: { reason } }) => {
+      await api.PUT(`${oneApp}/suspension`, { params: { path }, body: { reason } });
+      return done("App suspended.", path);
+    },
+  }),
+  resume: changes("delete", `${oneApp}/suspension`, {
+    summary: "Resume a suspended app.",
+    line: "App resumed.",
+    data: (ids) => ids,
+  }),
   "sign-ons": makeApiCommand({
     summary: "Show the last sign-ons to an app: where each stopped, and how to fix it. They contain no names.",
     args,

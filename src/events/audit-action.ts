@@ -109,6 +109,8 @@ export const auditActions = [
   "app_created",
   "app_updated",
   "app_deleted",
+  "app_suspended",
+  "app_resumed",
   "app_logo_set",
   "app_logo_removed",
   "id_move_started",

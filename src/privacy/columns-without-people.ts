@@ -5,7 +5,8 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   app:
     "client_id name type secret_hash old_secret_hash old_secret_ends_at token_endpoint_auth_method public_keys jwks_uri " +
     "pkce_required redirect_uris post_logout_redirect_uris login_url backchannel_logout_uri scopes default_scopes " +
-    "scope_platform attributes id_token_algorithm schulconnex_spelling subject_type sector confirms_erasures created_at updated_at",
+    "scope_platform attributes id_token_algorithm schulconnex_spelling subject_type sector confirms_erasures " +
+    "suspended_at suspension_reason created_at updated_at",
   app_logo: "client_id type hash bytes",
   card_settings:
     "school_id enabled grades hours_from hours_to weekdays networks second_step print_second_step updated_at",

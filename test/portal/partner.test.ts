@@ -396,6 +396,22 @@ test("an operator has the pages of every app, sets its scopes and deletes it", a
   expect(await prisma.app.count({ where: { clientId } })).toBe(0);
 });
 
+test("an operator suspends an app and resumes it; its partner and its schools read since when and why", async () => {
+  const { clientId, address, browser: partner } = await makeWorld();
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const reason = "Das Secret stand im Netz.";
+  const suspended = await browser.submit(await browser.open(address), "/suspension", { reason });
+  expect(suspended.html).toContain("Die App ist gesperrt.");
+  const own = await partner.open(address);
+  expect([own.html.includes(reason), own.html.includes("/suspension")]).toEqual([true, false]);
+  const school = await make.school();
+  const { browser: admin } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  expect((await admin.open(`/admin/schools/${school}/apps/${clientId}`)).html).toContain(reason);
+  const resumed = await browser.submit(suspended, "/suspension/end");
+  expect(resumed.html).toContain("Die Sperre der App ist aufgehoben.");
+  expect((await partner.open(address)).html).not.toContain(reason);
+});
+
 test("a partner makes a sandbox, sees its passwords once, plays a step and deletes it", async () => {
   const { clientId, browser, address } = await makeWorld();
   const form = await browser.open(`${address}/sandbox`);

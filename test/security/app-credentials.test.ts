@@ -69,7 +69,8 @@ async function rowOf(clientId: ClientId): Promise<string> {
 
 test("the operations that change the credentials of an app are these", () => {
   expect(credentials.map(({ id }) => id).sort()).toEqual([
-    ...["deleteApp", "deleteAppLogo", "endOldSecret", "putAppLogo", "rotateSecret", "updateApp"],
+    ...["deleteApp", "deleteAppLogo", "endOldSecret", "putAppLogo", "resumeApp", "rotateSecret"],
+    ...["suspendApp", "updateApp"],
   ]);
 });
 

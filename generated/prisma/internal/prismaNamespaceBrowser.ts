@@ -195,6 +195,8 @@ export const AppScalarFieldEnum = {
   subjectType: 'subjectType',
   sector: 'sector',
   confirmsErasures: 'confirmsErasures',
+  suspendedAt: 'suspendedAt',
+  suspensionReason: 'suspensionReason',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

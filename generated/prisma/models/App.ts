@@ -42,6 +42,8 @@ export type AppMinAggregateOutputType = {
   subjectType: $Enums.SubjectType | null
   sector: string | null
   confirmsErasures: boolean | null
+  suspendedAt: Date | null
+  suspensionReason: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -64,6 +66,8 @@ export type AppMaxAggregateOutputType = {
   subjectType: $Enums.SubjectType | null
   sector: string | null
   confirmsErasures: boolean | null
+  suspendedAt: Date | null
+  suspensionReason: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -92,6 +96,8 @@ export type AppCountAggregateOutputType = {
   subjectType: number
   sector: number
   confirmsErasures: number
+  suspendedAt: number
+  suspensionReason: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -116,6 +122,8 @@ export type AppMinAggregateInputType = {
   subjectType?: true
   sector?: true
   confirmsErasures?: true
+  suspendedAt?: true
+  suspensionReason?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -138,6 +146,8 @@ export type AppMaxAggregateInputType = {
   subjectType?: true
   sector?: true
   confirmsErasures?: true
+  suspendedAt?: true
+  suspensionReason?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -166,6 +176,8 @@ export type AppCountAggregateInputType = {
   subjectType?: true
   sector?: true
   confirmsErasures?: true
+  suspendedAt?: true
+  suspensionReason?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -267,6 +279,8 @@ export type AppGroupByOutputType = {
   subjectType: $Enums.SubjectType
   sector: string | null
   confirmsErasures: boolean
+  suspendedAt: Date | null
+  suspensionReason: string | null
   createdAt: Date
   updatedAt: Date
   _count: AppCountAggregateOutputType | null
@@ -316,6 +330,8 @@ export type AppWhereInput = {
   subjectType?: Prisma.EnumSubjectTypeFilter<"App"> | $Enums.SubjectType
   sector?: Prisma.UuidNullableFilter<"App"> | string | null
   confirmsErasures?: Prisma.BoolFilter<"App"> | boolean
+  suspendedAt?: Prisma.DateTimeNullableFilter<"App"> | Date | string | null
+  suspensionReason?: Prisma.StringNullableFilter<"App"> | string | null
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"App"> | Date | string
   grants?: Prisma.GrantListRelationFilter
@@ -362,6 +378,8 @@ export type AppOrderByWithRelationInput = {
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmsErasures?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  suspensionReason?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   grants?: Prisma.GrantOrderByRelationAggregateInput
@@ -411,6 +429,8 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   subjectType?: Prisma.EnumSubjectTypeFilter<"App"> | $Enums.SubjectType
   sector?: Prisma.UuidNullableFilter<"App"> | string | null
   confirmsErasures?: Prisma.BoolFilter<"App"> | boolean
+  suspendedAt?: Prisma.DateTimeNullableFilter<"App"> | Date | string | null
+  suspensionReason?: Prisma.StringNullableFilter<"App"> | string | null
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"App"> | Date | string
   grants?: Prisma.GrantListRelationFilter
@@ -457,6 +477,8 @@ export type AppOrderByWithAggregationInput = {
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmsErasures?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  suspensionReason?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.AppCountOrderByAggregateInput
@@ -491,6 +513,8 @@ export type AppScalarWhereWithAggregatesInput = {
   subjectType?: Prisma.EnumSubjectTypeWithAggregatesFilter<"App"> | $Enums.SubjectType
   sector?: Prisma.UuidNullableWithAggregatesFilter<"App"> | string | null
   confirmsErasures?: Prisma.BoolWithAggregatesFilter<"App"> | boolean
+  suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"App"> | Date | string | null
+  suspensionReason?: Prisma.StringNullableWithAggregatesFilter<"App"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"App"> | Date | string
 }
@@ -519,6 +543,8 @@ export type AppCreateInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -565,6 +591,8 @@ export type AppUncheckedCreateInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -611,6 +639,8 @@ export type AppUpdateInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -657,6 +687,8 @@ export type AppUncheckedUpdateInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -703,6 +735,8 @@ export type AppCreateManyInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -731,6 +765,8 @@ export type AppUpdateManyMutationInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -759,6 +795,8 @@ export type AppUncheckedUpdateManyInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -803,6 +841,8 @@ export type AppCountOrderByAggregateInput = {
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrder
   confirmsErasures?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrder
+  suspensionReason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -825,6 +865,8 @@ export type AppMaxOrderByAggregateInput = {
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrder
   confirmsErasures?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrder
+  suspensionReason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -847,6 +889,8 @@ export type AppMinOrderByAggregateInput = {
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrder
   confirmsErasures?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrder
+  suspensionReason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -1228,6 +1272,8 @@ export type AppCreateWithoutErasuresInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1273,6 +1319,8 @@ export type AppUncheckedCreateWithoutErasuresInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1334,6 +1382,8 @@ export type AppUpdateWithoutErasuresInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1379,6 +1429,8 @@ export type AppUncheckedUpdateWithoutErasuresInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1424,6 +1476,8 @@ export type AppCreateWithoutIdMoveInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1469,6 +1523,8 @@ export type AppUncheckedCreateWithoutIdMoveInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1530,6 +1586,8 @@ export type AppUpdateWithoutIdMoveInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1575,6 +1633,8 @@ export type AppUncheckedUpdateWithoutIdMoveInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1620,6 +1680,8 @@ export type AppCreateWithoutProfileInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1665,6 +1727,8 @@ export type AppUncheckedCreateWithoutProfileInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1726,6 +1790,8 @@ export type AppUpdateWithoutProfileInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1771,6 +1837,8 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1816,6 +1884,8 @@ export type AppCreateWithoutLogoInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1861,6 +1931,8 @@ export type AppUncheckedCreateWithoutLogoInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1922,6 +1994,8 @@ export type AppUpdateWithoutLogoInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1967,6 +2041,8 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2012,6 +2088,8 @@ export type AppCreateWithoutWithheldInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2057,6 +2135,8 @@ export type AppUncheckedCreateWithoutWithheldInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2118,6 +2198,8 @@ export type AppUpdateWithoutWithheldInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2163,6 +2245,8 @@ export type AppUncheckedUpdateWithoutWithheldInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2208,6 +2292,8 @@ export type AppCreateWithoutScopeRequestsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2253,6 +2339,8 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2314,6 +2402,8 @@ export type AppUpdateWithoutScopeRequestsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2359,6 +2449,8 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2404,6 +2496,8 @@ export type AppCreateWithoutGrantsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
@@ -2449,6 +2543,8 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
@@ -2510,6 +2606,8 @@ export type AppUpdateWithoutGrantsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
@@ -2555,6 +2653,8 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
@@ -2600,6 +2700,8 @@ export type AppCreateWithoutSignInsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2645,6 +2747,8 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2706,6 +2810,8 @@ export type AppUpdateWithoutSignInsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2751,6 +2857,8 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2796,6 +2904,8 @@ export type AppCreateWithoutLastCallsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2841,6 +2951,8 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2902,6 +3014,8 @@ export type AppUpdateWithoutLastCallsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2947,6 +3061,8 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2992,6 +3108,8 @@ export type AppCreateWithoutSandboxesInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3037,6 +3155,8 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3098,6 +3218,8 @@ export type AppUpdateWithoutSandboxesInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3143,6 +3265,8 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3188,6 +3312,8 @@ export type AppCreateWithoutNoticesInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3233,6 +3359,8 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3294,6 +3422,8 @@ export type AppUpdateWithoutNoticesInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3339,6 +3469,8 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3384,6 +3516,8 @@ export type AppCreateWithoutConsentsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3429,6 +3563,8 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3490,6 +3626,8 @@ export type AppUpdateWithoutConsentsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3535,6 +3673,8 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3580,6 +3720,8 @@ export type AppCreateWithoutChoicesInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3625,6 +3767,8 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3686,6 +3830,8 @@ export type AppUpdateWithoutChoicesInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3731,6 +3877,8 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3776,6 +3924,8 @@ export type AppCreateWithoutStaffRolesInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3821,6 +3971,8 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3882,6 +4034,8 @@ export type AppUpdateWithoutStaffRolesInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3927,6 +4081,8 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3972,6 +4128,8 @@ export type AppCreateWithoutStaffRolesForInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -4017,6 +4175,8 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -4078,6 +4238,8 @@ export type AppUpdateWithoutStaffRolesForInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -4123,6 +4285,8 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -4168,6 +4332,8 @@ export type AppCreateWithoutRequestsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -4213,6 +4379,8 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -4274,6 +4442,8 @@ export type AppUpdateWithoutRequestsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -4319,6 +4489,8 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -4364,6 +4536,8 @@ export type AppCreateWithoutSignOnStepsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -4409,6 +4583,8 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -4470,6 +4646,8 @@ export type AppUpdateWithoutSignOnStepsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -4515,6 +4693,8 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -4560,6 +4740,8 @@ export type AppCreateWithoutWebhooksInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -4605,6 +4787,8 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   subjectType?: $Enums.SubjectType
   sector?: string | null
   confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -4666,6 +4850,8 @@ export type AppUpdateWithoutWebhooksInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -4711,6 +4897,8 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -4913,6 +5101,8 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   subjectType?: boolean
   sector?: boolean
   confirmsErasures?: boolean
+  suspendedAt?: boolean
+  suspensionReason?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
@@ -4960,6 +5150,8 @@ export type AppSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   subjectType?: boolean
   sector?: boolean
   confirmsErasures?: boolean
+  suspendedAt?: boolean
+  suspensionReason?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["app"]>
@@ -4988,6 +5180,8 @@ export type AppSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   subjectType?: boolean
   sector?: boolean
   confirmsErasures?: boolean
+  suspendedAt?: boolean
+  suspensionReason?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["app"]>
@@ -5016,11 +5210,13 @@ export type AppSelectScalar = {
   subjectType?: boolean
   sector?: boolean
   confirmsErasures?: boolean
+  suspendedAt?: boolean
+  suspensionReason?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "scopePlatform" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "subjectType" | "sector" | "confirmsErasures" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
+export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "scopePlatform" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "subjectType" | "sector" | "confirmsErasures" | "suspendedAt" | "suspensionReason" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
 export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
@@ -5091,6 +5287,8 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     subjectType: $Enums.SubjectType
     sector: string | null
     confirmsErasures: boolean
+    suspendedAt: Date | null
+    suspensionReason: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["app"]>
@@ -5557,6 +5755,8 @@ export interface AppFieldRefs {
   readonly subjectType: Prisma.FieldRef<"App", 'SubjectType'>
   readonly sector: Prisma.FieldRef<"App", 'String'>
   readonly confirmsErasures: Prisma.FieldRef<"App", 'Boolean'>
+  readonly suspendedAt: Prisma.FieldRef<"App", 'DateTime'>
+  readonly suspensionReason: Prisma.FieldRef<"App", 'String'>
   readonly createdAt: Prisma.FieldRef<"App", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"App", 'DateTime'>
 }

@@ -10,7 +10,7 @@ import * as ids from "./ids.ts";
 import { createApp, listOwn, showNew } from "./list.ts";
 import { makeGuidePages, type AppGuides } from "./guides.ts";
 import { listLog } from "./log.ts";
-import { deleteApp, showOverview } from "./overview.ts";
+import { deleteApp, resumeApp, showOverview, suspendApp } from "./overview.ts";
 import { changeRegistration, putLogo, removeLogo, showRegistration } from "./registration.ts";
 import { listRequests } from "./requests.ts";
 import { listSchools } from "./schools.ts";
@@ -61,6 +61,8 @@ function addPages(all: Pages, guides: AppGuides): void {
   const pages = forOwnApps(all);
   pages.get(app, showOverview);
   pages.post(`${app}/deletion`, deleteApp, showOverview);
+  pages.post(`${app}/suspension`, suspendApp, showOverview);
+  pages.post(`${app}/suspension/end`, resumeApp, showOverview);
   pages.form(`${app}/registration`, changeRegistration, showRegistration);
   pages.upload(`${app}/logo`, putLogo, showRegistration);
   pages.post(`${app}/logo/deletion`, removeLogo, showRegistration);

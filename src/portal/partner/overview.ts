@@ -1,6 +1,6 @@
 import { figureRanges, readPlots, Refused, unwrap, unwrapRecord } from "../frame/index.ts";
 import type { Redirect, PageView, PageRequest } from "../frame/index.ts";
-import { showAppPage } from "./app-page.ts";
+import { addressOf, showAppPage } from "./app-page.ts";
 
 const mostGrants = 100;
 const metrics = ["signIns", "apiCalls", "refusals", "deliveries"] as const;
@@ -44,4 +44,18 @@ export async function deleteApp({ api, path, field }: PageRequest): Promise<Redi
   const params = { path, header: { "If-Match": field("tag") } };
   await unwrap(api.DELETE("/admin/v1/apps/{clientId}", { params }));
   return { to: "/admin/apps", done: "appDeleted" };
+}
+
+export async function suspendApp(request: PageRequest): Promise<Redirect> {
+  const { api, path, field } = request;
+  const params = { path, header: { "If-Match": field("tag") } };
+  await unwrap(api.PUT("/admin/v1/apps/{clientId}/suspension", { params, body: { reason: field("reason") } }));
+  return { to: addressOf(request), done: "appSuspended" };
+}
+
+export async function resumeApp(request: PageRequest): Promise<Redirect> {
+  const { api, path, field } = request;
+  const params = { path, header: { "If-Match": field("tag") } };
+  await unwrap(api.DELETE("/admin/v1/apps/{clientId}/suspension", { params }));
+  return { to: addressOf(request), done: "appResumed" };
 }

@@ -1,4 +1,5 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
+import { appIsSuspended } from "../../access/index.ts";
 import { fields, makeFind, makeRun, sql, table, update, type Part, type Sql } from "../../platform/database/sql.ts";
 import { asynchronous, isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
@@ -18,12 +19,16 @@ export const secretsAt = (now: Part) => sql`
      ORDER BY ${s.createdAt} DESC, ${s.expiresAt} DESC NULLS FIRST), '[]')
    FROM ${s} WHERE ${s.endpointId} = ${w.id} AND (${s.expiresAt} IS NULL OR ${s.expiresAt} > ${now}))`;
 
+/** SQL: webhooks of a suspended app wait as those of a paused endpoint do. */
+export const workingState = (endpoint: typeof w): Sql =>
+  sql`CASE WHEN ${appIsSuspended(endpoint.clientId)} THEN 'PAUSED' ELSE ${endpoint.state}::text END`;
+
 const leasedFields = (now: Part) =>
   fields<LeasedEndpoint>({
     id: w.id,
     clientId: w.clientId,
     url: w.url,
-    state: sql`${w.state}::text`,
+    state: workingState(w),
     isResumable: sql`coalesce(${w.resumeAt} <= ${now} OR ${w.tryNewAt} <= ${now}, false)`,
     failures: w.failures,
     failingSince: w.failingSince,
@@ -40,7 +45,7 @@ export const lease = makeFind<LeasedEndpoint, Holder & { limit: number }>(({ hol
     SELECT ${due.id} FROM ${due}
     CROSS JOIN LATERAL (
       ${one(sql`NOT ${d.subjectFails}`)} UNION ALL ${one(sql`${d.subjectFails} AND ${canRetry}`)} LIMIT 1) delivery
-    WHERE ${due.listensUntil} IS NULL AND (${due.leasedUntil} IS NULL OR ${due.leasedUntil} <= ${now})
+    WHERE ${due.listensUntil} IS NULL AND NOT ${appIsSuspended(due.clientId)} AND (${due.leasedUntil} IS NULL OR ${due.leasedUntil} <= ${now})
       AND (${canRetry} OR ${due.tryNewAt} <= ${now})
     LIMIT ${limit} FOR UPDATE OF due SKIP LOCKED)
     AND ${asynchronous}

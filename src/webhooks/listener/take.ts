@@ -2,7 +2,7 @@ import type { Db } from "../../platform/database/db.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import { fields, findRows, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { dueFields, type Due } from "../delivery/due.ts";
-import { secretsAt } from "../delivery/lease.ts";
+import { secretsAt, workingState } from "../delivery/lease.ts";
 import { endpointNotFound } from "../find-endpoint.ts";
 import { asynchronous, isDue } from "../queue.ts";
 import { openSecrets, type SealedSecret } from "../secret.ts";
@@ -21,7 +21,7 @@ const keepListening = statement<Extension>(
   ({ endpointId, now, until }) => sql`
   ${update("webhookEndpoint", "w", { listensUntil: until })}
   WHERE ${w.id} = ${endpointId} AND ${w.listensUntil} > ${now} AND ${asynchronous}
-  RETURNING ${fields<Listening>({ state: sql`${w.state}::text`, secrets: secretsAt(now) })}`,
+  RETURNING ${fields<Listening>({ state: workingState(w), secrets: secretsAt(now) })}`,
   "webhooks.keepListening",
 );
 

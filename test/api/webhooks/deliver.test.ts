@@ -184,3 +184,16 @@ test("a worker that is stopped finishes what is under way, gives its endpoints b
   await world.run("deliver");
   expect(receiver.received.map(({ headers }) => headers["webhook-id"]).sort()).toEqual(told.sort());
 });
+
+test("what is told to a suspended app waits until it is resumed", async () => {
+  await world.endpoint({ clientId, url: receiver.url });
+  const setSuspended = (suspendedAt: Date | null) =>
+    world.db.prisma.app.update({ where: { clientId }, data: { suspendedAt, suspensionReason: suspendedAt && "test" } });
+  await setSuspended(world.clock());
+  const [id] = await world.tell({ clientId });
+  await world.settle();
+  expect(receiver.received).toEqual([]);
+  await setSuspended(null);
+  await world.settle();
+  expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual([id]);
+});

@@ -107,7 +107,7 @@ export type SwitchUserModel = {
 export type RefusalModel = {
   app: { name: string };
   personName: string | null;
-  reason: "no_grant" | "person_not_active" | "person_blocked";
+  reason: "no_grant" | "person_not_active" | "person_blocked" | "app_suspended";
   steps: Steps;
 };
 

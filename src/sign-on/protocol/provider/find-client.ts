@@ -1,5 +1,5 @@
 import { decodeProtectedHeader } from "jose";
-import { type KoaContextWithOIDC, Provider } from "oidc-provider";
+import { errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { App } from "../../../access/index.ts";
 import { countedAddress } from "../../../accounts/index.ts";
 import { hashId, type Key } from "../storage/artifact.ts";
@@ -35,6 +35,10 @@ export function makeFindClient({ store, clock, platform, contract, findClientKey
       ? once(getRequest().memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
       : store.findApp(clientId));
     if (!app) return undefined;
+    if (app.suspendedAt !== null && (operation === "issueToken" || operation === "introspectToken")) {
+      noteTokenFault(ctx as KoaContextWithOIDC, "app_suspended");
+      throw new errors.UnauthorizedClient("the app is suspended");
+    }
     const { keys, areMissing } = await findClientKeys(app, ctx && operation ? readAssertion(ctx) : null);
     if (areMissing) noteTokenFault(ctx as KoaContextWithOIDC, "client_keys_unreadable");
     return presentClient(app, { platform, now: clock(), keys });

@@ -35,8 +35,8 @@ const token = table("oidcArtifact", "token");
 const app = table("app");
 const person = table("person");
 
-// A token is valid while its app exists and its person may sign in to the app; it loses the scopes that the app loses.
-// One by the login of a school opens no role beyond it that the person got since.
+// A token is valid while its app exists and is not suspended, and its person may sign in to the app; it loses the scopes
+// that the app loses. One by the login of a school opens no role beyond it that the person got since.
 const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
   ({ idHashes, now }) => sql`
     SELECT ${fields<TokenRow>({
@@ -50,7 +50,7 @@ const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
       namesRead: namesReadBy(app),
       ids: idKindOf(app),
       expiresAt: token.expiresAt,
-      isAllowed: sql`coalesce(${isCurrent(token)} AND (${token.personId} IS NULL
+      isAllowed: sql`coalesce(${isCurrent(token)} AND ${app.suspendedAt} IS NULL AND (${token.personId} IS NULL
         OR ${person.blockedAt} IS NULL
           AND (${token.upstreamSessionId} IS NULL OR NOT ${holdsRoleBeyondHome(person, now)})
           AND (${personMaySignIn(token.clientId, person)}
