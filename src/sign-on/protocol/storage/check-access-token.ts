@@ -35,8 +35,8 @@ const token = table("oidcArtifact", "token");
 const app = table("app");
 const person = table("person");
 
-// A token is valid while its app exists and is not suspended, and its person may sign in to the app; it loses the scopes
-// that the app loses. One by the login of a school opens no role beyond it that the person got since.
+// A token is valid while its app exists and is not suspended, and its person may sign in to the app; it loses the
+// scopes that the app loses. One by the login of a school opens no role beyond it that the person got since.
 const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
   ({ idHashes, now }) => sql`
     SELECT ${fields<TokenRow>({
