@@ -6068,6 +6068,11 @@ export interface components {
              */
             hasPassword: boolean;
             /**
+             * @description Whether a password signs the person in at present; false if the home school has switched passwords off.
+             * @example true
+             */
+            usesPassword: boolean;
+            /**
              * @description Whether the person may change the password, as the sign-in settings of the home school say; never one that the school does not use.
              * @example false
              */

@@ -44,6 +44,7 @@ export type { UserName } from "./find-login.ts";
 export {
   bucketsOfAddress,
   countedAddress,
+  findMayUsePassword,
   foldUsername,
   forgetTriesOf,
   hashInTurn,

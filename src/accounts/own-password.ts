@@ -3,8 +3,10 @@ import type { PrismaDb } from "../platform/database/db.ts";
 import { findMayUsePassword } from "./login/index.ts";
 import { findSignInSettingsOf } from "./sign-in-settings.ts";
 
-/** `helpText` is what the school says to those who may not change their password. */
-export type OwnPassword = { isAllowed: boolean; username: string; helpText: string | null };
+/**
+ * `isUsed`: the home school uses it. `helpText` is what the school says to those who may not change their password.
+ */
+export type OwnPassword = { isAllowed: boolean; isUsed: boolean; username: string; helpText: string | null };
 
 /**
  * Nobody may whose password the home school does not use. Otherwise staff may always, pupils from a grade that the
@@ -20,8 +22,8 @@ export async function findOwnPassword(db: PrismaDb, personId: PersonId, now: Dat
   const { username, person } = credential;
   const { ownPasswordFromGrade: from, helpText } = settings;
   const grade = person.role === "STUDENT" && from !== null ? (await findGrades(db, [personId])).get(personId) : null;
-  const mayUse = await findMayUsePassword(db.pool, { personId, now });
-  return { isAllowed: mayUse && mayChange(person.role, from, grade ?? null), username, helpText };
+  const isUsed = await findMayUsePassword(db.pool, { personId, now });
+  return { isAllowed: isUsed && mayChange(person.role, from, grade ?? null), isUsed, username, helpText };
 }
 
 const mayChange = (role: PersonRole, from: number | null, grade: number | null): boolean =>

@@ -7,6 +7,7 @@ import { AppError } from "../platform/errors.ts";
 import {
   blockPersonIn,
   findLogin,
+  findMayUsePassword,
   findOwnPassword,
   findSignInSettingsOf,
   hashPassword,
@@ -36,9 +37,11 @@ export async function readLogin(db: RecordStore, personId: PersonId, now: Date):
 
 export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, reach, origin }) => {
   await getReachedPerson(db, reach, personId);
-  const [login, own] = [await readLogin(db, personId, origin.at), await findOwnPassword(db, personId, origin.at)];
+  const now = origin.at;
+  const [login, own] = [await readLogin(db, personId, now), await findOwnPassword(db, personId, now)];
   if (login === null) throw loginUnknown();
-  const body = present<Schemas["Login"]>({ ...login, mayChangePassword: own?.isAllowed ?? false });
+  const usesPassword = own?.isUsed ?? (await findMayUsePassword(db.pool, { personId, now }));
+  const body = present<Schemas["Login"]>({ ...login, usesPassword, mayChangePassword: own?.isAllowed ?? false });
   return { status: 200, body, headers: { ETag: tagOf(login, counts) } };
 };
 

@@ -75,10 +75,11 @@ function loginStep(asked: Explanation, fix: (operation: OperationId, end: string
   const outcome = isRefused ? "REFUSED" : hasPassword && usesPassword && !mustChange ? "PASSED" : "NOTE";
   const values = { hasPassword, mustChange };
   const password = hasPassword ? null : fix("newPassword", "/login/password");
-  if (isGuest) return step("login", outcome, values, password);
-  const own = { ...values, username, since: time(changedAt) };
+  const shown = { ...values, ...(!usesPassword && { usesPassword }) };
+  if (isGuest) return step("login", outcome, shown, usesPassword ? password : null);
+  const own = { ...shown, username, since: time(changedAt) };
   if (usesPassword || homeSchoolId === null) return step("login", outcome, own, password);
-  return step("login", outcome, { ...own, usesPassword }, isRefused ? emergencyFix(roles, homeSchoolId) : null);
+  return step("login", outcome, own, isRefused ? emergencyFix(roles, homeSchoolId) : null);
 }
 
 function schoolLoginSteps({ facts, roles, isGuest, homeSchoolId }: Explanation): Step[] {
@@ -106,9 +107,16 @@ function schoolLoginSteps({ facts, roles, isGuest, homeSchoolId }: Explanation):
   });
 }
 
-function wrongPasswordStep({ tries, lastAt }: SignInFacts["wrongPasswords"], fix: Fix): Step {
+/** A new password helps only where the school uses passwords. */
+function wrongPasswordStep({ wrongPasswords, usesPassword }: SignInFacts, newPassword: Fix): Step {
+  const { tries, lastAt } = wrongPasswords;
   const last = lastAt === null ? {} : { lastAt: time(lastAt) };
-  return step("wrong_passwords", tries === 0 ? "PASSED" : "NOTE", { tries, ...last }, fix);
+  return step(
+    "wrong_passwords",
+    tries === 0 ? "PASSED" : "NOTE",
+    { tries, ...last },
+    usesPassword ? newPassword : null,
+  );
 }
 
 /** The card; no step if the person has none that matters. */
@@ -157,9 +165,7 @@ function personSteps(asked: Explanation): Step[] {
     ),
     loginStep(asked, fix),
     ...schoolLoginSteps(asked),
-    ...(isGuest || facts.login === null
-      ? []
-      : [wrongPasswordStep(facts.wrongPasswords, fix("newPassword", "/login/password"))]),
+    ...(isGuest || facts.login === null ? [] : [wrongPasswordStep(facts, fix("newPassword", "/login/password"))]),
     step(
       "no_wait",
       passedIf(until === null),

@@ -14,11 +14,11 @@ const madeColumns: Columns<MadeLogin> = {
 };
 
 function show(shown: Schemas["Login"]): Result {
-  const { personId, username, hasPassword, mayChangePassword, changedAt, blockedAt, sessions } = shown;
+  const { personId, username, hasPassword, usesPassword, mayChangePassword, changedAt, blockedAt, sessions } = shown;
   const lines = recordLines({
     person: personId,
     "user name": username,
-    password: hasPassword ? "yes" : "none",
+    password: hasPassword ? (usesPassword ? "yes" : "yes, not used by the school") : "none",
     "may change it": mayChangePassword ? "yes" : "no",
     "changed at": changedAt,
     "blocked since": blockedAt,

@@ -98,6 +98,11 @@ describe("the classes of a school", () => {
     await giveLogin(service.db, world.pupil);
     const after = await browser.open(address);
     expect(textOf(after.html)).toContain("Die Person kann sich anmelden");
+    const offers = async () =>
+      textOf((await browser.open(`${world.page}/members/${world.pupil}`)).html).includes("Neues Passwort geben");
+    expect(await offers()).toBe(true);
+    await service.db.prisma.schoolWayIn.create({ data: { schoolId: world.school, localPasswords: false } });
+    expect(await offers()).toBe(false);
     const token = /name="token" value="([^"]*)"/.exec((await browser.open(`${world.page}/logins`)).html)![1]!;
     const released = await browser.once(`${world.page}/members/${world.pupil}/release`, {
       method: "POST",

@@ -304,7 +304,17 @@ describe("a person", () => {
     const form = await visitor.open("/sign-in");
     await visitor.submit(form, "/sign-in", { username, password: "falsch" });
     await visitor.submit(form, "/sign-in", { username, password: "auch falsch" });
-    expect(await reasons()).toMatch(/2 falsche Passwörter in den letzten 24 Stunden, das letzte: 03\.02\.2026.*09:00/);
+    expect(await reasons()).toMatch(
+      /2 falsche Passwörter in den letzten 24 Stunden, das letzte: 03\.02\.2026.*09:00\. Neues Passwort vergeben/,
+    );
+    const pageText = async () => textOf((await browser.open(page)).html);
+    expect(await pageText()).toContain("Neues Passwort geben");
+    const wayIn = service.db.prisma.schoolWayIn;
+    await wayIn.create({ data: { schoolId: school, localPasswords: false } });
+    expect(await reasons()).toMatch(/2 falsche Passwörter[^.]*\./);
+    for (const text of [await reasons(), await pageText()]) expect(text).not.toMatch(/Neues Passwort (ver)?geben/);
+    expect(await pageText()).toContain("Die Schule verwendet keine Passwörter dieses Dienstes");
+    await wayIn.delete({ where: { schoolId: school } });
     const at = service.clock();
     const refused = { refusedAt: at, refusedFor: "NETWORK" } as const;
     const card = { id: randomUUID(), tokenHash: new Uint8Array(32), secondStep: "NONE", createdAt: at } as const;

@@ -15,8 +15,8 @@ import { foldUsername } from "./username.ts";
 import { recordWrongPassword } from "./wrong-passwords.ts";
 
 /**
- * `refused`: an unknown user name, a wrong password, or one that the school does not use. `device` goes into a cookie.
- * `turnAt`: when to come again.
+ * `refused`: an unknown user name or a wrong password. `not_used`: the right one, which the home school does not use.
+ * `device` goes into a cookie. `turnAt`: when to come again.
  */
 export type PasswordCheck =
   | {
@@ -28,6 +28,7 @@ export type PasswordCheck =
       device: string;
     }
   | { kind: "refused" }
+  | { kind: "not_used"; homeSchoolId: SchoolId | null }
   | { kind: "slowed"; retryAfterSeconds: number }
   | { kind: "busy"; retryAfterSeconds: number; turnAt: Date };
 
@@ -104,13 +105,17 @@ export function makeCheckPassword(deps: {
       await giveLimitsBack(db.pool, taken);
       return busy(attempt);
     }
-    const maySignIn = credential?.isAllowed === true && isRight && password.length <= longestPassword;
+    const owner = isRight && password.length <= longestPassword ? credential : null;
+    const maySignIn = owner?.isAllowed === true;
     const isHeld =
-      taken.heldUntil !== null &&
-      !(maySignIn && (await isAddressOf(db.pool, credential.personId, found.devices.address)));
-    if (maySignIn && !isHeld) return signedIn(attempt, credential, { taken, devices: found.devices });
+      taken.heldUntil !== null && !(maySignIn && (await isAddressOf(db.pool, owner.personId, found.devices.address)));
+    if (maySignIn && !isHeld) return signedIn(attempt, owner, { taken, devices: found.devices });
     // Not counted: while tries are held up, a right password must take as long as a wrong one.
     if (taken.heldUntil !== null) return slowed(taken.heldUntil, now);
+    if (owner !== null) {
+      await giveLimitsBack(db.pool, taken);
+      return { kind: "not_used", homeSchoolId: owner.homeSchoolId };
+    }
     await recordWrongPassword(db.pool, { key: wrongKey, personId, now });
     return { kind: "refused" };
   }

@@ -7,8 +7,7 @@ const v_way = table("schoolWayIn", "v_way");
 /**
  * SQL condition, the rule of who may sign in with a password: not those at home in a school that has switched passwords
  * off in favour of its own login, except in an emergency. Its admins always may, because they repair that login; so may
- * those with roles beyond it, whom that login does not let in, and people at no school. Where it is false, a right
- * password looks like a wrong one, so that nobody can try out passwords that people use elsewhere.
+ * those with roles beyond it, whom that login does not let in, and people at no school.
  */
 export const mayUsePassword = (of: { readonly id: Sql; readonly homeSchoolId: Sql }, now: Value): Sql =>
   sql`(NOT EXISTS (SELECT FROM ${v_way} WHERE ${v_way.schoolId} = ${of.homeSchoolId} AND NOT ${v_way.localPasswords}

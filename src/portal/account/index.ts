@@ -41,6 +41,7 @@ const showAccount: PageHandler = async (request) => {
     model: {
       name: me.name === null ? "" : `${me.name.firstFull} ${me.name.last}`,
       mayChangePassword: login?.mayChangePassword ?? false,
+      usesPassword: login?.hasPassword === true && login.usesPassword,
       isStaff: me.roles.length > 0,
       roles: me.roles,
       sessions: sessions.items.map((session) => ({ ...session, isHere: session.id === here })),

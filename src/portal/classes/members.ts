@@ -9,6 +9,7 @@ import {
   requestPassword,
   revokeLoginCard,
   unwrap,
+  unwrapIfFound,
   unwrapPage,
   type PageRequest,
   type PageView,
@@ -27,6 +28,10 @@ export async function showMember(request: PageRequest): Promise<PageView> {
   const isTaught = mayChange || member.role === "STUDENT";
   const mayGive = isTaught && request.may("newPassword");
   const isReached = mayGive && !member.isGuest;
+  const mayGivePassword = isReached && member.status === "ACTIVE";
+  const login = mayGivePassword
+    ? await unwrapIfFound(request.api.GET("/admin/v1/people/{personId}/login", { params: { path } }))
+    : null;
   const model = {
     group,
     member,
@@ -34,7 +39,8 @@ export async function showMember(request: PageRequest): Promise<PageView> {
     schoolId: path.schoolId,
     fullName: nameOf(member, request),
     mayChange,
-    mayGivePassword: isReached && member.status === "ACTIVE",
+    mayGivePassword,
+    usesPassword: login?.usesPassword === true,
     cards,
     mayRevoke: isReached,
     mayExplain: isTaught && request.may("explainSignIn"),

@@ -68,7 +68,8 @@ function variantOf({ code, outcome, values }: Step): string {
   if (code === "second_factor") return values.hasSecondFactor === true ? "_HAS" : "_MISSING";
   if (code !== "login") return "";
   if (hasPassword === undefined) return "_NO_USERNAME";
-  if (usesPassword === false) return "_UNUSED";
+  if (usesPassword === false && outcome === "REFUSED") return username === undefined ? "_UNUSED_GUEST" : "_UNUSED";
+  if (usesPassword === false && username !== undefined) return "_UNUSED";
   if (outcome === "REFUSED") return "_NO_PASSWORD";
   if (username === undefined) return "_GUEST";
   return outcome === "NOTE" ? (hasPassword ? "_MUST_CHANGE" : "_CARD") : "";

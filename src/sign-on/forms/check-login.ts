@@ -1,4 +1,5 @@
 import type { PasswordCheck } from "../../accounts/index.ts";
+import type { SchoolId } from "../../directory/index.ts";
 import { readDevice } from "./device.ts";
 import { fieldOf, type PageRequest } from "./page-request.ts";
 import type { LoginModel, WaitingModel } from "./pages/index.ts";
@@ -28,6 +29,10 @@ export async function checkLogin(request: PageRequest, browser: string): Promise
   const { turnAt, retryAfterSeconds } = check;
   return { kind: "busy", waiting: sealWaiting(deps, typed, { turnAt, browser }), retryAfterSeconds };
 }
+
+/** The school whose own login the page offers after a password that the school does not use. */
+export const schoolOf = (problem: LoginProblem): SchoolId | null =>
+  problem?.kind === "not_used" ? problem.homeSchoolId : null;
 
 /** Whether the form asks to forget the person whom the login page greets. */
 export const asksToForget = (request: PageRequest): boolean => fieldOf(request, "forget") !== "";

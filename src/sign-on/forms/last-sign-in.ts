@@ -119,7 +119,7 @@ type Shown = {
   other: string;
   /** The address that the buttons of the school's own logins are posted to. */
   upstream: string;
-  hasProblem: boolean;
+  problem: LoginModel["problem"];
 };
 
 type OfBrowser = "username" | "known" | "isShared" | "help" | "ways" | "passwordForm";
@@ -132,13 +132,14 @@ type OfBrowser = "username" | "known" | "isShared" | "help" | "ways" | "password
 export function describeBrowser(
   { req }: PageRequest,
   { person, isShared, help, ways, usesWays }: KnownBrowser,
-  { typed, other, upstream, hasProblem }: Shown,
+  { typed, other, upstream, problem }: Shown,
 ): Pick<LoginModel, OfBrowser> {
   const username = typed?.username ?? "";
   const isOther = req.query["other"] !== undefined;
   const isGreeted = !isOther && (username === "" || username === person?.username) && !(ways !== null && usesWays);
   const known = person !== null && isGreeted ? { ...person, other } : null;
-  const isOpen = ways === null || isOther || hasProblem || username !== "";
+  const isUnused = problem?.kind === "not_used";
+  const isOpen = ways === null || isOther || (!isUnused && (problem !== null || username !== ""));
   const otherwise = ways?.allowsPasswords === false ? "none" : known === null ? "folded" : "open";
   return {
     username,

@@ -2,7 +2,7 @@ import { Router } from "express";
 import { passwordAnd } from "../../accounts/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { findNextStep, findRefusal, findSignedIn } from "../protocol/signed-in.ts";
-import { asksToForget, checkLogin, type LoginProblem, type WaitingLogin } from "./check-login.ts";
+import { asksToForget, checkLogin, schoolOf, type LoginProblem, type WaitingLogin } from "./check-login.ts";
 import { rememberDevice } from "./device.ts";
 import { enterPlatform } from "./enter-platform.ts";
 import { formTargetsOf } from "./form-targets.ts";
@@ -86,11 +86,11 @@ async function showLogin(request: PageRequest, problem: LoginProblem, typed?: Ty
     problem,
     schoolSearch: addressWith(schoolSearchPath, addressOf(request, signInPath)),
   };
-  const model = describeBrowser(request, await readKnownBrowser(request), {
+  const model = describeBrowser(request, await readKnownBrowser(request, schoolOf(problem)), {
     typed,
     other: addressOf(request, signInPath, { ...kept, other: "" }),
     upstream: addressOf(request, beginPath, { ...kept, ...(other !== undefined && { other: "" }) }),
-    hasProblem: problem !== null,
+    problem,
   });
   const context = contextOf(request, signInPath);
   // The buttons of these logins lead to them.

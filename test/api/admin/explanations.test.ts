@@ -278,6 +278,10 @@ test("the school's own login signs in whoever it lets in; where the school uses 
   await upstreamLink.updateMany({ where: { personId }, data: { lastSignInAt: at } });
   await call("PUT", `/schools/${school}/way-in`, { body: { linkName: null, localPasswords: false } });
   const linked = { ...values, since, lastAt: since };
+  expect(await signsIn({ ...login, password: "wrong" })).toBe(false);
+  expect(await signsIn(login)).toBe(false);
+  const wrong = stepOf(await explain(personId, clientId, call), "wrong_passwords")!;
+  expect([wrong.values.tries, wrong.outcome, wrong.fix]).toEqual([1, "NOTE", null]);
   expect(await shown()).toEqual(["none", "NOTE", false, undefined, "PASSED", linked]);
   const failing = { failingSince: at, lastFailure: "UPSTREAM_DOWN", lastFailureAt: at } as const;
   await change(failing);

@@ -52,7 +52,7 @@ test("a person gets a user name and a password, shown once and in no audit line"
   const read = await secretary.call("GET", path);
   const changedAt = service.clock().toISOString();
   const stored = { personId: person, username, hasPassword: true, changedAt, blockedAt: null, sessions: 0 };
-  expect(read.body).toEqual({ ...stored, mayChangePassword: false });
+  expect(read.body).toEqual({ ...stored, usesPassword: true, mayChangePassword: false });
   expect(set.headers.get("etag")).toBe(read.headers.get("etag"));
   const lines = await auditOf(person, "credential_set");
   expect(lines).toMatchObject([{ ...actor, before: null, after: stored }]);
@@ -68,7 +68,11 @@ test("a person gets a user name and a password, shown once and in no audit line"
   expect(other.status).toBe(200);
   const late = await secretary.call("PUT", path, { body: { username: "bo.late" }, headers });
   expect(refusalOf(late)).toEqual([412, "precondition_failed"]);
-  const { mayChangePassword: _setting, ...current } = (await secretary.call("GET", path)).body as Schemas["Login"];
+  const {
+    mayChangePassword: _setting,
+    usesPassword: _rule,
+    ...current
+  } = (await secretary.call("GET", path)).body as Schemas["Login"];
   expect((late.body as { current: unknown }).current).toEqual(current);
   expect(await signsIn({ username, password })).toBe(false);
   const taken = await make.person({ school });

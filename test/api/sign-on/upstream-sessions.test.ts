@@ -6,7 +6,7 @@ import { askFor, exchange, giveLogin, postToken, type TestApp } from "../../supp
 import { startReceiver } from "../../support/receiver.ts";
 import { refuseAll, requestsOf, signInThere, spoil, type TravellingBrowser } from "../../support/upstream-browser.ts";
 import { clientId } from "../../support/upstream-provider.ts";
-import type { Shown } from "../../support/browser.ts";
+import { textOf, type Shown } from "../../support/browser.ts";
 import { confirmPath, setUpPath, setUpTotp, totpCode } from "../../support/second-factor.ts";
 import { headingOf, placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
 
@@ -392,5 +392,7 @@ test("one's own password is asked for when it is changed, also in a session of t
   const teacher = await world.makePupil({ school: without.school, role: "TEACHER" });
   await giveLogin(service.db, teacher.personId);
   const theirs = await signIn(without, world.openBrowser(), "/");
-  expect((await theirs.browser.open("/sign-in/password")).status).toBe(403);
+  const refused = await theirs.browser.open("/sign-in/password");
+  expect([refused.status, textOf(refused.html).includes("uses no passwords of this service")]).toEqual([403, true]);
+  expect(textOf((await theirs.browser.open("/account")).html)).not.toContain("password");
 });

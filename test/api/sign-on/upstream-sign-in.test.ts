@@ -92,7 +92,7 @@ test("the search of an address is limited, and needs two letters", async () => {
   expect((await browser.open("/s/unknown-school")).status).toBe(404);
 });
 
-test("where the school uses no passwords, a right one is answered as a wrong one; its admins, and everybody in an emergency, may use theirs", async () => {
+test("where the school uses no passwords, a right one is told so and not counted, wrong ones look alike; its admins, and all in an emergency, use theirs", async () => {
   const { service, make } = world;
   const connected = await world.connect({ localPasswords: false });
   const { school, linkName } = connected;
@@ -105,13 +105,35 @@ test("where the school uses no passwords, a right one is answered as a wrong one
   expect(page.html).not.toContain('name="password"');
   const others = await browser.open("/sign-in?other=");
   const answers = [];
-  for (const fields of [login, { ...login, password: "wrong" }, { username: "nobody.here", password: "wrong" }]) {
+  for (const fields of [
+    { ...login, password: "wrong" },
+    { username: "nobody.here", password: "wrong" },
+  ]) {
     const { status, html } = await browser.submit(others, "/sign-in", fields);
     answers.push([status, html.replaceAll(/value="[^"]*"/g, "")]);
   }
   expect(answers[1]).toEqual(answers[0]);
-  expect(answers[2]).toEqual(answers[0]);
   expect(answers[0]![1]).toContain("Do you usually sign in with the login of");
+
+  const counted = async () =>
+    (await service.db.pool.query<{ tries: number }>("SELECT tries FROM wrong_password WHERE person_id = $1", [pupil]))
+      .rows;
+  expect(await counted()).toEqual([{ tries: 1 }]);
+  const app = await make.app();
+  // A browser that does not know the school.
+  for (const start of ["/sign-in", askFor(service, app).address]) {
+    const stranger = world.openBrowser();
+    // More often than wrong passwords are free.
+    for (let n = 0; n < 20; n++) {
+      const form = await stranger.open(start);
+      const told = await stranger.submit(form, start === "/sign-in" ? "/sign-in" : "/login", login);
+      expect([told.status, told.html.includes("does not use this password to sign in")]).toEqual([403, true]);
+      if (n > 0) continue;
+      expect(told.html).toContain(button());
+      expect(told.html).not.toMatch(/name="password"|Wrong username/);
+    }
+  }
+  expect(await counted()).toEqual([{ tries: 1 }]);
   const { rows } = await service.db.pool.query("SELECT FROM sign_in_place WHERE person_id = $1", [pupil]);
   expect(rows).toEqual([]);
 

@@ -154,6 +154,11 @@ export const everyPage: Record<string, (context: pages.LeavingContext) => Page> 
     ),
   "login, wrong password": (context) =>
     pages.renderLoginPage({ ...login, app: longApp, problem: { kind: "refused" } }, context),
+  "login, password not used": (context) =>
+    pages.renderLoginPage(
+      { ...login, ways, passwordForm: "none", problem: { kind: "not_used", homeSchoolId: null } },
+      context,
+    ),
   "login, blocked": (context) => pages.renderLoginPage({ ...login, app: null, problem: { kind: "blocked" } }, context),
   "login, form too old": (context) => pages.renderLoginPage({ ...login, problem: { kind: "expired_form" } }, context),
   "login, no cookies": (context) => pages.renderLoginPage({ ...login, problem: { kind: "no_cookies" } }, context),
@@ -213,7 +218,9 @@ export const everyPage: Record<string, (context: pages.LeavingContext) => Page> 
   "own password, wrong": (context) =>
     pages.renderNewPasswordPage({ ...newPassword, asksCurrent: true, back: "/", problem: { kind: "wrong" } }, context),
   "own password, not allowed": (context) =>
-    pages.renderNoOwnPasswordPage({ helpText: `Frag Frau Sommer.\n${longSchool}`, back: "/" }, context),
+    pages.renderNoOwnPasswordPage({ isUsed: true, helpText: `Frag Frau Sommer.\n${longSchool}`, back: "/" }, context),
+  "own password, not used": (context) =>
+    pages.renderNoOwnPasswordPage({ isUsed: false, helpText: null, back: "/" }, context),
   consent: (context) =>
     pages.renderConsentPage(
       { app, personName, scopes: ["openid", "profile", "school", "groups"], claims, steps, switchUser: "/other" },

@@ -23,7 +23,7 @@ import { type Interaction, readInteractionSignature } from "../../protocol/provi
 import { secondFactorPrompt } from "../../protocol/provider/policy.ts";
 import { withoutRefused } from "../../protocol/staff-scopes.ts";
 import { readHintedSchool, readTypedHint } from "../../protocol/typed-hint.ts";
-import type { LoginProblem, WaitingLogin } from "../check-login.ts";
+import { schoolOf, type LoginProblem, type WaitingLogin } from "../check-login.ts";
 import { asksToSwitch } from "../complete-sign-in.ts";
 import { formTargetsOf } from "../form-targets.ts";
 import { describeBrowser, readKnownBrowser, type TypedLogin } from "../last-sign-in.ts";
@@ -165,13 +165,14 @@ export const mayStay = ({ interaction }: Visit): boolean =>
 
 export async function renderLogin(visit: Visit, problem: LoginProblem, typed?: TypedLogin): Promise<Page> {
   const { deps, app, logoPath, typedHint, interaction } = visit;
-  const known = await readKnownBrowser(visit, readHintedSchool(cookiesOf(visit), deps.secrets.lastSignIn));
+  const hintedSchool = readHintedSchool(cookiesOf(visit), deps.secrets.lastSignIn);
+  const known = await readKnownBrowser(visit, schoolOf(problem) ?? hintedSchool);
   const hinted = typedHint === "" ? undefined : { username: typedHint, isShared: known.isShared };
   const model = describeBrowser(visit, known, {
     typed: typed ?? hinted,
     other: `/interaction/${interaction.uid}?other`,
     upstream: `${stepsOf(visit, "upstream").action}${visit.req.query["other"] === undefined ? "" : "?other"}`,
-    hasProblem: problem !== null,
+    problem,
   });
   const steps = stepsOf(visit, "login");
   const schoolSearch = addressWith(schoolSearchPath, `/interaction/${interaction.uid}`);

@@ -47,7 +47,7 @@ function ifAllowed(handle: Handle) {
       return redirect(request, addressWith(confirmPath, here));
     const own = await findOwnPassword(deps.db, personId, deps.clock());
     if (own?.isAllowed === true) return handle(request, signedIn, own);
-    const model = { helpText: own?.helpText ?? null, back: returnPathOf(request) };
+    const model = { isUsed: own?.isUsed ?? true, helpText: own?.helpText ?? null, back: returnPathOf(request) };
     sendPage(request, renderNoOwnPasswordPage(model, contextOf(request, path)));
   };
 }
@@ -73,6 +73,7 @@ const change: Handle = async (request, signedIn, { username }) => {
   const now = deps.clock();
   const device = readDevice(request);
   const check = await deps.checkPassword({ ...current, address: req.ip ?? "", device, now });
+  if (check.kind === "not_used") return redirect(request, addressOf(request, path));
   if (check.kind !== "ok") return show(request, signedIn, check.kind === "refused" ? { kind: "wrong" } : check);
   if (check.personId !== personId) return show(request, signedIn, { kind: "wrong" });
   const { amr } = await sessionOf(request);

@@ -6,6 +6,7 @@ import type {
   SecondFactor,
 } from "../../../accounts/index.ts";
 import type { AppAttribute, ScopeName } from "../../../access/index.ts";
+import type { SchoolId } from "../../../directory/index.ts";
 import type { FailureCode } from "../../../upstream/index.ts";
 import type { ClaimsForApp } from "../../protocol/provider/claims.ts";
 
@@ -31,6 +32,7 @@ export type LoginModel = {
   problem:
     | null
     | { kind: "missing"; fields: readonly ("username" | "password")[] }
+    | { kind: "not_used"; homeSchoolId: SchoolId | null }
     | { kind: "refused" | "blocked" | "expired_form" | "no_cookies" }
     | { kind: "slowed"; retryAfterSeconds: number };
 };
@@ -224,4 +226,4 @@ export type NewPasswordModel = {
     null | { kind: PasswordFault | "wrong" | "expired_form" } | { kind: "slowed" | "busy"; retryAfterSeconds: number };
 };
 
-export type NoOwnPasswordModel = { helpText: string | null; back: string };
+export type NoOwnPasswordModel = { isUsed: boolean; helpText: string | null; back: string };

@@ -35,6 +35,7 @@ type CommonModel = { app?: { name: string } | null; problem?: Problem | string |
 
 const problemStatus = new Map([
   ["blocked", 403],
+  ["not_used", 403],
   ["slowed", 429],
   ["busy", 503],
 ]);
