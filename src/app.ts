@@ -252,6 +252,7 @@ export async function makeApp(
       signInAddress: config.issuerUrl.replace(/\/$/, "") + signInPath,
       findVisitor: signOn.findSignedIn,
       noteSignedOut: signOn.noteSignedOut,
+      signOut: signOn.signOut,
       clientFor: admin.clientFor,
     },
     setUp: { setUp: admin.setUp, nameBrowser: signOn.nameBrowser },

@@ -1410,9 +1410,31 @@ export interface paths {
         post?: never;
         /**
          * Withdraw a consent
-         * @description The app immediately loses all tokens of the person, and the person is asked again at the next sign-on.
+         * @description The app immediately loses all tokens of the person. At the next sign-on the person is asked again, also for the school if they are at
+         *     several.
          */
         delete: operations["withdrawConsent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/school-choices/{clientId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Withdraw the school that a person chose for an app
+         * @description A person who is at several schools chooses one for each app. Afterwards the person is asked again at the next sign-on to the app. Done as
+         *     well if nothing was chosen.
+         */
+        delete: operations["withdrawSchoolChoice"];
         options?: never;
         head?: never;
         patch?: never;
@@ -6247,6 +6269,19 @@ export interface components {
              */
             grantedAt: string;
         } | null;
+        /**
+         * @description The school that the person chose at sign-on, which the app is told; null if none was chosen, or only one school lets them sign in to the
+         *     app.
+         */
+        ChosenSchool: {
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            name: string;
+        } | null;
         /** @description An app that sees a person or may sign them in. */
         AppOfPerson: {
             /** @example demo-lernapp */
@@ -6287,6 +6322,7 @@ export interface components {
              */
             lastSignInAt: string | null;
             consent: components["schemas"]["PersonConsent"];
+            chosenSchool: components["schemas"]["ChosenSchool"];
         };
         /** @description A version of an agreement that a school had accepted. */
         DisclosureAgreement: {
@@ -17067,6 +17103,44 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["ConsentUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    withdrawSchoolChoice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -15,6 +15,8 @@ export type AppOfPerson = {
   scopes: ScopeName[];
   granted: AppAttribute[];
   maySignIn: boolean;
+  /** Those that let them sign in. */
+  signOnSchools: { id: SchoolId; name: string }[];
   isUser: boolean;
   /** The app sees them as a synced person, possibly soft-deleted. */
   isPerson: boolean;
@@ -24,7 +26,7 @@ export type AppOfPerson = {
   lastSignInAt: string | null;
 };
 
-type Row = Omit<AppOfPerson, "maySignIn"> & { facts: SignOnFacts };
+type Row = Omit<AppOfPerson, "maySignIn" | "signOnSchools"> & { facts: SignOnFacts };
 
 const app = table("app");
 const grant = table("grant");
@@ -72,11 +74,15 @@ export async function listAppsOfPerson(
 ): Promise<(AppOfPerson & { place: string })[]> {
   const rows = await findRows<Row, PersonQuery>(db, selectApps, query);
   return rows
-    .map(({ facts, ...row }) => ({
-      ...row,
-      maySignIn: decideSignOnRight(facts).kind === "allowed",
-      place: `${makeSortKey(row.name)}\0${row.clientId}`,
-    }))
+    .map(({ facts, ...row }) => {
+      const right = decideSignOnRight(facts);
+      return {
+        ...row,
+        maySignIn: right.kind === "allowed",
+        signOnSchools: right.kind === "allowed" ? right.schools : [],
+        place: `${makeSortKey(row.name)}\0${row.clientId}`,
+      };
+    })
     .filter(({ isUser, isPerson, maySignIn }) => isUser || isPerson || maySignIn)
     .sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
 }

@@ -186,6 +186,7 @@ const handlers: Loaders<OperationId> = {
     "endSession",
     "listConsents",
     "withdrawConsent",
+    "withdrawSchoolChoice",
   ),
   ...handlersIn(() => import("./password-requests.ts"), "requestPassword", "withdrawPasswordRequests"),
   ...handlersIn(() => import("./passwords.ts"), "createSchoolPasswords", "createGroupPasswords"),

@@ -6,7 +6,7 @@ import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { etagOf, mapInSlices, startExport, stringifyInSlices, type InTurn } from "../platform/http/index.ts";
 import { recordAtHome } from "../accounts/index.ts";
-import { listConsents, listSessions, readSignOnData, type StoredEntry } from "../sign-on/index.ts";
+import { listChosenSchools, listConsents, listSessions, readSignOnData, type StoredEntry } from "../sign-on/index.ts";
 import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";
 import { listDeliveriesOf } from "../webhooks/index.ts";
 import { findLineNames, presentLine } from "./audit.ts";
@@ -66,9 +66,10 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   const person = await readPerson(db, reach, personId);
   const homeSchoolId = person.homeSchoolId as SchoolId | null;
   const stored = await findPerson(db, personId);
-  const [apps, consents] = [
+  const [apps, consents, chosen] = [
     await listAppsOfPerson(db.pool, { personId, now: origin.at }),
     await listConsents(db, personId),
+    await listChosenSchools(db, personId),
   ];
   const deliveries = await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }));
   const asked = { personId, now: origin.at, reach, deliveries };
@@ -91,7 +92,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     login: await readLogin(db, personId, origin.at),
     userNames,
     recoveryCodes,
-    apps: apps.map((app) => presentAppOfPerson(app, reach, { consents, isGuest: false })),
+    apps: apps.map((app) => presentAppOfPerson(app, reach, { consents, chosen, isGuest: false })),
     disclosures: disclosures.found.map(disclosures.presentOne),
     consents: consents.map(presentConsent),
     sessions: (await listSessions(db.pool, { personId, now: origin.at })).map(presentSession),

@@ -115,6 +115,7 @@ export const rights = {
   endSession: office,
   listConsents: seeOffice,
   withdrawConsent: office,
+  withdrawSchoolChoice: office,
   explainSignIn: seeClasses,
   createImport: office,
   getImportColumns: seeOffice,
@@ -236,6 +237,7 @@ export const rights = {
 export const ownRights: ReadonlySet<OperationId> = new Set<OperationId>([
   ...(["getMe", "getLogin", "listAppsOfPerson", "listSessions", "endSession", "listConsents"] as const),
   "withdrawConsent",
+  "withdrawSchoolChoice",
   "signOutPerson",
   "listDisclosuresOfPerson",
   "listUpstreamLinksOfPerson",

@@ -1,8 +1,17 @@
 import { attributesOf, listAppsOfPerson as listApps, type AppOfPerson } from "../access/index.ts";
+import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { RecordStore } from "../platform/database/db.ts";
-import { endSessionIn, listConsents as consentsOf, listSessions as sessionsOf } from "../sign-on/index.ts";
-import { withdrawConsentIn, type ConsentOfPerson, type PersonSession } from "../sign-on/index.ts";
+import {
+  endSessionIn,
+  forgetSchoolIn,
+  listChosenSchools,
+  listConsents as consentsOf,
+  listSessions as sessionsOf,
+  withdrawConsentIn,
+  type ConsentOfPerson,
+  type PersonSession,
+} from "../sign-on/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { changeWithPerson } from "./logins.ts";
@@ -16,12 +25,15 @@ export const presentSession = (session: PersonSession) => present<Schemas["Perso
 export const presentConsent = (consent: ConsentOfPerson) =>
   present<NonNullable<Schemas["PersonConsent"]>>({ ...consent, scopes: consent.scopes as Schemas["AppScope"][] });
 
-type OfPerson = { consents: readonly ConsentOfPerson[]; isGuest: boolean };
+/** `chosen`: the school that they chose for each app. */
+type OfPerson = { consents: readonly ConsentOfPerson[]; chosen: ReadonlyMap<string, string>; isGuest: boolean };
 
 /** Omits schools that the caller does not reach and their groups; of guests, sign-ins too. */
-export function presentAppOfPerson(app: AppOfPerson, reach: Reach, { consents, isGuest }: OfPerson) {
+export function presentAppOfPerson(app: AppOfPerson, reach: Reach, { consents, chosen, isGuest }: OfPerson) {
   const { clientId, name, maySignIn, isUser, isPerson, schools, groups, firstSignInAt, lastSignInAt } = app;
   const consent = isGuest ? undefined : consents.find((one) => one.clientId === clientId);
+  const isSeen = ({ id }: { id: SchoolId }) => isReached(reach, { schools: [id] });
+  const choices = isGuest || app.signOnSchools.length < 2 ? [] : app.signOnSchools;
   return present<Schemas["AppOfPerson"]>({
     clientId,
     name,
@@ -29,11 +41,12 @@ export function presentAppOfPerson(app: AppOfPerson, reach: Reach, { consents, i
     isUser,
     isPerson,
     attributes: attributesOf(app),
-    schools: schools.filter(({ id }) => isReached(reach, { schools: [id] })),
+    schools: schools.filter(isSeen),
     groups: groups.filter(({ schoolId }) => isReached(reach, { schools: [schoolId] })),
     firstSignInAt: isGuest ? null : presentTime(firstSignInAt),
     lastSignInAt: isGuest ? null : presentTime(lastSignInAt),
     consent: consent === undefined ? null : presentConsent(consent),
+    chosenSchool: choices.filter(isSeen).find(({ id }) => id === chosen.get(clientId)) ?? null,
   });
 }
 
@@ -49,10 +62,11 @@ export const listAppsOfPerson: AdminHandler<"listAppsOfPerson"> = async (deps, r
   const page = readPage(deps, request);
   const { isGuest } = await getReachedPerson(deps.db, reach, personId);
   const consents = await consentsOf(deps.db, personId);
+  const chosen = await listChosenSchools(deps.db, personId);
   const apps = await listApps(deps.db.pool, { personId, now: origin.at });
   return page.answerFrom(
     isGuest ? await listGranted(deps.db, reach, apps) : apps,
-    (app) => presentAppOfPerson(app, reach, { consents, isGuest }),
+    (app) => presentAppOfPerson(app, reach, { consents, chosen, isGuest }),
     ({ place }) => place,
   );
 };
@@ -79,4 +93,9 @@ export const listConsents: AdminHandler<"listConsents"> = async (deps, request) 
 export const withdrawConsent: AdminHandler<"withdrawConsent"> = (deps, request) =>
   changeWithPerson(deps, request, (tx, personId, origin) =>
     withdrawConsentIn(tx, { personId, clientId: request.clientId }, origin),
+  );
+
+export const withdrawSchoolChoice: AdminHandler<"withdrawSchoolChoice"> = (deps, request) =>
+  changeWithPerson(deps, request, (tx, personId, origin) =>
+    forgetSchoolIn(tx, { personId, clientId: request.clientId }, origin),
   );

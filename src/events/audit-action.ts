@@ -81,6 +81,7 @@ export const auditActions = [
   "consent_given",
   "consent_denied",
   "consent_withdrawn",
+  "school_choice_withdrawn",
   "token_reused",
   "import_handed_in",
   "import_columns_mapped",

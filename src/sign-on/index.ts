@@ -11,7 +11,14 @@
  *             for the admin API by password alone; a session works only in the browser that it was made for.
  * Never knows: what the IDM API or Schulconnex returns; who sees which data.
  */
-export { endSessionIn, listConsents, listSessions, withdrawConsentIn } from "./protocol/sessions.ts";
+export {
+  endSessionIn,
+  forgetSchoolIn,
+  listChosenSchools,
+  listConsents,
+  listSessions,
+  withdrawConsentIn,
+} from "./protocol/sessions.ts";
 export type { ConsentOfPerson, PersonSession } from "./protocol/sessions.ts";
 export { readSignOnData } from "./protocol/person-data.ts";
 export type { StoredEntry } from "./protocol/person-data.ts";

@@ -42,6 +42,7 @@ import { makeShowPages } from "./forms/provider-pages.ts";
 import { makeUpstreamSteps } from "./forms/upstream/library-steps.ts";
 import { makeUpstreamRouter } from "./forms/upstream/router.ts";
 import { noteSignedOut } from "./forms/last-sign-in.ts";
+import { signOut } from "./forms/sign-out.ts";
 import { nameBrowser } from "./forms/platform-session.ts";
 import type { Upstream } from "../upstream/index.ts";
 import { needsSecondFactor } from "./protocol/admin-scopes.ts";
@@ -86,6 +87,8 @@ export type SignOn = {
   nameBrowser(req: Request, res: Response, seconds: number): string;
   /** Stores in the browser that its session was ended by the person. */
   noteSignedOut(req: Request, res: Response): void;
+  /** Ends the session of this browser. Returns where the browser goes. */
+  signOut(req: Request, res: Response): Promise<string>;
   /** For pages; null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
@@ -180,6 +183,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     findSignedInPerson: async (req, res) => (await findSignedIn(deps, req, res))?.personId ?? null,
     nameBrowser: (req, res, seconds) => nameBrowser({ deps, req, res }, seconds),
     noteSignedOut: (req, res) => noteSignedOut({ deps, req, res }),
+    signOut: (req, res) => signOut({ deps, req, res }),
     findPersonName,
     makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
     makePseudonym: (pair) => makePseudonym(secrets.pseudonyms, pair),

@@ -64,6 +64,22 @@ describe("the account of somebody without a staff role", () => {
   });
 });
 
+test("every page of staff and the account signs out with one click", async () => {
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const { html } = await browser.open("/admin");
+  const places = [.../<nav class="pages"[\s\S]*?<\/nav>/.exec(html)![0].matchAll(/<a href="([^"]+)"/g)].map(
+    ([, path = ""]) => path,
+  );
+  expect(places).toEqual(expect.arrayContaining(["/admin", "/account"]));
+  for (const path of places) {
+    const page = await browser.open(path);
+    const forged = await browser.once("/account/sign-out-here", { method: "POST", body: new URLSearchParams() });
+    expect([path, page.html.includes(">Abmelden</button>"), forged.status]).toEqual([path, true, 403]);
+  }
+  const gone = await browser.submit(await browser.open("/admin"), "/sign-out-here");
+  expect([new URL(gone.url).pathname, await isSignedIn(browser)]).toEqual(["/oauth2/sessions/logout/success", false]);
+});
+
 test("the tiles lead to the account, and staff to their pages", async () => {
   const pupil = await makePortalUser(service, null);
   expect((await pupil.browser.open("/")).html).toContain('href="/account"');

@@ -17,8 +17,10 @@ export const accountPages = makeArea({ folder: import.meta.dirname, page: null }
   pages.get("/account", showAccount);
   pages.post("/account/sessions/:sessionId/end", endSession, showAccount);
   pages.post("/account/consents/:clientId/withdraw", withdrawConsent, showAccount);
+  pages.post("/account/school-choices/:clientId/withdraw", withdrawSchoolChoice, showAccount);
   pages.post("/account/logins/:connectionId/end", unlink, showAccount);
   pages.post("/account/sign-out", signOutEverywhere, showAccount);
+  pages.post("/account/sign-out-here", async ({ signOut }) => ({ to: await signOut() }));
 });
 
 const ofMe = ({ path, visitor }: PageRequest) => ({ ...path, personId: visitor.personId });
@@ -46,7 +48,7 @@ const showAccount: PageHandler = async (request) => {
       roles: me.roles,
       sessions: sessions.items.map((session) => ({ ...session, isHere: session.id === here })),
       used: apps.items.filter(({ lastSignInAt }) => lastSignInAt !== null),
-      consents: apps.items.filter(({ consent }) => consent !== null),
+      consents: apps.items.filter(({ consent, chosenSchool }) => consent !== null || chosenSchool !== null),
       links: links.items,
       disclosed: describeDisclosures(disclosures.items, { t, times }),
       recordedSince: disclosures.items[0]?.recordedSince ?? null,
@@ -66,6 +68,10 @@ const endSession = postAndRedirect("sessionEnded", account, (request) => {
 
 const withdrawConsent = postAndRedirect("consentWithdrawn", account, (request) =>
   request.api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params: { path: ofMe(request) } }),
+);
+
+const withdrawSchoolChoice = postAndRedirect("schoolChoiceWithdrawn", account, (request) =>
+  request.api.DELETE("/admin/v1/people/{personId}/school-choices/{clientId}", { params: { path: ofMe(request) } }),
 );
 
 const unlink = postAndRedirect("loginUnlinked", account, (request) =>

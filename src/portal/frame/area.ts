@@ -174,6 +174,7 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
     reveal: (hidden) => reveal(deps.keys, visitor.personId, hidden),
     path: req.params as PageRequest["path"],
     noteSignedOut: () => deps.noteSignedOut(req, res),
+    signOut: () => deps.signOut(req, res),
     param: (name) => String(req.params[name] ?? ""),
     query,
     cursor: query("cursor") === "" ? {} : { cursor: query("cursor") },

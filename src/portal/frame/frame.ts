@@ -59,6 +59,8 @@ export function renderFramed(
         ...parts,
         pages: listPages(request, schoolId, current),
         ...peopleOf(request),
+        // A refused form leads to no other.
+        hasContent: shown !== null,
       }),
     },
     { locale, languageUrl: languageUrlOf(request) },

@@ -26,6 +26,8 @@ export type FrameDeps = {
   clientFor(caller: InnerCaller): AdminClient;
   /** Stores in the browser that the person has signed out. */
   noteSignedOut(req: Request, res: Response): void;
+  /** Ends the session of this browser. Returns where the browser goes. */
+  signOut(req: Request, res: Response): Promise<string>;
 };
 
 export type Me = AdminSchemas["Me"];
@@ -64,6 +66,7 @@ export type PageRequest = {
   upload: Upload | null;
   refused: Refused | null;
   noteSignedOut(): void;
+  signOut(): Promise<string>;
 };
 
 export const hasManySchools = ({ me, permissions }: Pick<PageRequest, "me" | "permissions">): boolean =>

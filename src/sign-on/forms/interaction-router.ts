@@ -15,6 +15,7 @@ const stepsByPath: Record<string, steps.Step> = {
   "new-password": steps.chooseNewPassword,
   "second-factor": steps.proveSecondFactor,
   school: steps.chooseSchool,
+  "other-school": steps.chooseOtherSchool,
   stay: steps.stay,
   switch: steps.switchUser,
   cancel: steps.cancel,

@@ -11,7 +11,7 @@ const keptSeconds = 180 * 24 * 3600;
 
 /**
  * What this browser stores, encrypted, of the sign-in before. `personId` is null on a shared device; `hasSeveral`: two
- * people signed in one after the other, and neither said that the device is shared. `connectionId`: the login of the
+ * people used it one after the other, and neither said that the device is shared. `connectionId`: the login of the
  * school that the person used, until they sign out. `isLeft`: since the last round trip somebody signed out, or shared
  * the device, and may still be signed in at the login of the school.
  */
@@ -63,6 +63,10 @@ type SignedInHere = {
 
 export const forgetLastPerson = (request: PageRequest): void =>
   write(request, { ...readLastSignIn(request), personId: null, connectionId: null, isLeft: true });
+
+/** Somebody said that they are not the person who is signed in with this browser. */
+export const noteAnotherPerson = (request: PageRequest): void =>
+  write(request, { ...readLastSignIn(request), hasSeveral: true, personId: null, connectionId: null, isLeft: true });
 
 /** After signing out, nobody is signed in again unasked, nor as the person before. */
 export const noteSignedOut = (request: PageRequest): void =>

@@ -74,3 +74,13 @@ const insertChoice = statement<Choice>(
 export async function rememberSchool(tx: Queryable, chosen: Choice): Promise<void> {
   await run(tx, insertChoice, chosen);
 }
+
+const deleteChoice = statement<Pair>(
+  ({ clientId, personId }) =>
+    sql`DELETE FROM ${choice} WHERE ${choice.personId} = ${personId} AND ${choice.clientId} = ${clientId}`,
+  "sign-on.forgetSchool",
+);
+
+/** The person is asked for a school again at the next sign-on. Returns whether one was chosen. */
+export const forgetSchool = async (tx: Queryable, pair: Pair): Promise<boolean> =>
+  (await run(tx, deleteChoice, pair)) > 0;

@@ -5,6 +5,7 @@ import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { fields, findRows, run, sql, statement, table, type Sql, type Queryable } from "../../platform/database/sql.ts";
 import { isCurrent, recordAtHome, recordNotices } from "../../accounts/index.ts";
+import { forgetSchool } from "./consent.ts";
 import { deleteGrant, deleteSession, findSessionByUid } from "./storage/artifact.ts";
 
 /** A session of a browser, or what one sign-on gave one app and outlives the session. */
@@ -144,7 +145,10 @@ const deleteTokens = statement<{ personId: PersonId; clientId: ClientId }>(
   "sign-on.deleteTokensOfPair",
 );
 
-/** Withdraws a consent and ends the app's codes and tokens of the person. Errors: not_found consent_not_found. */
+/**
+ * Withdraws a consent, forgets the chosen school, and ends the app's codes and tokens of the person. Errors: not_found
+ * consent_not_found.
+ */
 export async function withdrawConsentIn(
   tx: Transaction,
   { personId, clientId }: { personId: PersonId; clientId: ClientId },
@@ -154,5 +158,24 @@ export async function withdrawConsentIn(
   if (count === 0) throw new AppError("not_found", "consent_not_found", "The person has not agreed to anything.");
   // A refresh locks its token's row: the first DELETE waits for it, the next one sees the tokens that it issued.
   while ((await run(tx, deleteTokens, { personId, clientId })) > 0);
+  await forgetSchool(tx, { personId, clientId });
   await recordAtHome(tx, { ...origin, action: "consent_withdrawn", personId, clientId });
+}
+
+/** The school that the person chose for each app. */
+export async function listChosenSchools(
+  { prisma }: Pick<Transaction, "prisma">,
+  personId: PersonId,
+): Promise<Map<string, string>> {
+  const found = await prisma.schoolChoice.findMany({ where: { personId }, select: { clientId: true, schoolId: true } });
+  return new Map(found.map(({ clientId, schoolId }) => [clientId, schoolId]));
+}
+
+export async function forgetSchoolIn(
+  tx: Transaction,
+  { personId, clientId }: { personId: PersonId; clientId: ClientId },
+  origin: Origin,
+): Promise<void> {
+  if (await forgetSchool(tx, { personId, clientId }))
+    await recordAtHome(tx, { ...origin, action: "school_choice_withdrawn", personId, clientId });
 }

@@ -159,6 +159,52 @@ test("a person of several schools chooses once, and the choice is remembered for
   expect(decodeJwt(again.id_token!)["school"]).toBe(schools[1]);
 });
 
+test("a wrong school is changed on the consent page, under My account, and by withdrawing the consent", async () => {
+  const { service, make } = world;
+  const app = await make.app({ name: "Lernapp" });
+  const schools = [await make.school({ name: "Goethe-Gymnasium" }), await make.school({ name: "Waldschule" })] as const;
+  for (const school of schools) await make.grant({ app: app.clientId, school });
+  const login = await giveLogin(service.db, await make.person({ schools: [...schools] }));
+  const browser = makeBrowser(service.url);
+  const open = () => browser.open(askFor(service, app, { scopes: ["openid", "school"] }).address);
+  const isAsked = ({ html }: Shown) => /action="[^"]*\/school"/.test(html);
+  const choose = (page: Shown, school: string) => browser.submit(page, "/school", { schoolId: school });
+
+  const wrong = await choose(await browser.submit(await open(), "/login", login), schools[0]);
+  expect(wrong.html).toContain("Deine Schule</strong> <span>Goethe-Gymnasium");
+  const again = await browser.submit(wrong, "/other-school");
+  expect(isAsked(again)).toBe(true);
+  const right = await choose(again, schools[1]);
+  expect(right.html).toContain("Deine Schule</strong> <span>Waldschule");
+  await browser.submit(right, "/consent");
+
+  const account = await browser.open("/account");
+  expect(account.html).toContain("Gewählte Schule: Waldschule");
+  await browser.submit(account, "/school-choices/" + app.clientId + "/withdraw");
+  expect((await browser.open("/account")).html).not.toContain("Gewählte Schule");
+  // The consent was given, so choosing the school ends the sign-on.
+  const asked = await open();
+  expect(isAsked(asked)).toBe(true);
+  expect(new URL((await choose(asked, schools[0])).url).searchParams.has("code")).toBe(true);
+
+  await browser.submit(await browser.open("/account"), "/consents/" + app.clientId + "/withdraw");
+  expect(isAsked(await open())).toBe(true);
+});
+
+test("who has no other school is offered none", async () => {
+  const { service, make } = world;
+  const app = await make.app();
+  const school = await make.school();
+  await make.grant({ app: app.clientId, school });
+  const login = await giveLogin(service.db, await make.person({ schools: [school, await make.school()] }));
+  const browser = makeBrowser(service.url);
+  const page = await browser.open(askFor(service, app, { scopes: ["openid", "school"] }).address);
+  const consent = await browser.submit(page, "/login", login);
+  expect(consent.html).not.toContain("/other-school");
+  await browser.submit(consent, "/consent");
+  expect((await browser.open("/account")).html).not.toContain("/school-choices/");
+});
+
 test("a school that does not grant the app cannot be chosen", async () => {
   const { service, make } = world;
   const app = await make.app();

@@ -185,6 +185,18 @@ test("on a device of one's own the page greets who signed in before, asks only t
   expect(forgotten.html).not.toContain(bo.username);
 });
 
+test("who says that they are somebody else is not greeted as the person before, and can sign in", async () => {
+  const browser = newBrowser();
+  await signInAt(browser, bo);
+  const consent = await browser.open(askFor(world.service, app, { params: { prompt: "consent" } }).address);
+  const login = await browser.submit(consent, "/switch");
+  expect(headingOf(login)).toBe("Anmelden");
+  expect(login.html).not.toMatch(new RegExp(`Bonifatius|${bo.username}`));
+  expect(login.html).toMatch(/name="shared"[^>]* checked/);
+  const asked = await browser.submit(login, "/login", ada);
+  expect(new URL(asked.url).searchParams.has("code") || asked.html.includes("/consent")).toBe(true);
+});
+
 test("the cookie of the name is out of reach for scripts and other sites, that of a session ends with the browser", async () => {
   const cookieOf = async (name: string, typed: Record<string, string>) => {
     const browser = newBrowser();

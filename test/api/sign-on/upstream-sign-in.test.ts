@@ -262,6 +262,10 @@ const signOut = async (browser: TravellingBrowser) =>
 
 const ways: Record<string, (browser: TravellingBrowser, app: TestApp) => Promise<unknown>> = {
   "signing out": signOut,
+  "signing out on a page of the portal": async (browser) =>
+    browser.submit(await browser.submit(await browser.open("/account"), "/sign-out-here"), "/confirm", {
+      logout: "yes",
+    }),
   "an app's logout": (browser, app) =>
     browser
       .open(`/oauth2/sessions/logout?client_id=${app.clientId}`)

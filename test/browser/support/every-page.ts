@@ -223,16 +223,35 @@ export const everyPage: Record<string, (context: pages.LeavingContext) => Page> 
     pages.renderNoOwnPasswordPage({ isUsed: false, helpText: null, back: "/" }, context),
   consent: (context) =>
     pages.renderConsentPage(
-      { app, personName, scopes: ["openid", "profile", "school", "groups"], claims, steps, switchUser: "/other" },
+      {
+        app,
+        personName,
+        scopes: ["openid", "profile", "school", "groups"],
+        claims,
+        steps,
+        otherSchool: "/other-school",
+        switchUser: "/other",
+      },
       context,
     ),
   "consent to everything": (context) =>
     pages.renderConsentPage(
-      { app: longApp, personName: longName, scopes: scopeNames, claims: longClaims, steps, switchUser: "/other" },
+      {
+        app: longApp,
+        personName: longName,
+        scopes: scopeNames,
+        claims: longClaims,
+        steps,
+        otherSchool: "/other-school",
+        switchUser: "/other",
+      },
       context,
     ),
   "consent to what says nothing of a person": (context) =>
-    pages.renderConsentPage({ app, personName, scopes: ["openid"], claims, steps, switchUser: "/other" }, context),
+    pages.renderConsentPage(
+      { app, personName, scopes: ["openid"], claims, steps, otherSchool: "/other-school", switchUser: "/other" },
+      context,
+    ),
   "consent of a person of whom nothing is known": (context) =>
     pages.renderConsentPage(
       {
@@ -240,6 +259,7 @@ export const everyPage: Record<string, (context: pages.LeavingContext) => Page> 
         personName: null,
         scopes: ["openid", "profile", "school", "groups"],
         steps,
+        otherSchool: "/other-school",
         switchUser: "/other",
         claims: { name: null, role: "OTHER", school: null, groups: [], pseudonym: "Kiesel Otter" },
       },

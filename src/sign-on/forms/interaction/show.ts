@@ -112,7 +112,10 @@ export async function renderVisit(visit: Visit): Promise<Page> {
     const offered = withoutRefused(right, scopes).filter((name) => !isWithheld(name));
     const withheld = appAttributes.filter((name) => !app.attributes.includes(name) || isWithheld(name));
     const switchUser = stepsOf(visit, "switch").action;
-    return renderConsentPage({ ...model("consent"), scopes: offered, claims, withheld, switchUser }, context);
+    const choosesSchool = right.kind === "allowed" && right.schools.length > 1 && scopes.includes("school");
+    const otherSchool = choosesSchool ? stepsOf(visit, "other-school").action : null;
+    const page = { ...model("consent"), scopes: offered, claims, withheld, otherSchool, switchUser };
+    return renderConsentPage(page, context);
   }
   if (right.kind === "refused") return renderRefusalPage({ ...model("switch"), reason: right.reason }, context);
   return renderChooseSchoolPage({ ...model("school"), schools: right.schools }, context);

@@ -8,14 +8,14 @@ import {
 } from "../../../accounts/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { withPrismaTransaction } from "../../../platform/database/db.ts";
-import { rememberConsent, rememberSchool } from "../../protocol/consent.ts";
+import { forgetSchool, rememberConsent, rememberSchool } from "../../protocol/consent.ts";
 import { answerInteraction } from "../../protocol/provider/library.ts";
 import { describeRefusal, secondFactorPrompt } from "../../protocol/provider/policy.ts";
 import { withoutRefused } from "../../protocol/staff-scopes.ts";
 import { asksToForget, checkLogin } from "../check-login.ts";
 import { asksToSwitch, leaveSession, signIn } from "../complete-sign-in.ts";
 import { rememberDevice } from "../device.ts";
-import { forgetLastPerson, keepLastSignIn, noteSignedOut } from "../last-sign-in.ts";
+import { forgetLastPerson, keepLastSignIn, noteAnotherPerson } from "../last-sign-in.ts";
 import { readPending, sealPending, takeNewPassword } from "../new-password/pending.ts";
 import { fieldOf, redirect, requestIdOf, sendPage, sessionOf } from "../page-request.ts";
 import { checkAnswer } from "../second-factor/ask.ts";
@@ -110,6 +110,14 @@ export const chooseSchool: Step = async (visit) => {
   await finish(visit, { choose_school: { schoolId: school.id } });
 };
 
+/** Forgets the school that was chosen. The same interaction then asks for one. */
+export const chooseOtherSchool: Step = async (visit) => {
+  const { deps, personId, clientId, interaction } = visit;
+  if (personId === null || interaction.prompt.name !== "consent") return showAgain(visit);
+  await forgetSchool(deps.db.pool, { personId, clientId });
+  await finish(visit, {});
+};
+
 /** Checks the second factor, unless the session has got one meanwhile. */
 export const proveSecondFactor: Step = async (visit) => {
   if (fieldOf(visit, "pending") !== "") return proveBeforeNewPassword(visit);
@@ -143,7 +151,7 @@ async function proveBeforeNewPassword(visit: Visit): Promise<void> {
 /** Signs the person out. The same interaction then asks for another person. */
 export const switchUser: Step = async (visit) => {
   await leaveSession(visit, { unlessOf: null, interaction: visit.interaction });
-  noteSignedOut(visit);
+  noteAnotherPerson(visit);
   redirect(visit, `/interaction/${visit.interaction.uid}`);
 };
 

@@ -87,6 +87,7 @@ export type ConsentModel = {
   claims: ClaimsForApp;
   withheld?: readonly AppAttribute[];
   steps: Steps;
+  otherSchool: string | null;
   switchUser: string | null;
 };
 
