@@ -7264,6 +7264,13 @@ export interface components {
          * @enum {string}
          */
         ImportMode: "BULK" | "DELTA";
+        /**
+         * @description Which people a roster lists. With `STUDENTS` or `TEACHERS`, people of every other role and their groups stay as they are: nobody of them
+         *     leaves, and a group ends only if nobody of another role is in it. A row of another role is an error.
+         * @example ALL
+         * @enum {string}
+         */
+        ImportPeople: "ALL" | "STUDENTS" | "TEACHERS";
         /** @description The mapping of files with the same headings. */
         ColumnMapping: {
             /**
@@ -7281,6 +7288,7 @@ export interface components {
              */
             idFromName: boolean;
             mode: components["schemas"]["ImportMode"];
+            people: components["schemas"]["ImportPeople"];
             /**
              * Format: date-time
              * @example 2026-02-03T08:00:00.000Z
@@ -7536,6 +7544,7 @@ export interface components {
             id: string;
             format: components["schemas"]["ImportFormat"];
             mode: components["schemas"]["ImportMode"];
+            people: components["schemas"]["ImportPeople"];
             state: components["schemas"]["ImportState"];
             progress: components["schemas"]["ImportProgress"];
             /**
@@ -7664,6 +7673,7 @@ export interface components {
              */
             idFromName: boolean;
             mode: components["schemas"]["ImportMode"];
+            people: components["schemas"]["ImportPeople"];
         };
         /** @description What the columns of a table are. */
         ImportColumnsInput: {
@@ -7697,6 +7707,7 @@ export interface components {
              */
             idFromName: boolean;
             mode: components["schemas"]["ImportMode"];
+            people?: components["schemas"]["ImportPeople"];
         };
         /** @description An error in a file, with its position. */
         ImportFault: {
@@ -12737,6 +12748,12 @@ export interface components {
          * @example BULK
          */
         ImportModeChoice: components["schemas"]["ImportMode"];
+        /**
+         * @description Which people the roster lists. `STUDENTS` and `TEACHERS` imply `mode=BULK` unless a mode is given. By default what was last chosen for
+         *     files with the same headings, otherwise `ALL`.
+         * @example STUDENTS
+         */
+        ImportPeopleChoice: components["schemas"]["ImportPeople"];
         /**
          * @description The file name shown with errors and in lists; `roster` by default.
          * @example roster.csv
@@ -17928,6 +17945,12 @@ export interface operations {
                  * @example BULK
                  */
                 mode?: components["parameters"]["ImportModeChoice"];
+                /**
+                 * @description Which people the roster lists. `STUDENTS` and `TEACHERS` imply `mode=BULK` unless a mode is given. By default what was last chosen for
+                 *     files with the same headings, otherwise `ALL`.
+                 * @example STUDENTS
+                 */
+                people?: components["parameters"]["ImportPeopleChoice"];
                 /**
                  * @description The file name shown with errors and in lists; `roster` by default.
                  * @example roster.csv

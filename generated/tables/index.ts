@@ -540,6 +540,7 @@ export const tables = {
       id: "id",
       format: "format",
       mode: "mode",
+      people: "people",
       speaksOf: "speaks_of",
       state: "state",
       fileName: "file_name",
@@ -1709,6 +1710,7 @@ export type Rows = {
     id: string;
     format: string;
     mode: string;
+    people: string;
     speaksOf: string[];
     state: string;
     fileName: string;

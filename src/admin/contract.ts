@@ -16,6 +16,7 @@ import type {
   GroupStep,
   ImportFormat,
   ImportMode,
+  ImportPeople,
   ImportState,
   ImportStatus,
   PersonImport,
@@ -55,7 +56,15 @@ export const parameters: ParametersAgree<
   {
     applyImport: "in-background";
     createImport:
-      "school" | "format" | "mode" | "file-name" | "school-year" | "carry-over" | "choose-columns" | "in-background";
+      | "school"
+      | "format"
+      | "mode"
+      | "people"
+      | "file-name"
+      | "school-year"
+      | "carry-over"
+      | "choose-columns"
+      | "in-background";
     explainSignIn: "app";
     getAppAnswer: "path";
     getAppView: "resource" | "id" | "show-deleted";
@@ -142,6 +151,7 @@ export const enums: EnumsAgree<
     ImportFormat: ImportFormat;
     ImportGroupStep: GroupStep;
     ImportMode: ImportMode;
+    ImportPeople: ImportPeople;
     ImportHoldReason: HoldReason;
     ImportWarningKind: WarningKind;
     ImportPhase: NonNullable<ImportStatus["progress"]>["phase"];

@@ -21,7 +21,7 @@ const separatorNames = Object.keys(separators) as SeparatorName[];
 
 function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumns"] {
   const { separator, headingLine, headings, samples, mapping } = table;
-  const { uses, role, className, idFromName, mode } = mapping;
+  const { uses, role, className, idFromName, mode, people = "ALL" } = mapping;
   return present<Schemas["ImportColumns"]>({
     sheet,
     sheets: [...sheets],
@@ -39,6 +39,7 @@ function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumn
     className,
     idFromName,
     mode,
+    people,
   });
 }
 
@@ -66,11 +67,20 @@ export const putImportColumns: AdminHandler<"putImportColumns"> = async ({ db, i
   return { status: 200, body: presentImport(await find()) };
 };
 
-function presentMapping({ id, headings, uses, role, idFromName, mode, usedAt }: KeptMapping): Schemas["ColumnMapping"] {
+function presentMapping({
+  id,
+  headings,
+  uses,
+  role,
+  idFromName,
+  mode,
+  people = "ALL",
+  usedAt,
+}: KeptMapping): Schemas["ColumnMapping"] {
   const columns = headings.map((heading, index) =>
     present<Schemas["MappedColumn"]>({ heading, use: uses[index] ?? "IGNORED" }),
   );
-  return present<Schemas["ColumnMapping"]>({ id, columns, role: role ?? "COLUMN", idFromName, mode, usedAt });
+  return present<Schemas["ColumnMapping"]>({ id, columns, role: role ?? "COLUMN", idFromName, mode, people, usedAt });
 }
 
 export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (deps, request) => {

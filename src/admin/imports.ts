@@ -20,6 +20,7 @@ export const createImport: AdminHandler<"createImport"> = async ({ db, imports }
       schoolId,
       format: query.format,
       mode: query.mode,
+      people: query.people,
       schoolYear: query["school-year"],
       carryOvers: readCarryOvers(query["carry-over"]),
       among: reach.all ? undefined : reach.schoolIds,

@@ -44,6 +44,7 @@ export type NewImport = {
   path: string;
   schoolId: string | undefined;
   mode: Import["mode"] | undefined;
+  people: Import["people"] | undefined;
   carryOvers: ReadonlyMap<string, string>;
   schoolYear: string | undefined;
   choosesColumns: boolean | undefined;
@@ -58,13 +59,13 @@ async function openFile(path: string): Promise<Blob> {
 }
 
 export async function previewImport(service: Service, request: NewImport): Promise<Import> {
-  const { path, schoolId, mode, carryOvers, schoolYear, choosesColumns } = request;
+  const { path, schoolId, mode, people, carryOvers, schoolYear, choosesColumns } = request;
   const file = await openFile(path);
   const lines = [...carryOvers].map(([next, previous]) => `${previous}=${next}`);
   const query = {
     "file-name": basename(path),
     "in-background": true,
-    ...omitUndefined({ school: schoolId, mode, "school-year": schoolYear, "choose-columns": choosesColumns }),
+    ...omitUndefined({ school: schoolId, mode, people, "school-year": schoolYear, "choose-columns": choosesColumns }),
     ...(lines.length > 0 && { "carry-over": lines.join("\n") }),
   };
   const created = await bodyOf(

@@ -8,12 +8,15 @@ import { alignColumns, counted, nameOf, type Columns } from "./lines.ts";
 type Import = Schemas["Import"];
 type School = Schemas["ImportSchool"];
 
+const scopeOf = ({ mode, people }: Pick<Import, "mode" | "people">): string =>
+  people === "ALL" ? mode : `${mode} ${people}`;
+
 export const importColumns: Columns<Import> = {
   id: ({ id }) => id,
   created: ({ createdAt }) => createdAt.slice(0, 16),
   state: ({ state }) => state,
   format: ({ format }) => format,
-  mode: ({ mode }) => mode,
+  mode: scopeOf,
   file: ({ fileName }) => fileName,
   schools: ({ schools }) => String(schools.length),
 };
@@ -25,7 +28,7 @@ export function importLines(
   warnings: readonly Schemas["ImportWarning"][],
 ): string[] {
   const { id, format, mode, state, errorCount, notes, schools, rows } = record;
-  const head = [`Import ${id}: ${format}, ${mode}, ${state}`];
+  const head = [`Import ${id}: ${format}, ${scopeOf(record)}, ${state}`];
   if (state === "BROKEN")
     return [
       ...head,
@@ -53,7 +56,7 @@ export function importLines(
 export const useWord = (use: Schemas["ColumnUse"]): string => (use === "IGNORED" ? "-" : use.toLowerCase());
 
 export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): string[] {
-  const { sheet, sheets, encoding, separator, role, className, mode, columns: all } = columns;
+  const { sheet, sheets, encoding, separator, role, className, mode, people, columns: all } = columns;
   const rows = all.map(({ heading, use, samples }, index) => [
     `  ${index + 1}`,
     heading,
@@ -71,7 +74,7 @@ export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): 
     ...(sheet === null ? [`Encoding: ${encoding}; separator: ${separator.toLowerCase()}`] : []),
     ...(role === "COLUMN" ? [] : [`Role of everybody: ${role.toLowerCase()}`]),
     ...(className === null ? [] : [`Class of everybody: ${className}`]),
-    `Mode: ${mode.toLowerCase()}`,
+    `Mode: ${scopeOf({ mode, people }).toLowerCase()}`,
     "",
     `To read the file like this: import columns ${id}`,
     `To change it first: import columns ${id} --column NUMBER=USE --role student --mode bulk`,

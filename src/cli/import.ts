@@ -1,4 +1,4 @@
-import { columnUses, holdReasons, plainTemplate } from "../imports/index.ts";
+import { chooseScope, columnUses, holdReasons, plainTemplate } from "../imports/index.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
 import * as calls from "./import-calls.ts";
@@ -11,6 +11,7 @@ const args = argsNamed("importId");
 const mappings = "/admin/v1/schools/{schoolId}/column-mappings";
 const encodings = ["utf-8", "windows-1252", "iso-8859-15"] as const;
 const separators = ["semicolon", "comma", "tab"] as const;
+const peopleNames = ["all", "students", "teachers"] as const;
 const faultsOption = { faults: option.count("How many faults of a broken file to print; 1000 if left out.") };
 
 export const verbs: Verbs = {
@@ -23,6 +24,10 @@ export const verbs: Verbs = {
         ["bulk", "delta"] as const,
         "bulk: people who are not in it leave; delta: it names changes only. A OneRoster manifest says which.",
       ),
+      people: option.oneOf(
+        peopleNames,
+        "students, teachers: the file lists all of them and nobody else; everybody of another role stays.",
+      ),
       carryOver: option.texts("A group that keeps its id under a new source id.", "old=new"),
       schoolYear: option.text(
         "The year of the file: classes that move up in it are carried over, or those of --carry-over.",
@@ -33,7 +38,7 @@ export const verbs: Verbs = {
     },
     run: async (
       service,
-      { args: { file }, options: { school, mode, carryOver = [], schoolYear, chooseColumns, faults } },
+      { args: { file }, options: { school, mode, people, carryOver = [], schoolYear, chooseColumns, faults } },
     ) => {
       const record = await calls.previewImport(service, {
         path: file,
@@ -41,7 +46,7 @@ export const verbs: Verbs = {
         carryOvers: readCarryOvers(carryOver),
         schoolYear,
         choosesColumns: chooseColumns || undefined,
-        mode: mode && (mode.toUpperCase() as Schemas["ImportMode"]),
+        ...readScope({ mode, people }),
       });
       return show(service, record, faults);
     },
@@ -55,6 +60,7 @@ export const verbs: Verbs = {
       role: option.oneOf(["student", "teacher", "other"] as const, "The role of everybody, if no column has it."),
       class: option.text("The class of everybody, if no column has it.", "5a"),
       mode: option.oneOf(["bulk", "delta"] as const, "bulk: people who are not in the file leave; delta: they stay."),
+      people: option.oneOf(peopleNames, "Whom the file lists; everybody of another role stays."),
       sheet: option.text("Look at another sheet of the workbook instead.", "Tabelle2"),
       encoding: option.oneOf(encodings, "Look at the file again with this character encoding."),
       separator: option.oneOf(separators, "Look at the file again with this separator of fields."),
@@ -186,11 +192,17 @@ function readHolds(texts: readonly string[]): Schemas["ImportHoldCount"][] {
   });
 }
 
-type ColumnOptions = {
+type ScopeOptions = { mode?: string | undefined; people?: string | undefined };
+
+const readScope = ({ mode, people }: ScopeOptions) => ({
+  mode: mode?.toUpperCase() as Schemas["ImportMode"] | undefined,
+  people: people?.toUpperCase() as Schemas["ImportPeople"] | undefined,
+});
+
+type ColumnOptions = ScopeOptions & {
   column?: readonly string[] | undefined;
   role?: string | undefined;
   class?: string | undefined;
-  mode?: string | undefined;
   sheet?: string | undefined;
   encoding?: string | undefined;
   separator?: string | undefined;
@@ -199,7 +211,7 @@ type ColumnOptions = {
 
 /** Errors: UsageError for a column or a use that does not exist. */
 function changeColumns(
-  { columns, role, className, idFromName, mode }: Schemas["ImportColumns"],
+  { columns, role, className, idFromName, mode, people }: Schemas["ImportColumns"],
   options: ColumnOptions,
 ): Schemas["ImportColumnsInput"] {
   const uses = columns.map(({ use }) => use);
@@ -217,7 +229,7 @@ function changeColumns(
     role: uses.includes("ROLE") ? "COLUMN" : ((options.role?.toUpperCase() as Schemas["RoleOfAll"]) ?? role),
     className: options.class ?? className,
     idFromName: options.idsFromName || idFromName,
-    mode: (options.mode?.toUpperCase() as Schemas["ImportMode"] | undefined) ?? mode,
+    ...chooseScope(readScope(options), { mode, people }),
     ...(options.sheet !== undefined && { sheet: options.sheet }),
     ...(options.encoding !== undefined && { encoding: options.encoding as Schemas["TextEncoding"] }),
     ...(options.separator !== undefined && { separator: options.separator.toUpperCase() as Schemas["FieldSeparator"] }),

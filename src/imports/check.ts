@@ -10,13 +10,14 @@ import {
   table,
   update,
   type Parameters,
+  type Part,
   type Sql,
   type Statement,
   type Queryable,
 } from "../platform/database/sql.ts";
 import { isNamedAt } from "./difference-groups.ts";
 import { firstOf, selectAmbiguous } from "./difference-people.ts";
-import type { ImportMode, KeyColumns, ReadResult, Subject } from "./formats/format.ts";
+import { roleOf, type KeyColumns, type ReadResult } from "./formats/format.ts";
 import { maxFaults } from "./staging.ts";
 import { a, g as group, isPerson, p as known } from "./tables.ts";
 
@@ -27,6 +28,7 @@ type CheckValues = {
   code: string;
   most: number;
   schools: readonly SchoolId[];
+  role: string | null;
 };
 type Values = Parameters<CheckValues>;
 
@@ -85,18 +87,26 @@ function makeCheck(
 export async function checkStaged(
   tx: Queryable,
   importId: string,
-  { mode, keyColumns, schools, speaksOf }: ReadResult,
+  read: ReadResult,
   readFaults: number,
 ): Promise<number> {
+  const { keyColumns, schools, people } = read;
   let faults = readFaults;
   if (faults > maxFaults) return faults;
   for (const { code, locate, findFaults } of [
     ...roleChecks,
-    ...rowChecks(mode, speaksOf),
+    ...rowChecks(read),
     ...(schools.size > 1 ? [ambiguous] : []),
   ]) {
     const most = Math.max(0, maxFaults - faults);
-    const values = { importId, ...locations[locate](keyColumns), code, most, schools: [...schools] };
+    const values = {
+      importId,
+      ...locations[locate](keyColumns),
+      code,
+      most,
+      schools: [...schools],
+      role: roleOf(people),
+    };
     const [found] = await findRows<{ count: number }, CheckValues>(tx, findFaults, values);
     faults += found!.count;
     if (code === "role_missing") for (const spread of spreadRoles) await run(tx, spread, values);
@@ -250,6 +260,11 @@ const idChecks: readonly Check[] = [
   }),
 ];
 
+/** SQL: the person of the directory whom the id of a staged one is. */
+const isKnown = (schools: Part) => sql`${known.sourceSystemIdentifier} = ${s.person.sourceId}
+  AND (${known.homeSchoolId} = ${s.person.homeSchoolId}
+    OR ${known.sourceIdIsShared} AND ${known.homeSchoolId} = ANY (${schools}::uuid[]))`;
+
 const getsUsername = sql`${s.person.schoolId} = ${s.person.homeSchoolId} AND NOT ${s.person.isDeleted}
   AND EXISTS (SELECT FROM ${signIn}
     WHERE ${signIn.schoolId} = ${s.person.homeSchoolId} AND ${signIn.userNameRule} = 'ROSTER')`;
@@ -276,13 +291,34 @@ const usernameChecks: readonly Check[] = [
     locate: "username",
     message: sql`'The user name is or was that of another person.'`,
     from: (values) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
-      LEFT JOIN ${known} ON ${known.sourceSystemIdentifier} = ${s.person.sourceId}
-        AND (${known.homeSchoolId} = ${s.person.homeSchoolId}
-          OR ${known.sourceIdIsShared} AND ${known.homeSchoolId} = ANY (${values.schools}::uuid[]))
+      LEFT JOIN ${known} ON ${isKnown(values.schools)}
       WHERE ${s.person.importId} = ${values.importId} AND ${s.person.username} <> '' AND ${getsUsername}
         AND NOT EXISTS (SELECT FROM ${credential} WHERE ${credential.personId} = ${known.id})
         AND EXISTS (SELECT FROM ${userName} WHERE ${userName.hash} = user_name_hash(${s.person.username})
           AND ${userName.personId} IS DISTINCT FROM ${known.id})`,
+  }),
+];
+
+/** For files of all students, or all teachers. */
+const listedRoleChecks: readonly Check[] = [
+  makeCheck("role_not_listed", {
+    locate: "person",
+    message: sql`'The file is said to list people of one role, and this person has another one.'`,
+    from: ({
+      importId,
+      role,
+    }) => sql`SELECT ${join([s.person.row, s.person.line, s.person.column])} AS at FROM ${s.person}
+      WHERE ${s.person.importId} = ${importId} AND ${s.person.schoolId} = ${s.person.homeSchoolId}
+        AND ${s.person.role} <> ${role}`,
+  }),
+  makeCheck("id_of_other_role", {
+    locate: "person",
+    message: sql`'The id is that of somebody who has another role at the school than the people of this file.'`,
+    from: ({ importId, schools, role }) => sql`SELECT ${join([s.person.row, s.person.line, s.person.column])} AS at
+      FROM ${s.person} JOIN ${known} ON ${isKnown(schools)}
+      WHERE ${s.person.importId} = ${importId} AND ${s.person.schoolId} = ${s.person.homeSchoolId}
+        AND (${s.person.role} IS NULL OR ${s.person.role} = ${role}) AND ${known.role}::text <> ${role}
+      GROUP BY 1, 2, 3`,
   }),
 ];
 
@@ -333,11 +369,15 @@ const membershipChecks = ({
   }),
 ];
 
-const rowChecks = (mode: ImportMode, speaksOf: readonly Subject[]): readonly Check[] => [
-  ...idChecks,
-  ...usernameChecks,
-  ...membershipChecks({ listsPeople: mode === "BULK", listsGroups: mode === "BULK" && speaksOf.includes("GROUP") }),
-];
+const rowChecks = ({ mode, people, speaksOf }: ReadResult): readonly Check[] => {
+  const listsPeople = mode === "BULK" && people === "ALL";
+  return [
+    ...idChecks,
+    ...(people === "ALL" ? [] : listedRoleChecks),
+    ...usernameChecks,
+    ...membershipChecks({ listsPeople, listsGroups: listsPeople && speaksOf.includes("GROUP") }),
+  ];
+};
 
 const ambiguous = makeCheck("id_ambiguous", {
   locate: "person",

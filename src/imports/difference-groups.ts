@@ -1,8 +1,9 @@
 import { allowsGroupStep } from "../directory/index.ts";
 import { run, sql, statement, table, type Part, type Sql, type Queryable } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
-import { firstOf, ofDirectory as personOfDirectory } from "./difference-people.ts";
+import { firstOf, isListed, ofDirectory as personOfDirectory } from "./difference-people.ts";
 import { isMembershipOfFaultyRow, isNamedInFaultyRow } from "./faulty-rows.ts";
+import { roleOf } from "./formats/format.ts";
 import type { SchoolPart } from "./record.ts";
 import {
   a,
@@ -66,27 +67,34 @@ const ofDirectory = { id: g.id, sourceId: g.sourceSystemIdentifier, name: g.name
 const hasSilent = sql`EXISTS (SELECT FROM ${m} JOIN ${i} ON ${i.id} = ${m.personId}
   WHERE ${m.groupId} = ${g.id} AND ${i.isSilent} AND NOT ${i.isGone})`;
 
+/** SQL: somebody is in it whom the files do not list. */
+const hasUnlisted = (role: Part) => sql`EXISTS (SELECT FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
+  WHERE ${m.groupId} = ${g.id} AND NOT ${isListed(p, role)} AND ${p.status} = 'ACTIVE' AND ${p.leftAt} IS NULL)`;
+
+type Ending = Speaking & { isWhole: boolean; role: string | null };
 // A group whose id is taken over ends, in a delta too.
-const insertEnding = statement<Speaking & { isWhole: boolean }>(({ importId, schoolId, speaksOf, isWhole }) =>
+const insertEnding = statement<Ending>(({ importId, schoolId, speaksOf, isWhole, role }) =>
   importGroup.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
     sql`FROM ${g}
      WHERE ${g.schoolId} = ${schoolId} AND ${allowsGroupStep(g.status, "delete")}
        AND ${g.sourceSystemIdentifier} IS NOT NULL
-       AND (${isWhole} AND ${isSpokenOf(speaksOf)} AND NOT ${hasSilent}
+       AND (${isWhole} AND ${isSpokenOf(speaksOf)} AND NOT ${hasSilent} AND NOT ${hasUnlisted(role)}
          AND NOT ${isNamedInFaultyRow(importId, g.sourceSystemIdentifier)} OR ${g.sourceSystemIdentifier} IN (
          SELECT ${ig.sourceId} FROM ${ig} WHERE ${ig.change} = 'carried_over'))
        AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})`,
   ),
 );
 
-/** The files list all groups of the types that they speak of. */
+/** The files list all groups of the types that they speak of, at least those of the people whom they list. */
 const listsGroups = ({ mode, speaksOf }: SchoolPart) => mode === "BULK" && speaksOf.includes("GROUP");
+/** The files list everything that they speak of, so whom and what they refer to is in them. */
+export const isWhole = (part: SchoolPart): boolean => listsGroups(part) && part.people === "ALL";
 
 export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertStaged, part);
   await tx.query(analyzeGroups);
-  await run(tx, insertEnding, { ...part, isWhole: listsGroups(part) });
+  await run(tx, insertEnding, { ...part, isWhole: listsGroups(part), role: roleOf(part.people) });
 }
 
 /** SQL: a membership of a delta may refer to this person: by the school's own id or a shared one, not a guest's id. */
@@ -175,7 +183,7 @@ const insertLeft = (isOfImport: Sql) => {
       removed,
       sql`FROM ${person}
        JOIN ${m} ON ${m.personId} = ${person.id} AND ${m.schoolId} = ${schoolId} JOIN ${g} ON ${g.id} = ${m.groupId}
-       WHERE NOT ${person.isGone} AND NOT ${person.isSilent} AND ${isOfImport} AND ${isSpokenOf(speaksOf)} AND NOT ${isKept}
+       WHERE ${person.isStaged} AND NOT ${person.isGone} AND NOT ${person.isSilent} AND ${isOfImport} AND ${isSpokenOf(speaksOf)} AND NOT ${isKept}
          AND NOT ${isMembershipOfFaultyRow(importId, { person: person.sourceId, group: g.sourceSystemIdentifier })}`,
     ),
   );
@@ -192,6 +200,5 @@ export async function findMemberships(tx: Queryable, part: SchoolPart): Promise<
   await run(tx, insertWanted, part);
   await tx.query(analyzeMemberships);
   if (part.mode === "DELTA" && part.format === "ONEROSTER") await run(tx, insertDeleted, part);
-  else if (part.speaksOf.includes("MEMBERSHIP"))
-    await run(tx, insertLeftOf[listsGroups(part) ? "BULK" : "DELTA"], part);
+  else if (part.speaksOf.includes("MEMBERSHIP")) await run(tx, insertLeftOf[isWhole(part) ? "BULK" : "DELTA"], part);
 }

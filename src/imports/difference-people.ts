@@ -14,7 +14,7 @@ import {
 } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { isOfFaultyRow } from "./faulty-rows.ts";
-import type { Subject } from "./formats/format.ts";
+import { roleOf, type Subject } from "./formats/format.ts";
 import type { SchoolPart } from "./record.ts";
 import { a, analyzePeople, i, importPerson, p } from "./tables.ts";
 
@@ -115,7 +115,7 @@ export async function findPeople(tx: Queryable, part: SchoolPart): Promise<void>
   if (part.schools.length > 1) await refuseAmbiguous(tx, part);
   await run(tx, insertStaged, part);
   await tx.query(analyzePeople);
-  if (part.mode === "BULK") await run(tx, insertMissing, part);
+  if (part.mode === "BULK") await run(tx, insertMissing, { ...part, role: roleOf(part.people) });
   await run(tx, setNextHomes, part);
   await run(tx, keepLeft, {});
   if (part.schools.length > 1) await run(tx, insertLeavers, part);
@@ -137,12 +137,17 @@ async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
 
 export const ofDirectory = { id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, ...namesOf(p) };
 
+/** SQL: the files list people of this role. */
+export const isListed = (person: Pick<typeof p, "role">, role: Part): Sql =>
+  sql`(${role}::text IS NULL OR ${person.role}::text = ${role})`;
+
 // A bulk file removes people who are missing in it, unless their row was left out or another school's part takes them.
-const insertMissing = statement<Omit<Values, "now" | "speaksOf">>(({ importId, schoolId, schools }) =>
+type Missing = Omit<Values, "now" | "speaksOf"> & { role: string | null };
+const insertMissing = statement<Missing>(({ importId, schoolId, schools, role }) =>
   importPerson.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
     sql`FROM ${p}
-     WHERE ${p.homeSchoolId} = ${schoolId} AND ${p.sourceSystemIdentifier} IS NOT NULL
+     WHERE ${p.homeSchoolId} = ${schoolId} AND ${p.sourceSystemIdentifier} IS NOT NULL AND ${isListed(p, role)}
        AND ${allowsPersonStep(p.status, "softDelete")} AND NOT ${isOfFaultyRow(importId, p.sourceSystemIdentifier)}
        AND NOT EXISTS (SELECT FROM ${i} WHERE ${i.id} = ${p.id})
        AND ${p.sourceSystemIdentifier} NOT IN (

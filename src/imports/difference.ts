@@ -1,5 +1,5 @@
 import type { Transaction } from "../platform/database/db.ts";
-import { addNamed, findGroups, findMemberships } from "./difference-groups.ts";
+import { addNamed, findGroups, findMemberships, isWhole } from "./difference-groups.ts";
 import { findPeople } from "./difference-people.ts";
 import { keepStaff } from "./keep-staff.ts";
 import type { SchoolPart } from "./record.ts";
@@ -15,7 +15,7 @@ const shownWork = workFor("5min");
 export async function findDifference(tx: Transaction, part: SchoolPart): Promise<void> {
   await findDifferenceOfPeople(tx, part);
   await findGroups(tx, part);
-  if (part.mode === "DELTA" || !part.speaksOf.includes("GROUP")) await addNamed(tx, part);
+  if (!isWhole(part)) await addNamed(tx, part);
   await tx.query(`${analyzePeople}; ${analyzeGroups}`);
   await findMemberships(tx, part);
   await tx.query(analyzeMemberships);

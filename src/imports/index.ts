@@ -30,7 +30,7 @@ export {
 } from "./look-alikes.ts";
 export { chooseSchool, listLeavers, withDifference, type Leaver } from "./listed.ts";
 export { findImport, listImportsOf, type ImportReach, type ImportStatus } from "./find.ts";
-export type { ImportFormat, ImportMode } from "./formats/format.ts";
+export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";
 export { columnUses } from "./formats/words.ts";
 export { plainTemplate, reasonHeadings } from "./formats/plain.ts";

@@ -12,7 +12,7 @@ import { setFaultyRowsAside } from "./faulty-rows.ts";
 import { countDifference } from "./counts.ts";
 import { findDifference, longWork } from "./difference.ts";
 import { cleanCell, type Mapping, type TableGuess } from "./formats/columns.ts";
-import type { ImportFormat, ImportMode, ReadResult, ReadContext } from "./formats/format.ts";
+import type { AskedScope, ImportFormat, ImportMode, ReadResult, ReadContext } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
@@ -33,12 +33,11 @@ import { directoryTables } from "./tables.ts";
 import { countWarnings } from "./warnings.ts";
 import { keepMapping, planTable, waitForColumns, type TablePlan, type Upload } from "./unmapped.ts";
 
-export type NewImport = {
+/** `mode` defaults to the files' own, then to BULK, in which people missing in the files leave. */
+export type NewImport = AskedScope & {
   path: string;
   /** Required for plain CSV; files of other formats must not have another one. */
   schoolId?: SchoolId | undefined;
-  /** Defaults to the files' mode, then to BULK, in which people missing in the files leave. */
-  mode?: ImportMode | undefined;
   /** Source id of last year's group by that of the new one; needs `schoolYear`. */
   carryOvers?: ReadonlyMap<string, string> | undefined;
   schoolYear?: string | undefined;
@@ -111,6 +110,7 @@ export async function beginImport(
         id,
         format,
         mode: request.mode ?? "BULK",
+        people: request.people ?? "ALL",
         state: "READING",
         fileName: name,
         schoolYear: request.schoolYear ?? "",
@@ -169,6 +169,7 @@ const describe = async (file: SourceFile, guess: TableGuess, request: NewImport)
   sheet: request.workbook?.name ?? null,
   sheets: request.workbook?.names ?? [],
   mode: request.mode ?? null,
+  people: request.people ?? null,
   carryOvers: [...(request.carryOvers ?? [])],
 });
 
@@ -230,9 +231,9 @@ type Planned = NewImport & { plan: TablePlan | undefined };
 
 async function stage(db: PrismaDb, id: ImportId, request: Planned): Promise<Staged> {
   const staging = makeStaging(db, id, request.interrupt);
-  const { schoolId, among, mode, carryOvers = new Map<string, string>() } = request;
+  const { schoolId, among, mode, people, carryOvers = new Map<string, string>() } = request;
   const schools = await loadSchools(db, schoolId, among);
-  const read = await readFormat(request, { staging, schools, mode, carryOvers });
+  const read = await readFormat(request, { staging, schools, mode, people, carryOvers });
   await staging.flush();
   return { read, faults: staging.faults, notes: staging.notes };
 }
@@ -252,6 +253,7 @@ async function check(
     where: { id, state: "READING" },
     data: {
       mode: read.mode,
+      people: read.people,
       speaksOf: [...read.speaksOf],
       state: all > 0 ? "BROKEN" : "READY",
       errorCount: rows === null ? all : await tx.prisma.importError.count({ where: { importId: id } }),

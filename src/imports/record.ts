@@ -7,7 +7,7 @@ import { findRows, type Queryable, run, sql, statement, table } from "../platfor
 import type { Counts } from "./counts.ts";
 import type { Hold } from "./holds.ts";
 import type { RowCounts } from "./faulty-rows.ts";
-import type { ImportFormat, ImportMode, Subject } from "./formats/format.ts";
+import type { ImportFormat, ImportMode, ImportPeople, Subject } from "./formats/format.ts";
 
 export type ImportId = string & { readonly __importId: true };
 
@@ -20,6 +20,7 @@ type Coded = {
   id: ImportId;
   format: ImportFormat;
   mode: ImportMode;
+  people: ImportPeople;
   state: ImportState;
   notes: Record<string, number>;
   speaksOf: Subject[];
@@ -46,6 +47,7 @@ const shown = {
   id: true,
   format: true,
   mode: true,
+  people: true,
   speaksOf: true,
   state: true,
   fileName: true,
@@ -110,6 +112,7 @@ export type SchoolPart = {
   schools: readonly SchoolId[];
   format: ImportFormat;
   mode: ImportMode;
+  people: ImportPeople;
   speaksOf: readonly Subject[];
   schoolYear: string;
   now: Date;
@@ -120,12 +123,12 @@ export type SchoolPart = {
 };
 
 export function makePart(
-  { id, format, mode, speaksOf, schoolYear, schools }: ImportRecord,
+  { id, format, mode, people, speaksOf, schoolYear, schools }: ImportRecord,
   schoolId: SchoolId,
   now: Date,
 ): SchoolPart {
   const all = schools.map((school) => school.id);
-  return { importId: id, schoolId, schools: all, format, mode, speaksOf, schoolYear, now };
+  return { importId: id, schoolId, schools: all, format, mode, people, speaksOf, schoolYear, now };
 }
 
 const stagedTables = (["stagedPerson", "stagedRole", "stagedGroup", "stagedMembership"] as const).map((name) =>

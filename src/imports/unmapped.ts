@@ -10,7 +10,7 @@ import { withPrismaTransaction, type PrismaDb, type RecordStore } from "../platf
 import { AppError } from "../platform/errors.ts";
 import { makeTemporaryPath } from "../platform/temporary-files.ts";
 import { checkMapping, cleanCell, guessColumns, isTemplate, type Mapping, type TableGuess } from "./formats/columns.ts";
-import type { ImportMode } from "./formats/format.ts";
+import { chooseScope, type AskedScope, type ImportMode, type ImportPeople } from "./formats/format.ts";
 import { isReasonHeading } from "./formats/plain.ts";
 import { foldWord } from "./formats/words.ts";
 import { noProgress } from "./progress.ts";
@@ -26,6 +26,7 @@ export type Upload = {
   sheet: string | null;
   sheets: readonly string[];
   mode: ImportMode | null;
+  people?: ImportPeople | null;
   carryOvers: readonly (readonly [string, string])[];
 };
 
@@ -120,7 +121,9 @@ export async function beginMapped(
     encoding: encoding === present.encoding ? table.encoding : (encoding ?? table.encoding),
     separator: separator ?? table.separator,
     carryOvers: new Map(upload.carryOvers),
-    ...(isOther ? { mode: upload.mode ?? undefined, choosesColumns: true } : { mode: columns.mode, columns }),
+    ...(isOther
+      ? { mode: upload.mode ?? undefined, people: upload.people ?? undefined, choosesColumns: true }
+      : { columns }),
   };
 }
 
@@ -158,9 +161,8 @@ export type TablePlan = {
   titles: readonly string[];
 };
 
-type Asked = {
+type Asked = AskedScope & {
   schoolId?: SchoolId | undefined;
-  mode?: ImportMode | undefined;
   columns?: Mapping | undefined;
   choosesColumns?: boolean | undefined;
 };
@@ -169,11 +171,11 @@ type Asked = {
 export async function planTable(
   db: RecordStore,
   file: SourceFile,
-  { schoolId, mode, columns, choosesColumns = false }: Asked,
+  { schoolId, mode, people, columns, choosesColumns = false }: Asked,
 ): Promise<TablePlan | undefined> {
   const head = await readHead(file);
   if (head.records.length === 0) return undefined;
-  const guess = guessColumns(head, { name: file.name, mode });
+  const guess = guessColumns(head, { name: file.name, mode, people });
   const titles = head.records
     .filter(({ line }) => line < guess.headingLine)
     .map(({ fields }) => fields.join(" ").trim());
@@ -182,7 +184,11 @@ export async function planTable(
   const kept = schoolId && (await findKept(db, schoolId, guess));
   if (!kept) return { guess, titles, mapping: undefined };
   const { role, className } = guess.mapping;
-  const mapping = { ...kept, className, mode: mode ?? kept.mode };
+  const mapping = {
+    ...kept,
+    className,
+    ...chooseScope({ mode, people }, { mode: kept.mode, people: kept.people ?? "ALL" }),
+  };
   // Files of students and of teachers, or of two classes, may have the same headings.
   const isSure = kept.className === null && (kept.role === null || role === null || kept.role === role);
   return isSure && !choosesColumns
@@ -208,8 +214,8 @@ async function findKept({ prisma }: RecordStore, schoolId: SchoolId, guess: Tabl
   const where = { schoolId_headings: { schoolId, headings: keyOf(guess) } };
   const found = await prisma.columnMapping.findUnique({ where });
   if (found === null) return undefined;
-  const { uses, role, className, idFromName, mode } = found.mapping as unknown as Mapping;
-  return { uses, role, className, idFromName, mode };
+  const { uses, role, className, idFromName, mode, people } = found.mapping as unknown as Mapping;
+  return { uses, role, className, idFromName, mode, people };
 }
 
 export async function keepMapping(

@@ -63,6 +63,20 @@ test("a school's own file shows its columns, and is read with them or with other
   expect((await schultor("preview", path, "--school", school)).output).toContain("UNMAPPED");
 });
 
+test("a list of all students is read as one, and what was chosen is kept with its columns", async () => {
+  const school = await make.school();
+  const idIn = ({ output: text }: { output: string }) => /Import (\S+):/.exec(text)![1]!;
+  const template = await writeRoster("id;role;first_name;last_name\n1;student;A;B\n2;student;C;D\nT;teacher;E;F\n");
+  await schultor("apply", idIn(await schultor("preview", template, "--school", school)));
+  const pupils = await writeRoster("Name,Vorname,Schülernummer\nB,A,1\nH,G,3\n", "schueler.csv");
+  const asked = await schultor("preview", pupils, "--school", school, "--people", "students");
+  expect(asked.output).toContain("Mode: bulk students");
+  const id = /import columns (\S+)\n/.exec(asked.output)![1]!;
+  expect((await schultor("columns", id)).output).toMatch(/PLAIN, BULK STUDENTS, [A-Z]+[^]*1 created[^]*1 removed/);
+  expect((await schultor("preview", pupils, "--school", school)).output).toContain("PLAIN, BULK STUDENTS, ");
+  expect((await schultor("preview", pupils, "--school", school, "--mode", "delta")).output).toContain("PLAIN, DELTA, ");
+});
+
 test("a broken roster prints every fault with its place, and a held one says how to confirm it", async () => {
   const school = await make.school();
   const broken = await writeRoster(

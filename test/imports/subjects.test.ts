@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ImportMode } from "../../src/imports/index.ts";
+import type { ImportMode, ImportPeople } from "../../src/imports/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { walkTimeoutMs, walks } from "../support/walks.ts";
@@ -274,6 +274,7 @@ const anyFile = fc.record({
   columns: fc.subarray([...optional]),
   hasRole: fc.boolean(),
   mode: fc.constantFrom<ImportMode>("BULK", "DELTA"),
+  people: fc.constantFrom<ImportPeople>("ALL", "ALL", "STUDENTS", "TEACHERS"),
 });
 
 const words: Record<string, string> = { student: "Schülerin", teacher: "Lehrkraft", other: "Sekretariat" };
@@ -289,7 +290,9 @@ const headingOf: Record<string, string> = {
 };
 const useOf: Record<string, string | null> = { notes: null, call_name: "CALL_NAME" };
 
-function writeTable({ rows, columns, hasRole }: { rows: Row[]; columns: readonly string[]; hasRole: boolean }) {
+type Table = { rows: Row[]; columns: readonly string[]; hasRole: boolean; role?: "STUDENT" | "TEACHER" };
+
+function writeTable({ rows, columns, hasRole, role: ofAll = "STUDENT" }: Table) {
   const cell = (row: Row, column: string) => {
     if (column === "role") return words[row.role]!;
     if (column === "call_name") return row.call;
@@ -304,7 +307,7 @@ function writeTable({ rows, columns, hasRole }: { rows: Row[]; columns: readonly
     ...all.map((name) => (name in useOf ? useOf[name]! : name.toUpperCase())),
   ];
   const content = [["Nr.", "Name", "Vorname", ...all.map((name) => headingOf[name]!)].join(";"), ...lines].join("\r\n");
-  const role = hasRole ? null : ("STUDENT" as const);
+  const role = hasRole ? null : ofAll;
   return {
     content: Buffer.from(content, "latin1"),
     columns: { uses: uses as never, role, className: null, idFromName: false },
@@ -317,13 +320,26 @@ test(
   async () => {
     const everything = { columns: [...optional], hasRole: true };
     await fc.assert(
-      fc.asyncProperty(anyRows, anyFile, async (rows, file) => {
+      fc.asyncProperty(anyRows, anyFile, async (rows, made) => {
+        const { people } = made;
+        const role = people === "TEACHERS" ? "TEACHER" : "STUDENT";
+        const isOfFile = (one: { role: string }) => people === "ALL" || one.role.toUpperCase() === role;
+        // A list of one role has nobody of another one, nor the id of such a person.
+        const file = {
+          ...made,
+          role: role as "STUDENT" | "TEACHER",
+          rows: made.rows
+            .filter(({ id }) => rows.every((row) => row.id !== id || isOfFile(row)))
+            .map((row) => (people === "ALL" ? row : { ...row, role: role.toLowerCase() })),
+        };
+        fc.pre(file.rows.length > 1);
         const { school, read } = await makeSchool();
         const whole = writeTable({ rows, ...everything });
         await run(whole.content, { school, columns: { ...whole.columns, mode: "BULK" }, mode: "BULK" });
         const before = await read();
         const { content, columns } = writeTable(file);
-        const wishes = { school, columns: { ...columns, mode: file.mode }, mode: file.mode };
+        const scope = { mode: file.mode, people };
+        const wishes = { school, columns: { ...columns, ...scope }, ...scope };
         const shown = await preview(content, wishes);
         const { schools: applied } = await run(content, wishes);
         expect(applied[0]!.counts).toEqual(shown.schools[0]!.counts);
@@ -334,9 +350,13 @@ test(
         const personIn = (lines: string[], id: string) => lines.find((line) => line.startsWith(`${id} `));
         for (const { id, role } of rows) {
           const [was, is] = [personIn(before, id), personIn(after, id)];
-          if (!listed.has(id)) expect(is).toBe(file.mode === "BULK" ? undefined : was);
+          if (!listed.has(id)) expect(is).toBe(file.mode === "BULK" && isOfFile({ role }) ? undefined : was);
           else if (!file.hasRole) expect(is).toContain(` ${role.toUpperCase()} `);
         }
+        const others = rows.filter((row) => !isOfFile(row)).map(({ id }) => id);
+        const groupsOf = (lines: string[], id: string) =>
+          lines.filter((line) => new RegExp(`^\\w+:.*[ ,]${id}=`).test(line)).map((line) => line.split(" ")[0]);
+        for (const id of others) expect(groupsOf(after, id)).toEqual(groupsOf(before, id));
         const isThere = (id: string) => personIn(after, id) !== undefined;
         for (const kind of kinds) {
           const membersIn = (lines: string[]) =>

@@ -121,6 +121,33 @@ describe("handing in a file", () => {
     expect((await handIn(world, file)).url).toMatch(/\/columns$/);
   });
 
+  test("a list of all students is chosen once: teachers stay, and the next such list is read alike", async () => {
+    const world = await makeWorld();
+    const first = await handIn(world, csv("1;student;Ada;Öz;5a", "2;student;Bo;Ek;5a", "T;teacher;Jörg;Groß;5a"));
+    await world.office.submit(first, "/apply");
+    const file = Buffer.from("Name;Vorname;Klasse;Schüler-Nr.\r\nÖz;Ada;5a;1\r\n", "latin1");
+    const mapping = await handIn(world, file, { fields: { mode: "STUDENTS" } });
+    expect(mapping.html).toMatch(/name="mode" value="STUDENTS" checked/);
+    const shown = await world.office.submit(mapping, "/columns", {
+      use0: "LAST_NAME",
+      use1: "FIRST_NAME",
+      use2: "CLASSES",
+      use3: "ID",
+      role: "STUDENT",
+      mode: "STUDENTS",
+    });
+    expect(textOf(shown)).toMatch(/Tabelle \(CSV oder Excel\), alle Schülerinnen und Schüler.*Personen, die gehen 1/);
+    const again = await handIn(world, file);
+    expect(textOf(again)).toMatch(/alle Schülerinnen und Schüler.*Personen, die gehen 1/);
+    const part = await handIn(world, file, { fields: { mode: "DELTA" } });
+    expect(textOf(part)).toMatch(/, nur ein Teil.*Alles ist schon so/);
+    const teachers = csv("T;teacher;Jörg;Groß;5a", "1;student;Ada;Öz;5a");
+    const refused = await handIn(world, teachers, { fields: { mode: "TEACHERS" } });
+    expect(textOf(await world.office.open(`${refused.url}/faults`))).toMatch(
+      /liste\.csv, Zeile 3.*diese Person hat eine andere Rolle.*wählen Sie „die ganze Schule“ oder „nur ein Teil“/,
+    );
+  });
+
   test("of very many columns the page shows the first and those with a meaning, and the others stay ignored", async () => {
     const world = await makeWorld();
     const table = (cells: string[]) => [...Array.from({ length: 200 }, () => "x"), ...cells].join(";");
@@ -157,7 +184,7 @@ describe("handing in a file", () => {
     const form = await world.office.open(world.base);
     const none = await world.office.sendFile(form, "/imports", null, { mode: "DELTA" });
     expect([none.status, textOf(none)]).toEqual([400, expect.stringContaining("Bitte wählen Sie eine Datei.")]);
-    expect(none.html).toMatch(/<details open>[^]*<option value="DELTA" selected>/);
+    expect(none.html).toMatch(/<input[^>]*name="mode"[^>]*value="DELTA"[^>]*checked/);
     const other = await world.office.sendFile(
       none,
       "/imports",

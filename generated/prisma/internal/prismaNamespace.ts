@@ -8691,6 +8691,7 @@ export const ImportScalarFieldEnum = {
   id: 'id',
   format: 'format',
   mode: 'mode',
+  people: 'people',
   speaksOf: 'speaksOf',
   state: 'state',
   fileName: 'fileName',

@@ -757,6 +757,7 @@ export const ImportScalarFieldEnum = {
   id: 'id',
   format: 'format',
   mode: 'mode',
+  people: 'people',
   speaksOf: 'speaksOf',
   state: 'state',
   fileName: 'fileName',

@@ -42,6 +42,7 @@ export type ImportMinAggregateOutputType = {
   id: string | null
   format: string | null
   mode: string | null
+  people: string | null
   state: string | null
   fileName: string | null
   schoolYear: string | null
@@ -63,6 +64,7 @@ export type ImportMaxAggregateOutputType = {
   id: string | null
   format: string | null
   mode: string | null
+  people: string | null
   state: string | null
   fileName: string | null
   schoolYear: string | null
@@ -84,6 +86,7 @@ export type ImportCountAggregateOutputType = {
   id: number
   format: number
   mode: number
+  people: number
   speaksOf: number
   state: number
   fileName: number
@@ -125,6 +128,7 @@ export type ImportMinAggregateInputType = {
   id?: true
   format?: true
   mode?: true
+  people?: true
   state?: true
   fileName?: true
   schoolYear?: true
@@ -146,6 +150,7 @@ export type ImportMaxAggregateInputType = {
   id?: true
   format?: true
   mode?: true
+  people?: true
   state?: true
   fileName?: true
   schoolYear?: true
@@ -167,6 +172,7 @@ export type ImportCountAggregateInputType = {
   id?: true
   format?: true
   mode?: true
+  people?: true
   speaksOf?: true
   state?: true
   fileName?: true
@@ -281,6 +287,7 @@ export type ImportGroupByOutputType = {
   id: string
   format: string
   mode: string
+  people: string
   speaksOf: string[]
   state: string
   fileName: string
@@ -331,6 +338,7 @@ export type ImportWhereInput = {
   id?: Prisma.UuidFilter<"Import"> | string
   format?: Prisma.StringFilter<"Import"> | string
   mode?: Prisma.StringFilter<"Import"> | string
+  people?: Prisma.StringFilter<"Import"> | string
   speaksOf?: Prisma.StringNullableListFilter<"Import">
   state?: Prisma.StringFilter<"Import"> | string
   fileName?: Prisma.StringFilter<"Import"> | string
@@ -364,6 +372,7 @@ export type ImportOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   format?: Prisma.SortOrder
   mode?: Prisma.SortOrder
+  people?: Prisma.SortOrder
   speaksOf?: Prisma.SortOrder
   state?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
@@ -400,6 +409,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.ImportWhereInput | Prisma.ImportWhereInput[]
   format?: Prisma.StringFilter<"Import"> | string
   mode?: Prisma.StringFilter<"Import"> | string
+  people?: Prisma.StringFilter<"Import"> | string
   speaksOf?: Prisma.StringNullableListFilter<"Import">
   state?: Prisma.StringFilter<"Import"> | string
   fileName?: Prisma.StringFilter<"Import"> | string
@@ -433,6 +443,7 @@ export type ImportOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   format?: Prisma.SortOrder
   mode?: Prisma.SortOrder
+  people?: Prisma.SortOrder
   speaksOf?: Prisma.SortOrder
   state?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
@@ -468,6 +479,7 @@ export type ImportScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"Import"> | string
   format?: Prisma.StringWithAggregatesFilter<"Import"> | string
   mode?: Prisma.StringWithAggregatesFilter<"Import"> | string
+  people?: Prisma.StringWithAggregatesFilter<"Import"> | string
   speaksOf?: Prisma.StringNullableListFilter<"Import">
   state?: Prisma.StringWithAggregatesFilter<"Import"> | string
   fileName?: Prisma.StringWithAggregatesFilter<"Import"> | string
@@ -495,6 +507,7 @@ export type ImportCreateInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -528,6 +541,7 @@ export type ImportUncheckedCreateInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -561,6 +575,7 @@ export type ImportUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -594,6 +609,7 @@ export type ImportUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -627,6 +643,7 @@ export type ImportCreateManyInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -654,6 +671,7 @@ export type ImportUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -681,6 +699,7 @@ export type ImportUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -708,6 +727,7 @@ export type ImportCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   format?: Prisma.SortOrder
   mode?: Prisma.SortOrder
+  people?: Prisma.SortOrder
   speaksOf?: Prisma.SortOrder
   state?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
@@ -741,6 +761,7 @@ export type ImportMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   format?: Prisma.SortOrder
   mode?: Prisma.SortOrder
+  people?: Prisma.SortOrder
   state?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
@@ -762,6 +783,7 @@ export type ImportMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   format?: Prisma.SortOrder
   mode?: Prisma.SortOrder
+  people?: Prisma.SortOrder
   state?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
@@ -905,6 +927,7 @@ export type ImportCreateWithoutTurnInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -937,6 +960,7 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -985,6 +1009,7 @@ export type ImportUpdateWithoutTurnInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1017,6 +1042,7 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1049,6 +1075,7 @@ export type ImportCreateWithoutSchoolsInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1081,6 +1108,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1129,6 +1157,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1161,6 +1190,7 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1193,6 +1223,7 @@ export type ImportCreateWithoutChangesInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1225,6 +1256,7 @@ export type ImportUncheckedCreateWithoutChangesInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1273,6 +1305,7 @@ export type ImportUpdateWithoutChangesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1305,6 +1338,7 @@ export type ImportUncheckedUpdateWithoutChangesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1337,6 +1371,7 @@ export type ImportCreateWithoutPiecesInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1369,6 +1404,7 @@ export type ImportUncheckedCreateWithoutPiecesInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1417,6 +1453,7 @@ export type ImportUpdateWithoutPiecesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1449,6 +1486,7 @@ export type ImportUncheckedUpdateWithoutPiecesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1481,6 +1519,7 @@ export type ImportCreateWithoutErrorsInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1513,6 +1552,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1561,6 +1601,7 @@ export type ImportUpdateWithoutErrorsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1593,6 +1634,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1625,6 +1667,7 @@ export type ImportCreateWithoutFaultyRowsInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1657,6 +1700,7 @@ export type ImportUncheckedCreateWithoutFaultyRowsInput = {
   id: string
   format: string
   mode: string
+  people?: string
   speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
   state: string
   fileName: string
@@ -1705,6 +1749,7 @@ export type ImportUpdateWithoutFaultyRowsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1737,6 +1782,7 @@ export type ImportUncheckedUpdateWithoutFaultyRowsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
   speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
   state?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1836,6 +1882,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   id?: boolean
   format?: boolean
   mode?: boolean
+  people?: boolean
   speaksOf?: boolean
   state?: boolean
   fileName?: boolean
@@ -1870,6 +1917,7 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   id?: boolean
   format?: boolean
   mode?: boolean
+  people?: boolean
   speaksOf?: boolean
   state?: boolean
   fileName?: boolean
@@ -1897,6 +1945,7 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   id?: boolean
   format?: boolean
   mode?: boolean
+  people?: boolean
   speaksOf?: boolean
   state?: boolean
   fileName?: boolean
@@ -1924,6 +1973,7 @@ export type ImportSelectScalar = {
   id?: boolean
   format?: boolean
   mode?: boolean
+  people?: boolean
   speaksOf?: boolean
   state?: boolean
   fileName?: boolean
@@ -1947,7 +1997,7 @@ export type ImportSelectScalar = {
   upload?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "speaksOf" | "state" | "fileName" | "schoolYear" | "errorCount" | "warningCount" | "rows" | "headings" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "otherSchoolId" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "people" | "speaksOf" | "state" | "fileName" | "schoolYear" | "errorCount" | "warningCount" | "rows" | "headings" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "otherSchoolId" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   faultyRows?: boolean | Prisma.Import$faultyRowsArgs<ExtArgs>
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
@@ -1974,6 +2024,7 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     id: string
     format: string
     mode: string
+    people: string
     speaksOf: string[]
     state: string
     fileName: string
@@ -2427,6 +2478,7 @@ export interface ImportFieldRefs {
   readonly id: Prisma.FieldRef<"Import", 'String'>
   readonly format: Prisma.FieldRef<"Import", 'String'>
   readonly mode: Prisma.FieldRef<"Import", 'String'>
+  readonly people: Prisma.FieldRef<"Import", 'String'>
   readonly speaksOf: Prisma.FieldRef<"Import", 'String[]'>
   readonly state: Prisma.FieldRef<"Import", 'String'>
   readonly fileName: Prisma.FieldRef<"Import", 'String'>

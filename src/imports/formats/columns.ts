@@ -3,7 +3,7 @@ import { AppError } from "../../platform/errors.ts";
 import type { CsvRecord, Separator } from "../read/csv.ts";
 import type { Head } from "../read/head.ts";
 import { refuseWide, type TableLayout } from "../read/table.ts";
-import type { ImportMode } from "./format.ts";
+import { chooseScope, roleOf, type AskedScope, type ImportMode, type ImportPeople } from "./format.ts";
 import {
   findClassIn,
   findRoleIn,
@@ -26,6 +26,8 @@ export type Mapping = {
   /** Ids are made of name and date of birth. */
   idFromName: boolean;
   mode: ImportMode;
+  /** ALL if left out. */
+  people?: ImportPeople | undefined;
 };
 
 export type TableGuess = {
@@ -49,7 +51,7 @@ const sampleCount = 5;
 const maxHeadingLines = 25;
 
 /** Guesses the headings and the columns of a table. `name` is that of the file. Errors: invalid file_*. */
-export function guessColumns(head: Head, { name, mode }: { name: string; mode: ImportMode | undefined }): TableGuess {
+export function guessColumns(head: Head, { name, ...asked }: AskedScope & { name: string }): TableGuess {
   const { records, separator, width } = head;
   if (records.length === 0) throw new AppError("invalid", "file_empty", "The file is empty.");
   if (width < 2)
@@ -82,7 +84,7 @@ export function guessColumns(head: Head, { name, mode }: { name: string; mode: I
         .slice(0, sampleCount)
         .map(cleanCell),
     ),
-    mapping: guessMapping(headings, samples, { about, mode }),
+    mapping: guessMapping(headings, samples, { about, ...asked }),
   };
 }
 
@@ -106,22 +108,29 @@ function findHeadings({ records, width }: Head): CsvRecord | undefined {
   return first === undefined || first.fields.some(isData) ? undefined : first;
 }
 
-type Context = { about: readonly string[]; mode: ImportMode | undefined };
+type Context = AskedScope & { about: readonly string[] };
 
-function guessMapping(headings: readonly string[], samples: readonly string[][], { about, mode }: Context): Mapping {
+function guessMapping(
+  headings: readonly string[],
+  samples: readonly string[][],
+  { about, ...asked }: Context,
+): Mapping {
   const uses = guessUses(headings, samples);
   const has = (use: ColumnUse) => uses.includes(use);
   const named = [...about, ...headings.filter((_, index) => uses[index] === "FULL_NAME" || uses[index] === "ID")];
+  const scope = chooseScope(asked, { mode: has("ROLE") ? "BULK" : "DELTA", people: "ALL" });
   const role = has("ROLE")
     ? null
-    : (named.map(findRoleIn).find((found) => found !== undefined) ?? (has("CLASSES") ? "STUDENT" : null));
+    : (roleOf(scope.people) ??
+      named.map(findRoleIn).find((found) => found !== undefined) ??
+      (has("CLASSES") ? "STUDENT" : null));
   const className = has("CLASSES") || role === "TEACHER" ? undefined : about.map(findClassIn).find(Boolean);
   return {
     uses,
     role,
     className: className ?? null,
     idFromName: false,
-    mode: mode ?? (has("ROLE") ? "BULK" : "DELTA"),
+    ...scope,
   };
 }
 
@@ -182,15 +191,17 @@ const problems = {
     "The table has no column with a number of each person. Export it with one, or have ids made of name and date of birth.",
   name_column_missing: "The table needs columns for first and last name, or one for both.",
   role_column_missing: "Choose the column of the role, or one role for everybody.",
+  role_of_others: "A list of all students holds students only, and one of all teachers teachers only.",
 };
 
-function findProblem({ uses, role, idFromName }: Mapping): keyof typeof problems | undefined {
+function findProblem({ uses, role, idFromName, people = "ALL" }: Mapping): keyof typeof problems | undefined {
   const has = (use: ColumnUse) => uses.includes(use);
   const single = uses.filter((use) => use !== null && !isRepeatable(use));
   if (new Set(single).size < single.length) return "column_used_twice";
   if (!has("FULL_NAME") && !(has("FIRST_NAME") && has("LAST_NAME"))) return "name_column_missing";
   if (idFromName ? !has("BIRTH_DATE") : !has("ID")) return "id_column_missing";
-  return has("ROLE") || role !== null ? undefined : "role_column_missing";
+  if (!has("ROLE") && role === null) return "role_column_missing";
+  return role === null || roleOf(people) === null || role === roleOf(people) ? undefined : "role_of_others";
 }
 
 /** Errors: invalid, if the table cannot be read with this mapping. */

@@ -3,6 +3,8 @@ import type { Schools } from "../schools.ts";
 import type { Staging } from "../staging.ts";
 
 export type ImportMode = "BULK" | "DELTA";
+/** Which people the files list; everybody else stays as they are. */
+export type ImportPeople = "ALL" | "STUDENTS" | "TEACHERS";
 export type ImportFormat = "PLAIN" | "ONEROSTER" | "SCHULCONNEX";
 
 /**
@@ -15,21 +17,34 @@ export const subjects = [
 ] as const;
 export type Subject = (typeof subjects)[number];
 
+const roles = { ALL: null, STUDENTS: "STUDENT", TEACHERS: "TEACHER" } as const;
+
+/** The role of the people whom the files list; null for all of them. */
+export const roleOf = (people: ImportPeople): "STUDENT" | "TEACHER" | null => roles[people];
+
+/** Whether the files are whole, and of whom. */
+export type Scope = { mode: ImportMode; people: ImportPeople };
+export type AskedScope = { mode?: ImportMode | undefined; people?: ImportPeople | undefined };
+
+/** What is asked for, otherwise what is usual. A list of all people of a role is whole unless asked otherwise. */
+export const chooseScope = ({ mode, people }: AskedScope, usual: Scope): Scope => ({
+  mode: mode ?? (people === undefined || people === "ALL" ? usual.mode : "BULK"),
+  people: people ?? (mode === undefined ? usual.people : "ALL"),
+});
+
 /** All subjects but those that are true here. */
 export const speakingOf = (silentAbout: Partial<Record<Subject, boolean>>): Subject[] =>
   subjects.filter((subject) => silentAbout[subject] !== true);
 
-export type ReadContext = {
+export type ReadContext = AskedScope & {
   staging: Staging;
   schools: Schools;
-  mode: ImportMode | undefined;
   /** Source id of the previous group by source id of the new one. */
   carryOvers: ReadonlyMap<string, string>;
   onBytes(bytes: number): void;
 };
 
-export type ReadResult = {
-  mode: ImportMode;
+export type ReadResult = Scope & {
   schools: ReadonlySet<SchoolId>;
   keyColumns: KeyColumns;
   speaksOf: readonly Subject[];

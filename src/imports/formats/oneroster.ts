@@ -34,6 +34,7 @@ export async function readOneRoster({ files }: Archive, input: ReadContext): Pro
   const has = (name: string) => headings.some((heading) => heading.trim().toLowerCase() === name.toLowerCase());
   return {
     mode: manifest.mode,
+    people: input.people ?? "ALL",
     schools: orgs.schools,
     keyColumns,
     speaksOf: speakingOf({

@@ -9,7 +9,7 @@ import type { Staging } from "../staging.ts";
 import { detachText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import { cleanCell, layOut, type Mapping, type TableGuess } from "./columns.ts";
-import { maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
+import { chooseScope, maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 import { isNoPerson } from "./no-person.ts";
 import { isParentRole, readDate, readRole, splitClasses } from "./words.ts";
 
@@ -65,6 +65,7 @@ export async function readPlain(
     staging.person(at, { sourceId, schools: [school], role, name, username: readUsername(row), isDeleted, fields });
     if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, mapping, carryOvers: input.carryOvers });
   });
+  const { mode, people = "ALL" } = mapping ?? chooseScope(input, { mode: "BULK", people: "ALL" });
   const isAddition = headings.some(isReasonHeading);
   const idColumn = mapping && plan!.guess.headings[mapping.uses.indexOf("ID")];
   const columns = { file: file.name, person: idColumn || "id" };
@@ -72,7 +73,8 @@ export async function readPlain(
     layout?.columns?.has(name) ?? headings.some((heading) => heading.trim().toLowerCase() === name);
   const groupsOf = (heading: string) => has(heading) || (heading === "classes" && Boolean(mapping?.className));
   return {
-    mode: isAddition ? "DELTA" : (input.mode ?? mapping?.mode ?? "BULK"),
+    mode: isAddition ? "DELTA" : mode,
+    people,
     isArchive: false,
     headings,
     schools: new Set([school]),

@@ -22,6 +22,7 @@ export async function readSchulconnex(file: SourceFile, input: ReadContext): Pro
     staging,
     schools: { only },
     mode = "BULK",
+    people = "ALL",
   } = input;
   const schools = new Set<SchoolId>(mode === "BULK" && only !== undefined ? [only] : []);
   const groups = new Map<string, string>();
@@ -42,7 +43,15 @@ export async function readSchulconnex(file: SourceFile, input: ReadContext): Pro
   const keyColumns = { person: columns, group: columns, membership: columns, role: columns };
   const isSilent = !spoken.has("MEMBERSHIP");
   const speaksOf = speakingOf({ GROUP: isSilent, MEMBERSHIP: isSilent });
-  return { mode, schools, keyColumns, speaksOf, isArchive: false, headings: ["pid", "vorname", "familienname"] };
+  return {
+    mode,
+    people,
+    schools,
+    keyColumns,
+    speaksOf,
+    isArchive: false,
+    headings: ["pid", "vorname", "familienname"],
+  };
 }
 
 type RecordPlace = { line: number; column: number; record: number };

@@ -1,6 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { unwrap, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { importAddress, readImport } from "./import-record.ts";
+import { readScope, scopeChoiceOf, scopeChoices } from "./scope.ts";
 import german from "./locales/de.json" with { type: "json" };
 
 type NewColumns = AdminSchemas["ImportColumnsInput"];
@@ -22,12 +23,12 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
   const { field, refused, t } = request;
   const [read, found] = await Promise.all([readImport(request), readColumns(request)]);
   const typed = refused === null ? null : field;
-  const { columns, role, className, idFromName, mode } = found;
+  const { columns, role, className, idFromName } = found;
   const chosen = {
     role: typed?.("role") ?? role,
     className: typed?.("className") ?? className ?? "",
     idFromName: typed === null ? idFromName : typed("idFromName") !== "",
-    mode: typed?.("mode") ?? mode,
+    mode: typed?.("mode") ?? scopeChoiceOf(found),
   };
   const rows = columns
     .map((column, index) => ({ ...column, index, use: typed?.(`use${index}`) ?? column.use }))
@@ -42,6 +43,7 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
     chosen,
     uses,
     roles,
+    scopeChoices,
     // UTF-16 is known by its first bytes.
     encodings: found.sheet === null && !found.encoding.startsWith("utf-16") ? encodings : [],
     separators: found.sheet === null ? separators : [],
@@ -57,7 +59,7 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
 export async function mapColumns(request: PageRequest): Promise<Redirect> {
   const { api, field, path } = request;
   const found = await readColumns(request);
-  const { columns, role, className, idFromName, mode } = found;
+  const { columns, role, className, idFromName, mode, people } = found;
   const again = field("look") === "" ? null : readReading(request);
   const isSame = (["sheet", "encoding", "separator"] as const).every(
     (name) => (again?.[name] ?? found[name]) === found[name],
@@ -65,13 +67,13 @@ export async function mapColumns(request: PageRequest): Promise<Redirect> {
   if (again !== null && isSame) return { to: `${importAddress(request)}/columns` };
   const body: NewColumns =
     again !== null
-      ? { role, className, idFromName, mode, uses: columns.map(({ use }) => use), ...again }
+      ? { role, className, idFromName, mode, people, uses: columns.map(({ use }) => use), ...again }
       : {
           uses: columns.map((_, index) => uses.find((use) => use === field(`use${index}`)) ?? "IGNORED"),
           role: roles.find((role) => role === field("role")) ?? "COLUMN",
           className: field("className") || null,
           idFromName: field("idFromName") !== "",
-          mode: field("mode") === "BULK" ? "BULK" : "DELTA",
+          ...(readScope(field("mode")) ?? { mode: "DELTA" as const }),
         };
   const made = await unwrap(api.PUT("/admin/v1/imports/{importId}/columns", { params: { path }, body }));
   return { to: `${importAddress(request)}${made.state === "UNMAPPED" ? "/columns" : ""}` };

@@ -1,6 +1,7 @@
 import { hasManySchools, listProposedTeachers, type PageView, type PageRequest } from "../frame/index.ts";
 import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
 import { showMoves } from "./moves.ts";
+import { scopeChoiceOf } from "./scope.ts";
 
 export async function showImport(request: PageRequest): Promise<PageView> {
   const { path, t } = request;
@@ -14,6 +15,7 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     schoolId: path.schoolId,
     read,
     stage: stageOf(read),
+    scope: scopeChoiceOf(read),
     figures: school === null ? [] : figuresOf(school),
     notes: Object.entries(read.notes),
     lists: [...(isWaiting && school !== null ? listsOf(school, read.warningCount) : []), ...leftOutOf(read)],

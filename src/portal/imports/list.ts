@@ -4,12 +4,11 @@ import { hasManySchools, postAndRedirect, Refused, unwrap, unwrapPage } from "..
 import type { Redirect, Download, PageView, PageRequest } from "../frame/index.ts";
 import { listAddress } from "./import-record.ts";
 import { schoolYearOf } from "./moves.ts";
+import { readScope, scopeChoices } from "./scope.ts";
 
 type Format = AdminSchemas["ImportFormat"];
-type Mode = AdminSchemas["ImportMode"];
 
 const formats: readonly Format[] = ["PLAIN", "ONEROSTER", "SCHULCONNEX"];
-const modes: readonly Mode[] = ["BULK", "DELTA"];
 
 export async function showImports(request: PageRequest): Promise<PageView> {
   const { api, path, query, t } = request;
@@ -19,7 +18,12 @@ export async function showImports(request: PageRequest): Promise<PageView> {
     unwrap(api.GET("/admin/v1/schools/{schoolId}/column-mappings", { params: { path } })),
   ]);
   const base = listAddress(request);
-  const form = { mayImport: request.may("createImport"), hasManySchools: hasManySchools(request), formats, modes };
+  const form = {
+    mayImport: request.may("createImport"),
+    hasManySchools: hasManySchools(request),
+    formats,
+    scopeChoices,
+  };
   const mayDelete = request.may("deleteColumnMapping");
   const lists = { imports: items, more: more(base), mappings, mayDelete };
   const model = { base, isFirst: query("cursor") === "", ...lists, ...form };
@@ -29,7 +33,7 @@ export async function showImports(request: PageRequest): Promise<PageView> {
 export async function handIn(request: PageRequest): Promise<Redirect> {
   const { api, field, idempotencyKey, path, upload } = request;
   if (upload === null) throw new Refused(400, { code: "no_file_chosen" });
-  const [format, mode] = [formats.find((one) => one === field("format")), modes.find((one) => one === field("mode"))];
+  const format = formats.find((one) => one === field("format"));
   const fileName = upload.fileName.replace(/\p{C}/gu, "").slice(-255);
   const isForMany = field("schools") === "many" && hasManySchools(request);
   const made = await unwrap(
@@ -38,7 +42,7 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
         query: {
           ...(!isForMany && { school: path.schoolId }),
           ...(format !== undefined && { format }),
-          ...(mode !== undefined && { mode }),
+          ...readScope(field("mode")),
           "school-year": schoolYearOf(request.now),
           ...(fileName !== "" && { "file-name": fileName }),
           ...(field("chooseColumns") !== "" && { "choose-columns": true }),

@@ -120,6 +120,7 @@ test("a mapping that identifies nobody, or contradicts itself, is refused, and t
   const refused: [object, number, string][] = [
     [without("ID"), 400, "id_column_missing"],
     [without("LAST_NAME"), 400, "name_column_missing"],
+    [{ ...good, role: "TEACHER", mode: "BULK", people: "STUDENTS" }, 400, "role_of_others"],
     [{ ...good, role: "COLUMN" }, 400, "role_column_missing"],
     [{ ...good, uses: good.uses.map((use) => (use === "IGNORED" ? "ID" : use)) }, 400, "column_used_twice"],
     [{ ...good, uses: good.uses.slice(1) }, 400, "column_count_differs"],

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "import" ADD COLUMN     "people" TEXT NOT NULL DEFAULT 'ALL';
