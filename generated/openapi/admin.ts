@@ -10113,6 +10113,36 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["HeldImport"][];
         } | null;
+        /** @description An import that waits for somebody. */
+        WaitingImport: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            id: string;
+            /** @example klassen.csv */
+            fileName: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            state: components["schemas"]["ImportState"];
+        };
+        /**
+         * @description Imports that wait for somebody, held ones among them, as `listImports` lists them with `waiting=true`; newest first. Null for a caller
+         *     without a school.
+         */
+        SomeWaitingImports: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["WaitingImport"][];
+        } | null;
         /** @description A request for a new password by a school where the person is a guest. */
         PasswordRequest: {
             /**
@@ -10593,10 +10623,16 @@ export interface components {
         SomeWaitingRefusals: {
             /**
              * Format: int32
-             * @description The total number.
+             * @description The total number of connections.
              * @example 1
              */
             count: number;
+            /**
+             * Format: int32
+             * @description How many accounts all of them refused.
+             * @example 3
+             */
+            accounts: number;
             /** @description The first entries. */
             first: components["schemas"]["WaitingRefusals"][];
         } | null;
@@ -10636,6 +10672,7 @@ export interface components {
         /** @description Open tasks. */
         Today: {
             heldImports: components["schemas"]["SomeImports"];
+            waitingImports: components["schemas"]["SomeWaitingImports"];
             atSchools: components["schemas"]["TodayAtSchools"];
             failingEndpoints: components["schemas"]["SomeEndpoints"];
             overdueErasures: components["schemas"]["SomeOverdueErasures"];
@@ -12683,6 +12720,11 @@ export interface components {
          */
         SignInFilter: components["schemas"]["SignInState"];
         /**
+         * @description Only people who were soft-deleted in the last so many days.
+         * @example 7
+         */
+        LeftDays: number;
+        /**
          * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
          *     id. Commas separate words, so that `Muster, Bo` finds the same people as `bo muster`. A search over several schools is recorded in the audit log, with each person found.
          * @example bo muster
@@ -12733,6 +12775,12 @@ export interface components {
          * @example HELD
          */
         ImportStateFilter: components["schemas"]["ImportState"];
+        /**
+         * @description With true, only imports that wait for somebody: whose columns are not known (`UNMAPPED`), that can be applied (`READY`) or that somebody
+         *     must confirm (`HELD`). With false, only the others.
+         * @example true
+         */
+        ImportWaitingFilter: boolean;
         /**
          * @description The id of the school of the roster. Required for plain CSV. In other formats, the roster may then name this school only.
          * @example a0000000-0000-4000-8000-000000000001
@@ -15723,6 +15771,11 @@ export interface operations {
                  */
                 "sign-in"?: components["parameters"]["SignInFilter"];
                 /**
+                 * @description Only people who were soft-deleted in the last so many days.
+                 * @example 7
+                 */
+                "left-days"?: components["parameters"]["LeftDays"];
+                /**
                  * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
                  *     id. Commas separate words, so that `Muster, Bo` finds the same people as `bo muster`. A search over several schools is recorded in the audit log, with each person found.
                  * @example bo muster
@@ -17889,6 +17942,12 @@ export interface operations {
                  * @example HELD
                  */
                 state?: components["parameters"]["ImportStateFilter"];
+                /**
+                 * @description With true, only imports that wait for somebody: whose columns are not known (`UNMAPPED`), that can be applied (`READY`) or that somebody
+                 *     must confirm (`HELD`). With false, only the others.
+                 * @example true
+                 */
+                waiting?: components["parameters"]["ImportWaitingFilter"];
                 /**
                  * @description The maximum number of entries on a page.
                  * @example 100

@@ -89,11 +89,12 @@ export const parameters: ParametersAgree<
     listImportGroupMoves: "school";
     listImportLeavers: "school" | "kept";
     listImportLookAlikes: "school";
-    listImports: "school" | "state";
+    listImports: "school" | "state" | "waiting";
     listImportUndoEntries: "school" | "kept";
     listLoginCards: "person";
     listMembers: "status" | "role" | "has-login" | "sign-in" | "search";
-    listPeople: "school" | "group" | "status" | "role" | "has-login" | "sign-in" | "search" | "sort" | "order";
+    listPeople:
+      "school" | "group" | "status" | "role" | "has-login" | "sign-in" | "left-days" | "search" | "sort" | "order";
     listReceivingSchools: "search";
     listSandboxes: "app";
     listSchools: "search" | "order";

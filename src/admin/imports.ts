@@ -81,8 +81,9 @@ export const listImports: AdminHandler<"listImports"> = async (deps, request) =>
   const schoolId = query.school;
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   const found = await listImportsOf(storeOf(deps.db), {
-    schoolId,
+    ...(schoolId !== undefined && { schoolIds: [schoolId] }),
     state: query.state,
+    isWaiting: query.waiting,
     among: importReach(request),
     limit: range.limit,
     after: range.after as ImportId | undefined,

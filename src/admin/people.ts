@@ -14,6 +14,7 @@ import {
   type SchoolId,
 } from "../directory/index.ts";
 import { recordAuditLines, type Origin } from "../events/index.ts";
+import { addDays } from "../platform/clock.ts";
 import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import { uuidPattern } from "../platform/crypto/ids.ts";
 import { forgetPerson, giveUserNames } from "../accounts/index.ts";
@@ -53,7 +54,7 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   const group = groupId === undefined ? null : await readGroup(deps.db, reach, groupId);
   const homeSchoolId = schoolId ?? (group?.schoolId as SchoolId);
-  const state = query["sign-in"];
+  const { "sign-in": state, "left-days": leftDays } = query;
   const personId = uuidPattern.test(query.search ?? "") ? (query.search as PersonId) : undefined;
   const found = await list(storeOf(deps.db), {
     schoolId,
@@ -62,6 +63,7 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
     role: query.role,
     hasLogin: query["has-login"],
     signIn: state && { state, homeSchoolId },
+    leftSince: leftDays === undefined ? undefined : addDays(request.origin.at, -leftDays),
     personId,
     words: personId === undefined ? searchTermsOf(query.search) : undefined,
     identifiersOf: reach.all ? null : keepingSchools(reach),

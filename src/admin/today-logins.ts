@@ -15,6 +15,7 @@ type Found = {
   failing: Some<Of & { failingSince: string; lastFailure: FailureCode | null }>;
   expiringSecrets: Some<Of & { secretExpiresAt: string }>;
   refusals: Some<Of & { refusals: number; guests: number; lastAt: string }>;
+  refusedAccounts: number;
   emergencies: Some<{ schoolId: string; schoolName: string; emergencyUntil: string }>;
 };
 
@@ -51,6 +52,9 @@ const selectTasks = statement<Query>(({ schoolIds, now, secretsUntil }) => {
       ) waiting ON waiting.refusals > 0 WHERE ${s.id} = ANY (${schoolIds}::uuid[])`,
       sql`waiting.last_at DESC, ${c.id}`,
     ),
+    refusedAccounts: sql`(
+      SELECT count(*)::int FROM ${atSchool} JOIN ${r} ON ${r.connectionId} = ${c.id}
+      WHERE ${s.id} = ANY (${schoolIds}::uuid[]))`,
     emergencies: someOf(
       sql`json_build_object('schoolId', ${s.id}, 'schoolName', ${s.name}, 'emergencyUntil', ${w.emergencyUntil})`,
       sql`${w} JOIN ${s} ON ${s.id} = ${w.schoolId} WHERE ${w.emergencyUntil} > ${now} AND ${isAsked}`,
@@ -66,7 +70,7 @@ export async function readSchoolLoginTasks(
 ): Promise<Schemas["TodaySchoolLogins"]> {
   const asked = { schoolIds, now, secretsUntil: addDays(now, secretNoticeDays) };
   const [found] = await findRows<Found, Query>(db, selectTasks, asked);
-  const { failing, expiringSecrets, refusals, emergencies } = found!;
+  const { failing, expiringSecrets, refusals, refusedAccounts, emergencies } = found!;
   return present<NonNullable<Schemas["TodaySchoolLogins"]>>({
     failing: mapFirst(failing, ({ failingSince, lastFailure, ...one }) =>
       present<Schemas["FailingConnection"]>({
@@ -81,9 +85,12 @@ export async function readSchoolLoginTasks(
     refusals:
       schoolIds === null
         ? null
-        : mapFirst(refusals, ({ lastAt, ...one }) =>
-            present<Schemas["WaitingRefusals"]>({ ...one, lastAt: timeOf(lastAt) }),
-          ),
+        : {
+            accounts: refusedAccounts,
+            ...mapFirst(refusals, ({ lastAt, ...one }) =>
+              present<Schemas["WaitingRefusals"]>({ ...one, lastAt: timeOf(lastAt) }),
+            ),
+          },
     emergencies: mapFirst(emergencies, ({ emergencyUntil, ...one }) =>
       present<Schemas["OpenEmergency"]>({ ...one, emergencyUntil: timeOf(emergencyUntil) }),
     ),

@@ -2,7 +2,7 @@ import { sql, type Sql } from "../platform/database/sql.ts";
 
 export type Some<T> = { count: number; first: T[] };
 
-const shownOfEach = 5;
+export const shownOfEach = 5;
 
 /** `from` is a FROM clause with its WHERE; `order` says which come first. */
 export const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(

@@ -7,7 +7,6 @@ import { someOf, type Some } from "./today-some.ts";
 type Named = { id: string } & { [Name in keyof PersonName]: string | null };
 
 export type TodayFound = {
-  heldImports: Some<{ id: string; fileName: string; createdAt: string }>;
   passwordRequests: Some<Named & { schoolId: string; schoolName: string; requestedAt: string }>;
   withoutLogin: Some<Named>;
   neverSignedIn: number;
@@ -25,7 +24,6 @@ export type TodayFound = {
 
 /** Null means the whole service. */
 type TodayQuery = {
-  importsOf: readonly SchoolId[] | null;
   schoolIds: readonly SchoolId[];
   endpointsOf: readonly ClientId[] | null;
   erasuresOf: readonly ClientId[] | null;
@@ -41,8 +39,6 @@ const g = table("grant", "g");
 const app = table("app", "app");
 const signIn = table("signIn", "si");
 const e = table("webhookEndpoint", "e");
-const i = table("import", "i");
-const ofImport = table("importSchool", "s");
 const request = table("passwordRequest", "r");
 const asking = table("school", "asking");
 const agreement = table("agreement", "current");
@@ -52,7 +48,7 @@ const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.f
 const isStudent = sql`${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'`;
 
 export const findToday = makeFindOne<TodayFound, TodayQuery>((given) => {
-  const { importsOf, schoolIds, endpointsOf, erasuresOf, leftSince, unusedSince } = given;
+  const { schoolIds, endpointsOf, erasuresOf, leftSince, unusedSince } = given;
   // Guests get logins and passwords from their home school.
   const isKept = sql`${p.homeSchoolId} = ANY (${schoolIds}::uuid[])`;
   return sql`
@@ -65,12 +61,6 @@ export const findToday = makeFindOne<TodayFound, TodayQuery>((given) => {
     SELECT DISTINCT ${a.schoolId}, ${signIn.clientId} FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId}
     WHERE ${a.schoolId} = ANY (${schoolIds}::uuid[]) AND ${signIn.lastSignInAt} >= ${unusedSince})
   SELECT ${fields<TodayFound>({
-    heldImports: someOf(
-      sql`json_build_object('id', ${i.id}, 'fileName', ${i.fileName}, 'createdAt', ${i.createdAt})`,
-      sql`${i} WHERE ${i.state} = 'HELD' AND (${importsOf}::uuid[] IS NULL OR EXISTS (
-        SELECT FROM ${ofImport} WHERE ${ofImport.importId} = ${i.id} AND ${ofImport.schoolId} = ANY (${importsOf})))`,
-      sql`${i.createdAt} DESC, ${i.id}`,
-    ),
     passwordRequests: someOf(
       sql`json_build_object(${named}, 'schoolId', ${asking.id}, 'schoolName', ${asking.name},
         'requestedAt', ${request.requestedAt})`,

@@ -6,12 +6,14 @@ import { storeOf } from "../platform/database/db.ts";
 import { answerRecord } from "./change.ts";
 import { findSomeDue, givenAt, listRetentionHolds, type DuePerson, type RetentionHold } from "../retention/index.ts";
 import { readSomeDataRequests } from "./data-requests.ts";
-import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
+import { findSomeImports } from "../imports/index.ts";
+import { importReach } from "./import-record.ts";
 import { presentHandover } from "./handovers.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { presentDue } from "./retention.ts";
 import { readSchoolLoginTasks } from "./today-logins.ts";
-import { mapFirst, timeOf, type Some } from "./today-some.ts";
+import { mapFirst, shownOfEach, timeOf, type Some } from "./today-some.ts";
 import { findToday, type TodayFound } from "./today-sql.ts";
 
 const dayMs = 86_400_000;
@@ -60,26 +62,36 @@ function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAt
   });
 }
 
-const presentImports = (imports: TodayFound["heldImports"]) =>
-  mapFirst(imports, ({ id, fileName, createdAt }) =>
-    present<Schemas["HeldImport"]>({ id, fileName, createdAt: timeOf(createdAt) }),
-  );
+/** The imports that wait at the chosen school, or at all in reach, and the held ones among them. */
+async function findImportTasks({ db }: AdminDeps, { query, reach, origin }: AdminRequest<"getToday">) {
+  const among = importReach({ reach, origin });
+  const asked = { among, limit: shownOfEach, ...(query.school !== undefined && { schoolIds: [query.school] }) };
+  const [waiting, held] = await Promise.all([
+    findSomeImports(db.pool, { ...asked, isWaiting: true }),
+    findSomeImports(db.pool, { ...asked, state: "HELD" }),
+  ]);
+  return {
+    waitingImports: mapFirst(waiting, (one) => present<Schemas["WaitingImport"]>(one)),
+    heldImports: mapFirst(held, ({ id, fileName, createdAt }) =>
+      present<Schemas["HeldImport"]>({ id, fileName, createdAt }),
+    ),
+  };
+}
 
 const presentEndpoints = (endpoints: TodayFound["failingEndpoints"]) =>
   mapFirst(endpoints, ({ failingSince, ...one }) =>
     present<Schemas["FailingEndpoint"]>({ ...one, failingSince: failingSince && timeOf(failingSince) }),
   );
 
-const shownHandovers = 5;
-
 async function findRetentionTasks({ db, retentionRules }: AdminDeps, schoolIds: readonly SchoolId[], now: Date) {
   const holds = await listRetentionHolds(db, schoolIds);
   const query = { schoolIds, until: addDays(now, retentionRules.noticeDays) };
   const soon = await findSomeDue(db.pool, givenAt(retentionRules, now), query);
-  return { retentionHolds: { count: holds.length, first: holds.slice(0, shownHandovers) }, retentionSoon: soon };
+  return { retentionHolds: { count: holds.length, first: holds.slice(0, shownOfEach) }, retentionSoon: soon };
 }
 
-export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, origin }) => {
+export const getToday: AdminHandler<"getToday"> = async (deps, request) => {
+  const { query, reach, origin } = request;
   const { db, erasureOverdueDays, restoreWindowDays } = deps;
   const chosen = query.school;
   if (chosen !== undefined) await refuseUnknownSchool(storeOf(db), reach, chosen);
@@ -87,12 +99,11 @@ export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, o
   const before = (days: number) => new Date(origin.at.getTime() - days * dayMs);
   const ofAll = reach.all && chosen === undefined;
   const clientIds: ClientId[] = [...reach.clientIds];
-  const handovers = await listOpenHandovers(db, { schoolIds, limit: shownHandovers, now: origin.at });
+  const handovers = await listOpenHandovers(db, { schoolIds, limit: shownOfEach, now: origin.at });
   const retention = await findRetentionTasks(deps, schoolIds, origin.at);
   const dataRequests = await readSomeDataRequests(db, { schoolIds, reach, now: origin.at });
   const found = await findToday(db.pool, {
     schoolIds,
-    importsOf: ofAll ? null : schoolIds,
     endpointsOf: reach.all ? null : clientIds,
     erasuresOf: ofAll ? null : chosen === undefined ? clientIds : [],
     overdueBefore: before(erasureOverdueDays),
@@ -100,8 +111,9 @@ export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, o
     leftSince: before(leaverDays),
     unusedSince: before(unusedDays),
   });
+  const noImports = { waitingImports: null, heldImports: null };
   const body = present<Schemas["Today"]>({
-    heldImports: ofAll || schoolIds.length > 0 ? presentImports(found.heldImports) : null,
+    ...(ofAll || schoolIds.length > 0 ? await findImportTasks(deps, request) : noImports),
     atSchools:
       schoolIds.length > 0
         ? presentSchools({ ...found, handovers, ...retention, dataRequests }, schoolIds.length === 1)

@@ -166,10 +166,10 @@ export async function listWarnings({ api }: Service, record: Import): Promise<Sc
 
 export const getImport = ({ api }: Service, id: string): Promise<Import> => bodyOf(api.GET(oneImport, pathOf(id)));
 
-type Filter = { schoolId: string | undefined; limit: number };
+type Filter = { schoolId: string | undefined; isWaiting: boolean; limit: number };
 
-export function listImports({ api }: Service, { schoolId, limit }: Filter): Promise<Import[]> {
-  const query = omitUndefined({ school: schoolId });
+export function listImports({ api }: Service, { schoolId, isWaiting, limit }: Filter): Promise<Import[]> {
+  const query = { ...omitUndefined({ school: schoolId }), ...(isWaiting && { waiting: true }) };
   return listFirst((page) => api.GET("/admin/v1/imports", { params: { query: { ...query, ...page } } }), { limit });
 }
 

@@ -147,10 +147,11 @@ export const verbs: Verbs = {
     summary: "List imports, the latest first.",
     options: {
       school: option.school("Only those of this school."),
+      waiting: option.flag("Only those that wait for somebody: for their columns, to be applied, or held."),
       limit: option.count("How many at most; 50 if left out."),
     },
-    run: async (service, { options: { school: schoolId, limit = 50 } }) =>
-      wholeList("imports", await calls.listImports(service, { schoolId, limit }), {
+    run: async (service, { options: { school: schoolId, waiting, limit = 50 } }) =>
+      wholeList("imports", await calls.listImports(service, { schoolId, isWaiting: waiting, limit }), {
         columns: importColumns,
         id: ({ id }) => id,
       }),

@@ -272,6 +272,7 @@ export const verbs: Verbs = {
         ["IMPOSSIBLE", "NEVER"],
         "Only people who cannot sign in at all, or who have never signed in.",
       ),
+      "left-days": option.count("Only people who left in the last so many days."),
       search: listOptions.search,
     },
     columns: {

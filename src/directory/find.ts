@@ -219,6 +219,8 @@ export type PeopleFilter = {
   hasLogin?: boolean | undefined;
   /** Of people whose home school this is. */
   signIn?: { state: SignInState; homeSchoolId: SchoolId } | undefined;
+  /** Of those who were soft-deleted then or later. */
+  leftSince?: Date | undefined;
   words?: readonly string[] | undefined;
   /** Home schools whose people are also found by identifier; null for all. */
   identifiersOf?: readonly SchoolId[] | null | undefined;
@@ -300,7 +302,7 @@ function findRarest(texts: readonly string[]): string | null {
 const searchPeople = (sort: PeopleSort, order: SortOrder, narrowing: Narrowing | null) =>
   statement<People>((given) => {
     const { search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool } = given;
-    const { signInState, signInHome } = given;
+    const { signInState, signInHome, leftSince } = given;
     const identifiers = identifiersAt(given.identifiersOf);
     const isCandidate = narrowing && sql`${p.id} = ANY (ARRAY(${candidates[narrowing](given)})) AND `;
     return sql`
@@ -319,6 +321,7 @@ const searchPeople = (sort: PeopleSort, order: SortOrder, narrowing: Narrowing |
         WHERE ${c.personId} = ${p.id} AND ${c.passwordHash} IS NOT NULL) = ${hasLogin}::boolean)
     AND (${signInState}::text IS NULL OR ${p.homeSchoolId} = ${signInHome} AND CASE ${signInState}
       WHEN 'IMPOSSIBLE' THEN ${isInSignInState.IMPOSSIBLE(p)} ELSE ${isInSignInState.NEVER(p)} END)
+    AND (${leftSince}::timestamptz IS NULL OR ${p.softDeletedAt} >= ${leftSince})
     AND ${contains(sql`concat_ws(' ', ${p.firstFull}, ${p.last}, ${identifiers})`, search)}
     AND (${words}::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE position(lower(word)
       IN lower(concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${identifiers}))) = 0))

@@ -1,6 +1,6 @@
 import type { SchoolId } from "../directory/index.ts";
 import type { Store } from "../platform/database/db.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { findRows, sql, statement, table, type Parameters, type Queryable } from "../platform/database/sql.ts";
 import { findApplying } from "./lease.ts";
 import { findQueue } from "./queue.ts";
 import { importNotFound, listRecords, type ImportId, type ImportRecord, type ImportState } from "./record.ts";
@@ -18,8 +18,10 @@ export type ImportStatus = ImportRecord & {
 };
 
 type ImportFilter = {
-  schoolId?: SchoolId | undefined;
+  /** At least one of these. */
+  schoolIds?: readonly SchoolId[] | undefined;
   state?: ImportState | undefined;
+  isWaiting?: boolean | undefined;
   among?: ImportReach | undefined;
   after?: ImportId | undefined;
   limit: number;
@@ -35,27 +37,52 @@ type StatusRow = Pick<ImportStatus, "id" | "state" | "namedSchoolIds"> & {
   percent: number | null;
 };
 type StatusFilter = Omit<ImportFilter, "among"> & { id?: ImportId | undefined };
-type StatusQuery = StatusFilter & ImportReach & { isAll: boolean };
+type StatusQuery = StatusFilter & { isAll: boolean; reached: readonly SchoolId[]; actorId: string };
+
+/** SQL: the imports of a list. */
+const listed = ({ id, schoolIds, state, isWaiting, isAll, reached, actorId, after }: Parameters<StatusQuery>) => sql`
+  ${i} WHERE (${id}::uuid IS NULL OR ${i.id} = ${id}) AND (${after}::uuid IS NULL OR ${i.id} < ${after})
+    AND (${schoolIds}::uuid[] IS NULL OR ${i.namedSchoolIds} && ${schoolIds})
+    AND (${state}::text IS NULL OR ${shownState} = ${state})
+    AND (${isWaiting}::boolean IS NULL OR (${shownState} IN ('UNMAPPED', 'READY', 'HELD')) = ${isWaiting})
+    AND (${isAll} OR ${i.namedSchoolIds} <@ ${reached}::uuid[]
+      AND (cardinality(${i.namedSchoolIds}) > 0 OR ${i.actorId} = ${actorId}))`;
 
 const select = statement<StatusQuery>(
-  ({ id, schoolId, state, isAll, schoolIds, actorId, after, limit }) => sql`
+  (given) => sql`
   SELECT ${i.id}, ${shownState} AS state, ${i.namedSchoolIds} AS "namedSchoolIds", ${i.progressPhase} AS phase,
     ${i.progressPercent} AS percent
-  FROM ${i}
-  WHERE (${id}::uuid IS NULL OR ${i.id} = ${id}) AND (${after}::uuid IS NULL OR ${i.id} < ${after})
-    AND (${schoolId}::uuid IS NULL OR ${i.namedSchoolIds} @> ARRAY[${schoolId}::uuid])
-    AND (${state}::text IS NULL OR ${shownState} = ${state})
-    AND (${isAll} OR ${i.namedSchoolIds} <@ ${schoolIds}::uuid[]
-      AND (cardinality(${i.namedSchoolIds}) > 0 OR ${i.actorId} = ${actorId}))
-  ORDER BY ${i.id} DESC LIMIT ${limit}`,
+  FROM ${listed(given)}
+  ORDER BY ${i.id} DESC LIMIT ${given.limit}`,
 );
+
+const queryOf = ({ among, ...filter }: ImportFilter & Pick<StatusFilter, "id">): StatusQuery => ({
+  ...filter,
+  isAll: among === undefined,
+  reached: among?.schoolIds ?? [],
+  actorId: among?.actorId ?? "",
+});
+
+type Brief = Pick<ImportRecord, "id" | "fileName" | "state" | "createdAt">;
+
+const selectBrief = statement<StatusQuery>(
+  (given) => sql`
+  SELECT ${i.id}, ${i.fileName} AS "fileName", ${shownState} AS state, ${i.createdAt} AS "createdAt",
+    (count(*) OVER ())::int AS total
+  FROM ${listed(given)} ORDER BY ${i.id} DESC LIMIT ${given.limit}`,
+);
+
+/** How many imports a list has, and the newest of them. */
+export async function findSomeImports(db: Queryable, filter: ImportFilter): Promise<{ count: number; first: Brief[] }> {
+  const found = await findRows<Brief & { total: number }, StatusQuery>(db, selectBrief, queryOf(filter));
+  return { count: found[0]?.total ?? 0, first: found.map(({ total: _total, ...one }) => one) };
+}
 
 export async function listImportsOf(
   db: Store,
-  { among, ...filter }: StatusFilter & Pick<ImportFilter, "among">,
+  filter: StatusFilter & Pick<ImportFilter, "among">,
 ): Promise<ImportStatus[]> {
-  const reach = { isAll: among === undefined, schoolIds: among?.schoolIds ?? [], actorId: among?.actorId ?? "" };
-  const found = await findRows<StatusRow, StatusQuery>(db, select, { ...filter, ...reach });
+  const found = await findRows<StatusRow, StatusQuery>(db, select, queryOf(filter));
   const ids = found.map(({ id: found }) => found);
   const records = new Map((await listRecords(db, ids)).map((record) => [record.id, record]));
   const applying = await findApplying(db, ids);

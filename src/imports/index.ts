@@ -29,7 +29,7 @@ export {
   type RosterGroup,
 } from "./look-alikes.ts";
 export { chooseSchool, listLeavers, withDifference, type Leaver } from "./listed.ts";
-export { findImport, listImportsOf, type ImportReach, type ImportStatus } from "./find.ts";
+export { findImport, findSomeImports, listImportsOf, type ImportReach, type ImportStatus } from "./find.ts";
 export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";
 export { columnUses } from "./formats/words.ts";

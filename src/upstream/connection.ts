@@ -102,18 +102,22 @@ type ListedConnections = {
   limit: number;
 };
 
-const whereSecret = ({ isSoon, until }: { isSoon: boolean; until: Date }) =>
-  isSoon
-    ? { secretExpiresAt: { lte: until } }
-    : { OR: [{ secretExpiresAt: null }, { secretExpiresAt: { gt: until } }] };
+// Of connections that are off, nobody needs to do anything.
+const failing = { failingSince: { not: null }, state: "ON" as const };
+const expiring = (until: Date) => ({ secretExpiresAt: { not: null, lte: until }, state: { not: "OFF" as const } });
+
+const onlyIf = <T extends object>(is: boolean | undefined, where: T) =>
+  is === undefined ? [] : [is ? where : { NOT: where }];
 
 /** In the order of their ids; `after` is the last of the page before. */
 export async function listConnections({ prisma }: RecordStore, of: ListedConnections): Promise<Connection[]> {
   const { schoolIds, isFailing, secretExpires, after, limit } = of;
   const where = {
     ...(schoolIds !== undefined && { schoolId: { in: [...schoolIds] } }),
-    ...(isFailing !== undefined && { failingSince: isFailing ? { not: null } : null }),
-    ...(secretExpires !== undefined && whereSecret(secretExpires)),
+    AND: [
+      ...onlyIf(isFailing, failing),
+      ...(secretExpires === undefined ? [] : onlyIf(secretExpires.isSoon, expiring(secretExpires.until))),
+    ],
     ...(after !== undefined && { id: { gt: after } }),
   };
   const found = await prisma.upstreamConnection.findMany({ where, orderBy: { id: "asc" }, take: limit, omit: omitted });

@@ -12,7 +12,8 @@ const formats: readonly Format[] = ["PLAIN", "ONEROSTER", "SCHULCONNEX"];
 
 export async function showImports(request: PageRequest): Promise<PageView> {
   const { api, path, query, t } = request;
-  const asked = { school: path.schoolId, limit: 50, ...request.cursor };
+  const isWaiting = query("waiting") !== "";
+  const asked = { school: path.schoolId, limit: 50, ...(isWaiting && { waiting: true }), ...request.cursor };
   const [{ items, more }, mappings] = await Promise.all([
     unwrapPage(api.GET("/admin/v1/imports", { params: { query: asked } })),
     unwrap(api.GET("/admin/v1/schools/{schoolId}/column-mappings", { params: { path } })),
@@ -25,8 +26,8 @@ export async function showImports(request: PageRequest): Promise<PageView> {
     scopeChoices,
   };
   const mayDelete = request.may("deleteColumnMapping");
-  const lists = { imports: items, more: more(base), mappings, mayDelete };
-  const model = { base, isFirst: query("cursor") === "", ...lists, ...form };
+  const lists = { imports: items, more: more(base, { waiting: query("waiting") }), mappings, mayDelete };
+  const model = { base, isWaiting, isFirst: query("cursor") === "" && !isWaiting, ...lists, ...form };
   return { title: t("frame.pages.imports"), view: "list", model };
 }
 

@@ -6,6 +6,9 @@ import { classesOf, stateOf } from "./presentation.ts";
 type Status = AdminSchemas["PersonStatus"];
 
 const pageSize = 50;
+/** A filter of the page alone; as long as Today counts leavers. */
+const justLeft = "JUST_LEFT";
+const justLeftDays = 7;
 const addressOf = (schoolId: string): string => `/admin/schools/${schoolId}/people`;
 
 /** The filters in the address; "" if unset. */
@@ -46,7 +49,8 @@ export const searchPeople = ({ field, hide, param }: PageRequest): Promise<Redir
 const queryOf = ({ group, status, role, "sign-in": signIn, sort }: Filters, search: string) => ({
   ...(search !== "" && { search }),
   ...(group !== "" && { group }),
-  ...(status !== "ALL" && { status: (status || "ACTIVE") as Status }),
+  ...(status === justLeft && { status: "SOFT_DELETED" as const, "left-days": justLeftDays }),
+  ...(status !== "ALL" && status !== justLeft && { status: (status || "ACTIVE") as Status }),
   ...(role !== "" && { role: role as AdminSchemas["SchoolRole"] }),
   ...(signIn !== "" && { "sign-in": signIn as AdminSchemas["SignInState"] }),
   ...(sort !== "" && { sort: sort.replace("-", "") as AdminSchemas["PeopleSort"] }),

@@ -1,33 +1,69 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { ifMatch, nameOf, postAndRedirect, unwrap, unwrapRecord } from "../frame/index.ts";
+import { ifMatch, nameOf, postAndRedirect, unwrap, unwrapPage, unwrapRecord } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { readPolicy, shownFields, suggestionFor } from "./policy-form.ts";
 
 const retention = "/admin/v1/schools/{schoolId}/retention";
+const dayMs = 86_400_000;
 const addressOf = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/retention`;
 
-/** How far ahead the page looks. */
+/** How far ahead the page lists people. */
 const days = 90;
+/** The most that the API looks ahead. */
+const mostDays = 3650;
+const mostNamed = 100;
 
 type Preview = AdminSchemas["RetentionPreview"];
 
+type Due = AdminSchemas["RetentionDuePerson"];
+
+/** Everybody whom the present policy deletes, next ones first. */
+async function listDue({ api, path }: PageRequest): Promise<Due[]> {
+  const found: Due[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const query = { days: mostDays, limit: 1000, ...(cursor !== "" && { cursor }) };
+    const page: { items: Due[]; next: string | null } = await unwrapPage(
+      api.GET(`${retention}/people`, { params: { path, query } }),
+    );
+    found.push(...page.items);
+    cursor = page.next;
+  }
+  return found;
+}
+
+/** In the days of the notice, as Today counts them; until the page's horizon; and how many after it, from when. */
+function divideDue(people: readonly Due[], noticeDays: number, now: Date) {
+  const after = (ahead: number) => new Date(now.getTime() + ahead * dayMs).toISOString();
+  const [notice, horizon] = [after(noticeDays), after(Math.max(days, noticeDays))];
+  const rest = people.filter(({ dueAt }) => dueAt > horizon);
+  return {
+    soon: people.filter(({ dueAt }) => dueAt <= notice),
+    later: people.filter(({ dueAt }) => dueAt > notice && dueAt <= horizon),
+    rest: rest[0] === undefined ? null : { count: rest.length, from: rest[0].dueAt },
+  };
+}
+
 async function show(request: PageRequest, shown: Preview | null): Promise<PageView> {
   const { api, path, t } = request;
-  const query = { days, limit: 100 };
   const [{ record, tag }, school, people] = await Promise.all([
     unwrapRecord(api.GET(retention, { params: { path } })),
     unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path } })),
-    unwrap(api.GET(`${retention}/people`, { params: { path, query } })),
+    listDue(request),
   ]);
   const suggestion = suggestionFor(`${school.location.country}-${school.location.state}`, request);
   const withName = (one: Preview["first"][number]) => ({ ...one, name: nameOf(one, request) });
+  const { soon, later, rest } = divideDue(people, record.noticeDays, request.now);
   const model = {
     address: addressOf(request),
     settings: `/admin/schools/${path.schoolId}/settings`,
     people: `/admin/schools/${path.schoolId}/people`,
     retention: record,
     tag,
-    due: people.map(withName),
+    due: [
+      ["soon", soon.length, soon.slice(0, mostNamed).map(withName)],
+      ["later", later.length, later.slice(0, mostNamed).map(withName)],
+    ],
+    rest,
     preview: shown && { ...shown, first: shown.first.map(withName) },
     days,
     fields: shownFields(request, record.policy, suggestion),

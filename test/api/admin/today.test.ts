@@ -31,10 +31,10 @@ const atOther = await make.person({ school: otherSchool });
 await make.signIn({ app: used.clientId, person: people[0] as PersonId });
 await make.signIn({ app: unused.clientId, person: atOther });
 
-async function hold(schoolId: string): Promise<string> {
+async function hold(schoolId: string, state: "HELD" | "READY" = "HELD"): Promise<string> {
   const id = randomUUID();
-  const schools = { create: [{ schoolId, state: "HELD", counts: {} }] };
-  const kind = { format: "PLAIN", mode: "BULK", state: "HELD", fileName: "people.csv" };
+  const schools = { create: [{ schoolId, state, counts: {} }] };
+  const kind = { format: "PLAIN", mode: "BULK", state, fileName: "people.csv", namedSchoolIds: [schoolId] };
   await service.db.prisma.import.create({ data: { id, ...kind, createdAt: now, schools } });
   return id;
 }
@@ -48,6 +48,7 @@ async function fail(clientId: string): Promise<string> {
 }
 
 const [held, heldElsewhere] = [await hold(school), await hold(otherSchool)];
+const ready = await hold(school, "READY");
 const [failing, failingElsewhere] = [await fail(used.clientId), await fail(unused.clientId)];
 const operator = await makeStaff(service, "OPERATOR");
 const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
@@ -59,6 +60,9 @@ const ids = (some: { first: { id: string }[] } | null) => some?.first.map(({ id 
 test("a school sees what is held, who has no login, who left and what nobody uses, with the first few of each", async () => {
   const today = await read(admin);
   expect([ids(today.heldImports), today.failingEndpoints]).toEqual([[held], null]);
+  const waiting = (await admin.call("GET", `/imports?school=${school}&waiting=true`)).body as { id: string }[];
+  expect([today.waitingImports!.count, ids(today.waitingImports)]).toEqual([2, waiting.map(({ id }) => id)]);
+  expect(waiting.map(({ id }) => id).sort()).toEqual([held, ready].sort());
   const { withoutLogin, newLeavers, unusedApps, firstSteps } = today.atSchools!;
   expect([withoutLogin.count, withoutLogin.first.length]).toEqual([7, 5]);
   expect(withoutLogin.first[0]!.name).toMatchObject({ last: expect.any(String) as string });
@@ -101,6 +105,7 @@ test("an operator sees held imports and failing webhooks of all, a partner faili
   expect(ids(all.failingEndpoints)!.sort()).toEqual([failing, failingElsewhere].sort());
   expect(await read(partner)).toEqual({
     heldImports: null,
+    waitingImports: null,
     atSchools: null,
     failingEndpoints: {
       count: 1,

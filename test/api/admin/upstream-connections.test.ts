@@ -151,7 +151,15 @@ test("an operator lists those of all schools, or those that need somebody; a sch
   const expiring = await create(operator.call, { name: "Expiring", secretExpiresAt: "2026-03-01T00:00:00Z" }, other);
   const data = { failingSince: clock(), lastFailure: "SECRET_REFUSED", lastFailureAt: clock() };
   await db.prisma.upstreamConnection.update({ where: { id: failing.id }, data });
+  const on = { state: "ON", issuer: "https://iserv.example", clientId: "schultor", testedAt: clock() } as const;
   const list = async (query: string, { call } = operator) => idsOf(await call("GET", `${connections}${query}`));
+  // One that is not on lets nobody in anyway.
+  expect(await list(`?failing=true&school=${other}`)).toEqual([]);
+  for (const { id } of [failing, expiring])
+    await db.prisma.upstreamConnection.update({
+      where: { id },
+      data: { ...on, clientId: id, clientSecret: new Uint8Array(48) },
+    });
   expect(await list("?failing=true")).toContain(failing.id);
   expect(await list(`?failing=true&school=${other}`)).toEqual([failing.id]);
   expect(await list("?secret-expiring=true", support)).toEqual([expiring.id]);
