@@ -7983,6 +7983,12 @@ export interface components {
              * @example false
              */
             isCarriedOver: boolean;
+            /**
+             * @description Whether the class ends if it is not carried over; otherwise it stays, with the members that the roster leaves in it. Null if the import
+             *     is applied.
+             * @example true
+             */
+            endsOtherwise: boolean | null;
             /** @description The apps whose grants name the class; these go on with it if it is carried over. */
             apps: components["schemas"]["NamedApp"][];
         };

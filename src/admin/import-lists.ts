@@ -91,12 +91,20 @@ async function withApps(tx: Queryable, moves: readonly GroupMove[]) {
   return moves.map((move) => ({ ...move, apps: apps.filter(({ groupId }) => groupId === move.from.groupId) }));
 }
 
-const presentMove = ({ from, to, moving, isCarriedOver, apps }: Awaited<ReturnType<typeof withApps>>[number]) =>
+const presentMove = ({
+  from,
+  to,
+  moving,
+  isCarriedOver,
+  endsOtherwise,
+  apps,
+}: Awaited<ReturnType<typeof withApps>>[number]) =>
   present<Schemas["ImportGroupMove"]>({
     from: presentExisting(from),
     to: presentOfRoster(to),
     moving,
     isCarriedOver,
+    endsOtherwise,
     apps: apps.map(({ clientId, name }) => present<Schemas["NamedApp"]>({ clientId, name })),
   });
 

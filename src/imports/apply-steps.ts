@@ -3,6 +3,7 @@ import { analyzeFilled } from "../platform/database/statistics.ts";
 import type { Queryable } from "../platform/database/sql.ts";
 import { insert, run, sql, statement, table, update, type Part, type Statement } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
+import type { Subject } from "./formats/format.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { a, g, i, importGroup, importMembership, m, p } from "./tables.ts";
 
@@ -13,7 +14,14 @@ const personFields = { role: i.role, firstFull: i.firstFull, firstCall: i.firstC
 const groupFields = { name: ig.name, sortKey: ig.sortKey, type: ig.type, sourceSystemIdentifier: ig.sourceId };
 
 /** `keepsLeavers`: the school keeps people who left for a time before they are soft-deleted. */
-type Values = { schoolId: SchoolId; schools: readonly SchoolId[]; now: Date; purgeAt: Date; keepsLeavers: boolean };
+type Values = {
+  schoolId: SchoolId;
+  schools: readonly SchoolId[];
+  speaksOf: readonly Subject[];
+  now: Date;
+  purgeAt: Date;
+  keepsLeavers: boolean;
+};
 type Write = Statement<Values>;
 
 const exemption = table("retentionExemption", "exemption");
@@ -143,7 +151,12 @@ const groups: Record<"freeIds" | "create" | "change" | "remove", Write> = {
 
 const isSame = sql`${m.groupId} = ${im.groupId} AND ${m.personId} = ${im.personId}`;
 
-const memberships: Record<"remove" | "change" | "create", Write> = {
+const memberships: Record<"forget" | "remove" | "change" | "create", Write> = {
+  // A group that comes back has the members whom the files name, not those of before.
+  forget: statement(
+    ({ speaksOf }) => sql`DELETE FROM ${m} USING ${ig}
+    WHERE ${ig.change} = 'restored' AND ${m.groupId} = ${ig.id} AND 'MEMBERSHIP' = ANY (${speaksOf}::text[])`,
+  ),
   remove: statement(() => sql`DELETE FROM ${m} USING ${im} WHERE ${im.change} = 'removed' AND ${isSame}`),
   change: statement(
     () => sql`${update("membership", "m", { role: im.role })} FROM ${im} WHERE ${im.change} = 'changed' AND ${isSame}`,
@@ -174,6 +187,7 @@ function listSteps({ people: of, groups: ofGroups, memberships: ofMemberships }:
     [ofGroups.created, groups.create],
     [ofGroups.changed + ofGroups.restored + ofGroups.carriedOver, groups.change],
     [ofGroups.removed, groups.remove],
+    [ofGroups.restored, memberships.forget],
     [ofMemberships.removed, memberships.remove],
     [ofMemberships.changed, memberships.change],
     [ofMemberships.created, memberships.create],

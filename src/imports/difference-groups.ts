@@ -1,5 +1,14 @@
 import { allowsGroupStep } from "../directory/index.ts";
-import { run, sql, statement, table, type Part, type Sql, type Queryable } from "../platform/database/sql.ts";
+import {
+  run,
+  sql,
+  statement,
+  table,
+  type Parameters,
+  type Part,
+  type Sql,
+  type Queryable,
+} from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { firstOf, isListed, ofDirectory as personOfDirectory } from "./difference-people.ts";
 import { isMembershipOfFaultyRow, isNamedInFaultyRow } from "./faulty-rows.ts";
@@ -72,18 +81,37 @@ const hasUnlisted = (role: Part) => sql`EXISTS (SELECT FROM ${m} JOIN ${p} ON ${
   WHERE ${m.groupId} = ${g.id} AND NOT ${isListed(p, role)} AND ${p.status} = 'ACTIVE' AND ${p.leftAt} IS NULL)`;
 
 type Ending = Speaking & { isWhole: boolean; role: string | null };
+/** SQL: the files end the group if they do not name it. */
+const endsUnnamed = ({
+  importId,
+  speaksOf,
+  isWhole,
+  role,
+}: Parameters<Ending>) => sql`(${isWhole} AND ${isSpokenOf(speaksOf)}
+  AND NOT ${hasSilent} AND NOT ${hasUnlisted(role)} AND NOT ${isNamedInFaultyRow(importId, g.sourceSystemIdentifier)})`;
+const taker = importGroup.as("taker");
+
 // A group whose id is taken over ends, in a delta too.
-const insertEnding = statement<Ending>(({ importId, schoolId, speaksOf, isWhole, role }) =>
+const insertEnding = statement<Ending>((values) =>
   importGroup.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
     sql`FROM ${g}
-     WHERE ${g.schoolId} = ${schoolId} AND ${allowsGroupStep(g.status, "delete")}
+     WHERE ${g.schoolId} = ${values.schoolId} AND ${allowsGroupStep(g.status, "delete")}
        AND ${g.sourceSystemIdentifier} IS NOT NULL
-       AND (${isWhole} AND ${isSpokenOf(speaksOf)} AND NOT ${hasSilent} AND NOT ${hasUnlisted(role)}
-         AND NOT ${isNamedInFaultyRow(importId, g.sourceSystemIdentifier)} OR ${g.sourceSystemIdentifier} IN (
+       AND (${endsUnnamed(values)} OR ${g.sourceSystemIdentifier} IN (
          SELECT ${ig.sourceId} FROM ${ig} WHERE ${ig.change} = 'carried_over'))
        AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})`,
   ),
+);
+
+const markCarriedOver = statement<Ending>(
+  (values) => sql`
+  UPDATE ${ig} SET ends_otherwise = true FROM ${g}
+  WHERE ${ig.change} = 'carried_over' AND ${g.id} = ${ig.id} AND (
+    EXISTS (SELECT FROM ${taker} WHERE ${taker.change} = 'carried_over' AND ${taker.id} <> ${ig.id}
+      AND ${taker.sourceId} = ${g.sourceSystemIdentifier})
+    OR ${endsUnnamed(values)} AND NOT EXISTS (SELECT FROM ${s} WHERE ${s.importId} = ${values.importId}
+      AND ${s.schoolId} = ${values.schoolId} AND ${s.sourceId} = ${g.sourceSystemIdentifier} AND NOT ${s.isDeleted}))`,
 );
 
 /** The files list all groups of the types that they speak of, at least those of the people whom they list. */
@@ -94,7 +122,9 @@ export const isWhole = (part: SchoolPart): boolean => listsGroups(part) && part.
 export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertStaged, part);
   await tx.query(analyzeGroups);
-  await run(tx, insertEnding, { ...part, isWhole: listsGroups(part), role: roleOf(part.people) });
+  const ending = { ...part, isWhole: listsGroups(part), role: roleOf(part.people) };
+  await run(tx, insertEnding, ending);
+  await run(tx, markCarriedOver, ending);
 }
 
 /** SQL: a membership of a delta may refer to this person: by the school's own id or a shared one, not a guest's id. */
@@ -145,11 +175,11 @@ const staged = ({ importId, schoolId }: { importId: Part; schoolId: Part }, isDe
       AND ${isDeleted ? sm.isDeleted : sql`NOT ${sm.isDeleted}`}
     GROUP BY 1, 2`;
 };
-const ofStaged = sql`${m.groupId} = w.group_id AND ${m.personId} = w.person_id`;
+const ofStaged = sql`${m.groupId} = w.group_id AND ${m.personId} = w.person_id AND w.is_restored IS NOT TRUE`;
 
 // Without a role in the group it is the person's, or another that the group has given them.
 const wantedRole = sql`CASE WHEN w.role IS NOT NULL THEN w.role
-  WHEN ${m.role} <> w.former_role AND w.is_restored IS NOT TRUE THEN ${m.role} ELSE w.own_role END`;
+  WHEN ${m.role} <> w.former_role THEN ${m.role} ELSE w.own_role END`;
 
 const insertWanted = statement<OfSchool>((values) =>
   importMembership.insert(
@@ -174,8 +204,8 @@ const insertDeleted = statement<OfSchool>((values) =>
   ),
 );
 
-// Files list all groups that they speak of, of the people in them. Groups made here are not in files, and ended groups
-// keep their members.
+// Files list all groups that they speak of, of the people in them. Groups made here are not in files. Ended groups keep
+// the members they had, whom nobody sees, until files bring the group back with others.
 const insertLeft = (isOfImport: Sql) => {
   const person = importPerson.as("p");
   return statement<Speaking>(({ importId, schoolId, speaksOf }) =>
@@ -183,6 +213,7 @@ const insertLeft = (isOfImport: Sql) => {
       removed,
       sql`FROM ${person}
        JOIN ${m} ON ${m.personId} = ${person.id} AND ${m.schoolId} = ${schoolId} JOIN ${g} ON ${g.id} = ${m.groupId}
+         AND ${g.status} = 'ACTIVE'
        WHERE ${person.isStaged} AND NOT ${person.isGone} AND NOT ${person.isSilent} AND ${isOfImport} AND ${isSpokenOf(speaksOf)} AND NOT ${isKept}
          AND NOT ${isMembershipOfFaultyRow(importId, { person: person.sourceId, group: g.sourceSystemIdentifier })}`,
     ),

@@ -9,7 +9,7 @@ export type RosterGroup = { name: string; sourceSystemIdentifier: string; member
 
 export type LookAlike = { type: GroupType; inRoster: RosterGroup; existing: ExistingGroup };
 
-const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
+const [ig, im, of] = [importGroup.as("ig"), importMembership.as("im"), importGroup.as("of")];
 const membersOfRoster = sql`coalesce(roster.members, 0)`;
 // One aggregation, because temporary tables have no indexes.
 const joinRoster = sql`LEFT JOIN (
@@ -59,6 +59,8 @@ export type GroupMove = {
   isCarriedOver: boolean;
   /** The other class is there already, and most of its pupils stay in it. */
   isIntoStaying: boolean;
+  /** Whether the class ends if it is not carried over; null of an import that is applied. */
+  endsOtherwise: boolean | null;
 };
 
 export const listGroupMoves = makeFind<GroupMove, { schoolId: SchoolId }>(
@@ -84,6 +86,8 @@ export const listGroupMoves = makeFind<GroupMove, { schoolId: SchoolId }>(
     isCarriedOver: sql`coalesce(${ig.change} = 'carried_over' AND ${ig.id} = ${g.id}, false)`,
     isIntoStaying: sql`EXISTS (SELECT FROM most AS own JOIN sizes AS size ON size.from_id = own.from_id
       WHERE own.from_id = ${ig.id} AND own.to_id = own.from_id AND own.moving * 2 > size.pupils)`,
+    endsOtherwise: sql`EXISTS (SELECT FROM ${of} WHERE ${of.id} = ${g.id}
+      AND (${of.change} = 'removed' OR ${of.endsOtherwise}))`,
   })}
   FROM most JOIN sizes ON sizes.from_id = most.from_id AND most.moving * 2 > sizes.pupils
   JOIN ${g} ON ${g.id} = most.from_id JOIN ${ig} ON ${ig.id} = most.to_id ${joinRoster}
@@ -107,6 +111,7 @@ export const listCarriedOver = makeFind<GroupMove, OfImport>(
     moving: members,
     isCarriedOver: sql`true`,
     isIntoStaying: sql`false`,
+    endsOtherwise: sql`NULL::boolean`,
   })}
   FROM ${part} JOIN ${o} ON ${o.schoolId} = ${part.schoolId} AND ${o.at} = ${part.appliedAt}
   JOIN ${g} ON ${g.schoolId} = ${o.schoolId} AND ${g.sourceSystemIdentifier} = ${o.sourceId}

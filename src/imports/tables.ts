@@ -3,8 +3,9 @@ import { render, sql, table, temporaryTable, type Columns } from "../platform/da
 /*
  * The effect of an import on one school, in temporary tables; a null `change` means unchanged. `is_gone` marks people
  * and groups that the files delete or omit, whose memberships stay. `leaves` with `next_home` is a person who leaves
- * this home for another of their schools. `is_silent` is a person of whom
- * the files do not say in which groups they are. `is_kept` is a person whom a staff role protects from removal.
+ * this home for another of their schools. `is_silent` is a person of whom the files do not say in which groups they
+ * are. `is_kept` is a person whom a staff role protects from removal. `ends_otherwise` is a group that would end if it
+ * were not carried over.
  */
 const flag = "bool NOT NULL DEFAULT false";
 
@@ -37,6 +38,7 @@ export const importGroup = temporaryTable("import_group", {
   change: "text",
   previousSourceId: "text",
   isGone: flag,
+  endsOtherwise: flag,
 });
 
 export const importMembership = temporaryTable("import_membership", {

@@ -38,12 +38,18 @@ type Roster = { mode: "BULK" | "DELTA"; rows: Row[]; isFaulty: boolean };
 type Person = Pick<Row, "role" | "name"> & { isActive: boolean; classes: Record<string, Row["role"]> };
 type School = { people: Record<string, Person>; groups: string[] };
 
-/** The school after a roster: whom and what a whole one does not name is deleted, and keeps its memberships. */
+/**
+ * The school after a roster: whom and what a whole one does not name is deleted, and keeps its memberships until a
+ * roster brings the group back.
+ */
 function takeRoster(school: School, { mode, rows }: Roster): School {
   const isWhole = mode === "BULK";
   const people = structuredClone(school.people);
   const named = new Set(rows.flatMap((row) => (row.isDeleted ? [] : row.classes)));
   const groups = isWhole ? named : new Set([...school.groups, ...named]);
+  const back = [...named].filter((group) => !school.groups.includes(group));
+  for (const person of Object.values(people))
+    person.classes = Object.fromEntries(Object.entries(person.classes).filter(([group]) => !back.includes(group)));
   if (isWhole) for (const person of Object.values(people)) person.isActive = false;
   for (const { id, role, name, classes, isDeleted } of rows) {
     const known = people[id];

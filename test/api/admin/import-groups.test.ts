@@ -142,6 +142,7 @@ test("at the change of the school year each class is listed with the one where i
       to: { name: "6a", sourceSystemIdentifier: "class:6a", members: 6 },
       moving: 4,
       isCarriedOver: false,
+      endsOtherwise: true,
       apps: [],
     },
     {
@@ -149,6 +150,7 @@ test("at the change of the school year each class is listed with the one where i
       to: { name: "6b", sourceSystemIdentifier: "class:6b", members: 4 },
       moving: 3,
       isCarriedOver: false,
+      endsOtherwise: true,
       apps: [],
     },
   ]);
