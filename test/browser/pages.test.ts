@@ -39,6 +39,23 @@ test.each(["de", "en"] as const)(
   },
 );
 
+test("no word below a picture is broken on a small phone", async () => {
+  const page = await newPage();
+  const broken = `[...document.querySelectorAll(".pictures button")].filter((button) => {
+    const range = document.createRange();
+    range.selectNodeContents(button.lastChild);
+    return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+  }).map((button) => button.textContent)`;
+  for (const locale of ["de", "en"])
+    for (const name of Object.keys(everyPage).filter((one) => one.startsWith("card"))) {
+      await page.goto(`${url}/${locale}/${encodeURIComponent(name)}`);
+      for (let width = 320; width <= 420; width += 4) {
+        await page.setViewportSize({ width, height: 640 });
+        await expect.poll(() => page.evaluate(broken), { message: `${locale} ${name} ${width}` }).toEqual([]);
+      }
+    }
+});
+
 test("no page of the sign-on is left out", () => {
   const list = readFileSync(new URL("support/every-page.ts", import.meta.url), "utf8");
   const left = Object.keys(signOnPages).filter((name) => name.startsWith("render") && !list.includes(`pages.${name}(`));

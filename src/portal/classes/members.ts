@@ -1,5 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import {
+  aboutOf,
   listLoginCards,
   nameOf,
   personAddress,
@@ -68,16 +69,12 @@ export async function showAddition(request: PageRequest): Promise<PageView> {
   const people = found?.map((person) => ({
     id: person.id,
     fullName: nameOf(person, request),
-    role: person.role,
-    others: person.groups.filter(isHere).map(({ name }) => name),
+    about: aboutOf(person, request),
     isMember: isIn(person),
   }));
   const model = { group, base: groupAddress(request), search, people: people ?? null };
   return { title: t("addition.title"), view: "addition", model };
 
-  function isHere({ schoolId, status }: AdminSchemas["AdminPersonGroup"]): boolean {
-    return schoolId === path.schoolId && status === "ACTIVE";
-  }
   function isIn({ groups }: AdminSchemas["AdminPerson"]): boolean {
     return groups.some(({ id }) => id === path.groupId);
   }

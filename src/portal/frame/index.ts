@@ -39,7 +39,7 @@ export { drawQrPaths } from "./qr-codes.ts";
 export type { QrPath } from "./qr-path.ts";
 export { listGroups, onlyClasses } from "./groups.ts";
 export { onlyIf } from "./only-if.ts";
-export { nameOf } from "./person-name.ts";
+export { aboutOf, nameOf } from "./person-name.ts";
 export { ifMatch, postAndRedirect, redirectToSearch } from "./post-and-redirect.ts";
 export { Refused, unwrap, unwrapIfFound, unwrapPage, unwrapRecord, unwrapUnlessDone } from "./refused.ts";
 export { readImageUpload } from "./upload.ts";

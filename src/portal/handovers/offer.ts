@@ -1,23 +1,29 @@
-import { listGroups, nameOf, onlyClasses, unwrap } from "../frame/index.ts";
+import type { AdminSchemas } from "../../admin/index.ts";
+import { aboutOf, listGroups, nameOf, onlyClasses, unwrap } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { listAddress } from "./handover.ts";
 
 const most = 200;
 
-type Pupil = { id: string; name: string };
+type Pupil = { id: string; name: string; about: string };
 
 /** The pupils to choose from: one person, or the members of a class. */
 async function listPupils(request: PageRequest): Promise<Pupil[]> {
   const { api, query, field, path } = request;
+  const present = (person: AdminSchemas["AdminPerson"]) => ({
+    id: person.id,
+    name: nameOf(person, request),
+    about: aboutOf(person, request),
+  });
   const [personId, groupId] = [query("person") || field("of-person"), query("group") || field("of-group")];
   if (personId !== "") {
     const person = await unwrap(api.GET("/admin/v1/people/{personId}", { params: { path: { personId } } }));
-    return [{ id: person.id, name: nameOf(person, request) }];
+    return [present(person)];
   }
   if (groupId === "") return [];
   const asked = { school: path.schoolId, group: groupId, status: "ACTIVE", role: "STUDENT", limit: most } as const;
   const found = await unwrap(api.GET("/admin/v1/people", { params: { query: asked } }));
-  return found.filter(({ isGuest }) => !isGuest).map((person) => ({ id: person.id, name: nameOf(person, request) }));
+  return found.filter(({ isGuest }) => !isGuest).map(present);
 }
 
 export async function showOffer(request: PageRequest): Promise<PageView> {
@@ -34,7 +40,8 @@ export async function showOffer(request: PageRequest): Promise<PageView> {
     ofPerson: query("person") || field("of-person"),
     ofGroup: query("group") || field("of-group"),
     pupils,
-    isChosen: (id: string) => typed["person"]?.includes(id) ?? pupils.length === 1,
+    isWhole: query("all") !== "",
+    isChosen: (id: string) => typed["person"]?.includes(id) ?? (pupils.length === 1 || query("all") !== ""),
     classes: onlyClasses(groups),
     search,
     schools: schools?.filter(({ id }) => id !== path.schoolId) ?? null,

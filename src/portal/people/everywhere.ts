@@ -1,4 +1,4 @@
-import { nameOf, redirectToSearch, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
+import { aboutOf, nameOf, redirectToSearch, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
 import { stateOf } from "./presentation.ts";
 
 const address = "/admin/people";
@@ -17,7 +17,14 @@ export async function showEverywhere(request: PageRequest): Promise<PageView> {
   const people = items.map((person) => {
     const school = person.homeSchool ?? person.schools[0] ?? null;
     const href = school && `/admin/schools/${school.id}/people/${person.id}`;
-    return { ...person, fullName: nameOf(person, request), school, href, state: stateOf(person) };
+    return {
+      ...person,
+      fullName: nameOf(person, request),
+      about: aboutOf(person, request),
+      school,
+      href,
+      state: stateOf(person),
+    };
   });
   const model = { people, search, more: more?.(address, { q: query("q") }) ?? null };
   return { title: t("everywhere.title"), view: "everywhere", model, page: "operator_people" };

@@ -1,5 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { handOverAddress } from "./presentation.ts";
 import { addressOf, readPerson } from "./record.ts";
 
 type School = AdminSchemas["NamedSchool"];
@@ -45,10 +46,7 @@ export async function showSchools(request: PageRequest): Promise<PageView> {
     how: isHow(how) ? how : "move",
     to,
     schools: record.isGuest ? [] : schools.filter(({ id }) => !here.has(id)),
-    handOver:
-      record.role === "STUDENT" && !record.isGuest && request.may("createHandover")
-        ? `/admin/schools/${param("schoolId")}/handovers/new?person=${record.id}`
-        : null,
+    handOver: handOverAddress(request, record),
     mayQuit: record.homeSchoolId !== param("schoolId"),
     toName: schools.find(({ id }) => id === to)?.name ?? "",
   };

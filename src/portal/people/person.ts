@@ -3,7 +3,7 @@ import { listGroups, listLoginCards, nameOf, unwrapIfFound, unwrapPage } from ".
 import type { PageRequest, PageView } from "../frame/index.ts";
 import { addressOf, readPerson } from "./record.ts";
 import { listMoments } from "./timeline.ts";
-import { classesOf, hasOtherSchools, stateOf } from "./presentation.ts";
+import { classesOf, handOverAddress, hasOtherSchools, stateOf } from "./presentation.ts";
 
 type Line = AdminSchemas["AuditLine"];
 type Login = AdminSchemas["Login"];
@@ -67,6 +67,7 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
     state: stateOf(person),
     classes: classesOf(person, classIds),
     isClass: (id: string) => classIds.has(id),
+    handOver: handOverAddress(request, person),
     manySchools: hasOtherSchools(request, person),
     mayChange,
     mayKeep: !person.isGuest && mayChange,

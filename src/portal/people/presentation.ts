@@ -15,6 +15,12 @@ export function classesOf({ groups }: Person, classes: ReadonlyMap<string, Group
   return names.join(", ");
 }
 
+/** Where the reader begins to hand over a pupil of the school; null if they may not. */
+export const handOverAddress = (request: PageRequest, { id, role, isGuest, status }: Person): string | null =>
+  role === "STUDENT" && !isGuest && status === "ACTIVE" && request.may("createHandover")
+    ? `/admin/schools/${request.path.schoolId}/handovers/new?person=${id}`
+    : null;
+
 /** Whether the reader may add the person to another school, or remove them from one. */
 export const hasOtherSchools = (request: PageRequest, person: Person): boolean =>
   hasManySchools(request) || person.schools.length > 1;

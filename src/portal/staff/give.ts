@@ -1,5 +1,6 @@
 import { targetOfRole, type AdminSchemas } from "../../admin/index.ts";
 import {
+  aboutOf,
   makeChoices,
   mostChoices,
   nameOf,
@@ -25,7 +26,9 @@ async function showSearch(request: PageRequest): Promise<PageView> {
   const search = reveal(query("q"));
   const asked = { search, status: "ACTIVE" as const, limit: 20, ...(schoolId !== null && { school: schoolId }) };
   const found = search === "" ? null : await unwrapPage(api.GET("/admin/v1/people", { params: { query: asked } }));
-  const people = found?.items.map((person) => ({ ...person, fullName: nameOf(person, request) })) ?? null;
+  const people =
+    found?.items.map((person) => ({ ...person, fullName: nameOf(person, request), about: aboutOf(person, request) })) ??
+    null;
   const model = { address, search, people, isMore: found !== null && found.next !== null };
   return { title: t("give.title"), view: "search", model, page };
 }
@@ -38,7 +41,15 @@ async function showForm(request: PageRequest): Promise<PageView> {
     unwrap(api.GET("/admin/v1/people/{personId}", { params: { path: { personId } } })),
     findChoices(request),
   ]);
-  const model = { address, formAddress: `${address}/new`, person, name: nameOf(person, request), given, ...choices };
+  const model = {
+    address,
+    formAddress: `${address}/new`,
+    person,
+    name: nameOf(person, request),
+    about: aboutOf(person, request),
+    given,
+    ...choices,
+  };
   return { title: t("give.title"), view: "give", model, page };
 }
 

@@ -1,4 +1,4 @@
-import { nameOf, postAndRedirect, Refused, unwrap, unwrapPage, type PageRequest } from "../frame/index.ts";
+import { aboutOf, nameOf, postAndRedirect, Refused, unwrap, unwrapPage, type PageRequest } from "../frame/index.ts";
 import type { PageView, Redirect } from "../frame/index.ts";
 import { connectionAddress, one, readConnection } from "./connection.ts";
 
@@ -47,7 +47,7 @@ export async function searchPerson(request: PageRequest): Promise<PageView> {
     .map((person) => ({
       id: person.id,
       name: nameOf(person, request),
-      about: [person.username, person.sourceSystemIdentifier].filter(Boolean).join(", "),
+      about: aboutOf(person, request),
     }));
   return show(request, { refusalId: path.refusalId, people });
 }
