@@ -14,7 +14,7 @@ import {
   type ReadKind,
 } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
-import { makeDataRequestSweep, makeHandoverSweep } from "./directory/index.ts";
+import { makeDataRequestSweep, makeHandoverSweep, makeMergerSweep } from "./directory/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
 import { makeImportRequests, makeImportSweep, makePersonImportSweep } from "./imports/index.ts";
@@ -192,6 +192,7 @@ export async function makeApp(
     makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
     makeImportSweep({ db: shares.jobs, clock }),
     makeHandoverSweep({ db: shares.jobs, clock }),
+    makeMergerSweep({ db: shares.jobs, clock }),
     makeDataRequestSweep({ db: shares.jobs, clock, recordDays: config.retention.recordDays }),
     makeIdempotencySweep({ db: shares.jobs, clock }),
     makeCredentialJob({ db: shares.jobs, clock, keys: adminKeys, makeCard: signOn.makeCard }),

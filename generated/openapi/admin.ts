@@ -3296,6 +3296,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/mergers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the mergers of a school
+         * @description Mergers of this school into another one, and of others into this school, newest first.
+         */
+        get: operations["listSchoolMergers"];
+        put?: never;
+        /**
+         * Merge a school into another one
+         * @description Everybody at this school moves to another school that the caller manages too, with their groups. People keep their id, user name,
+         *     password and login card, groups keep their id and members, and roles of class teachers are held for the receiving school too. What this
+         *     school gave to apps is given by the receiving school for the same groups, and for nobody else; this school gives nothing any more. Apps
+         *     to which the receiving school gives everybody, or everybody of a role, get those who came too. Open hand-overs of this school are
+         *     closed. Its settings, connections, imports and other roles stay as they are.
+         *
+         *     The merger can be undone for 30 days.
+         */
+        post: operations["createSchoolMerger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/mergers/{mergerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Undo a merger
+         * @description Everybody who came with the merger and is still at the receiving school goes back, with the groups, login cards and staff roles that came,
+         *     and the school that they left gives the apps what it gave before. Who has left meanwhile stays away. What the receiving school gave to the apps
+         *     for these groups ends. The caller manages both schools.
+         */
+        delete: operations["withdrawSchoolMerger"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/handovers/{handoverId}": {
         parameters: {
             query?: never;
@@ -10739,6 +10791,150 @@ export interface components {
              */
             personIds: string[];
         };
+        /**
+         * @description `MERGED` can be undone until `undoUntil`; `FINAL` no longer; `UNDONE` was undone.
+         * @example MERGED
+         * @enum {string}
+         */
+        SchoolMergerState: "MERGED" | "FINAL" | "UNDONE";
+        /** @description A school that became a part of another one. */
+        SchoolMerger: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+             */
+            id: string;
+            state: components["schemas"]["SchoolMergerState"];
+            /** @description The school that everybody left. */
+            from: components["schemas"]["NamedSchool"];
+            /** @description The school that received everybody. */
+            into: components["schemas"]["NamedSchool"];
+            /**
+             * Format: int32
+             * @description How many people moved.
+             * @example 112
+             */
+            people: number;
+            /**
+             * Format: int32
+             * @description How many groups moved.
+             * @example 14
+             */
+            groups: number;
+            /**
+             * Format: int32
+             * @description To how many apps the receiving school gave the groups.
+             * @example 3
+             */
+            apps: number;
+            /**
+             * Format: date-time
+             * @example 2026-08-01T08:00:00.000Z
+             */
+            mergedAt: string;
+            /**
+             * Format: date-time
+             * @description Until when the merger can be undone.
+             * @example 2026-08-31T08:00:00.000Z
+             */
+            undoUntil: string;
+            /**
+             * Format: date-time
+             * @description When it was undone; otherwise null.
+             * @example null
+             */
+            undoneAt: string | null;
+        };
+        /** @description The school that receives everybody, and what becomes of the ids of the source system. */
+        SchoolMergerInput: {
+            /**
+             * Format: uuid
+             * @description The school that receives everybody.
+             * @example a0000000-0000-4000-8000-000000000003
+             */
+            intoSchoolId: string;
+            /**
+             * @description Whether people and groups keep their ids of the source system, because the files of the receiving school use them. An id that
+             *     the receiving school has given already is removed all the same.
+             * @default false
+             * @example false
+             */
+            keepSourceIds: boolean;
+        };
+        /**
+         * @description What happens with what the school gave to the app. `MOVED`: the receiving school had given it nothing, and gives it the same groups now.
+         *     `JOINED`: the groups are added to what the receiving school gives it. `LEFT_BEHIND`: nothing is given for the groups, because the
+         *     receiving school did not accept the agreement that the operator demands, does not share data with the app, or withholds less from it.
+         * @example MOVED
+         * @enum {string}
+         */
+        MergedAppOutcome: "MOVED" | "JOINED" | "LEFT_BEHIND";
+        /** @description An app to which the school that ends gives something. */
+        MergedApp: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Lernapp */
+            name: string;
+            outcome: components["schemas"]["MergedAppOutcome"];
+            /**
+             * @description Whether people who may sign in to the app now may not afterwards, because a role cannot be given to the people of one school only.
+             *     Where everybody may sign in, the members of the groups that move may sign in afterwards.
+             * @example false
+             */
+            losesAudience: boolean;
+        };
+        /** @description What a merger would do. Nothing is changed. */
+        SchoolMergerPreview: {
+            /**
+             * Format: int32
+             * @description How many people would move, including soft-deleted people.
+             * @example 112
+             */
+            people: number;
+            /**
+             * Format: int32
+             * @description How many of them are at the receiving school already.
+             * @example 2
+             */
+            peopleAtBoth: number;
+            /**
+             * Format: int32
+             * @description How many groups would move, with their ids and members.
+             * @example 14
+             */
+            groups: number;
+            /**
+             * @description The names of active groups that the receiving school has too, in order. They get the name of their old school in brackets.
+             * @example [
+             *       "5a",
+             *       "5b"
+             *     ]
+             */
+            renamedGroups: string[];
+            /**
+             * Format: int32
+             * @description How many people and groups would lose their id of the source system.
+             * @example 126
+             */
+            removedSourceIds: number;
+            /**
+             * Format: int32
+             * @description How many roles of class teachers would be held for the receiving school too.
+             * @example 3
+             */
+            staffRoles: number;
+            /**
+             * Format: int32
+             * @description How many connections with the school's own login stay behind. Who signed in with them needs a password or a login card, or the same
+             *     connection at the receiving school.
+             * @example 0
+             */
+            connections: number;
+            /** @description The apps to which the school gives something, by name. */
+            apps: components["schemas"]["MergedApp"][];
+            /** @description What each app would see differently, by name of the app. */
+            views: components["schemas"]["ViewChange"][];
+        };
         /** @description The class and the id of a pupil at the receiving school. */
         HandoverPlacement: {
             /**
@@ -12474,6 +12670,26 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The schools cannot be merged now, or the merger cannot be undone. */
+        MergerConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school or the merger does not exist, or the caller cannot access both schools. */
+        MergerUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The hand-over or the group does not exist, or the caller cannot access it. */
         HandoverUnknown: {
             headers: {
@@ -12971,6 +13187,11 @@ export interface components {
          * @example gesamtschule
          */
         SchoolSearch: string;
+        /**
+         * @description The id of the merger.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+         */
+        MergerId: string;
         /**
          * @description The id of the hand-over.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
@@ -22463,6 +22684,162 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSchoolMergers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The mergers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchoolMerger"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createSchoolMerger: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
+                 * @example true
+                 */
+                "dry-run"?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchoolMergerInput"];
+            };
+        };
+        responses: {
+            /** @description With `dry-run=true`: what would happen. Nothing is changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchoolMergerPreview"];
+                };
+            };
+            /** @description The merger. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchoolMerger"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["MergerConflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    withdrawSchoolMerger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The id of the merger.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                mergerId: components["parameters"]["MergerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The merger, undone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchoolMerger"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["MergerUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["MergerConflict"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -172,6 +172,11 @@ export type Sandbox = Prisma.SandboxModel
  */
 export type SandboxStep = Prisma.SandboxStepModel
 /**
+ * Model MergedGrant
+ * 
+ */
+export type MergedGrant = Prisma.MergedGrantModel
+/**
  * Model School
  * 
  */
@@ -211,6 +216,21 @@ export type Tombstone = Prisma.TombstoneModel
  * 
  */
 export type Handover = Prisma.HandoverModel
+/**
+ * Model SchoolMerger
+ * 
+ */
+export type SchoolMerger = Prisma.SchoolMergerModel
+/**
+ * Model MergedPerson
+ * 
+ */
+export type MergedPerson = Prisma.MergedPersonModel
+/**
+ * Model MergedGroup
+ * 
+ */
+export type MergedGroup = Prisma.MergedGroupModel
 /**
  * Model DataRequest
  * 
@@ -466,6 +486,11 @@ export type StaffRoleApp = Prisma.StaffRoleAppModel
  * 
  */
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
+/**
+ * Model MergedStaffRole
+ * 
+ */
+export type MergedStaffRole = Prisma.MergedStaffRoleModel
 /**
  * Model Figure
  * 

@@ -315,6 +315,15 @@ export const tables = {
       doneAt: "done_at",
     },
   },
+  mergedGrant: {
+    name: "merged_grant",
+    columns: {
+      mergerId: "merger_id",
+      clientId: "client_id",
+      isNew: "is_new",
+      settings: "settings",
+    },
+  },
   school: {
     name: "school",
     columns: {
@@ -419,6 +428,39 @@ export const tables = {
       createdAt: "created_at",
       expiresAt: "expires_at",
       closedAt: "closed_at",
+    },
+  },
+  schoolMerger: {
+    name: "school_merger",
+    columns: {
+      id: "id",
+      fromSchoolId: "from_school_id",
+      intoSchoolId: "into_school_id",
+      people: "people",
+      groups: "groups",
+      apps: "apps",
+      mergedAt: "merged_at",
+      undoUntil: "undo_until",
+      undoneAt: "undone_at",
+    },
+  },
+  mergedPerson: {
+    name: "merged_person",
+    columns: {
+      mergerId: "merger_id",
+      personId: "person_id",
+      wasHome: "was_home",
+      wasAtBoth: "was_at_both",
+      sourceSystemIdentifier: "source_system_identifier",
+    },
+  },
+  mergedGroup: {
+    name: "merged_group",
+    columns: {
+      mergerId: "merger_id",
+      groupId: "group_id",
+      name: "name",
+      sourceSystemIdentifier: "source_system_identifier",
     },
   },
   dataRequest: {
@@ -1043,6 +1085,13 @@ export const tables = {
       createdAt: "created_at",
     },
   },
+  mergedStaffRole: {
+    name: "merged_staff_role",
+    columns: {
+      mergerId: "merger_id",
+      roleId: "role_id",
+    },
+  },
   figure: {
     name: "figure",
     columns: {
@@ -1535,6 +1584,12 @@ export type Rows = {
     step: string;
     doneAt: Date;
   };
+  mergedGrant: {
+    mergerId: string;
+    clientId: string;
+    isNew: boolean;
+    settings: unknown;
+  };
   school: {
     id: string;
     name: string;
@@ -1616,6 +1671,30 @@ export type Rows = {
     createdAt: Date;
     expiresAt: Date;
     closedAt: Date | null;
+  };
+  schoolMerger: {
+    id: string;
+    fromSchoolId: string;
+    intoSchoolId: string;
+    people: number;
+    groups: number;
+    apps: number;
+    mergedAt: Date;
+    undoUntil: Date;
+    undoneAt: Date | null;
+  };
+  mergedPerson: {
+    mergerId: string;
+    personId: string;
+    wasHome: boolean;
+    wasAtBoth: boolean;
+    sourceSystemIdentifier: string | null;
+  };
+  mergedGroup: {
+    mergerId: string;
+    groupId: string;
+    name: string;
+    sourceSystemIdentifier: string | null;
   };
   dataRequest: {
     id: string;
@@ -2086,6 +2165,10 @@ export type Rows = {
     namedIds: string[];
     createdAt: Date;
   };
+  mergedStaffRole: {
+    mergerId: string;
+    roleId: string;
+  };
   figure: {
     metric: string;
     step: string;
@@ -2318,6 +2401,7 @@ export type Required = {
   viewVersion: "subject" | "change" | "version";
   sandbox: "id" | "clientId" | "createdAt" | "expiresAt";
   sandboxStep: "sandboxId" | "step" | "doneAt";
+  mergedGrant: "mergerId" | "clientId" | "isNew" | "settings";
   school: "id" | "name" | "sortKey" | "officialId" | "address" | "city" | "zipCode" | "country" | "state" | "createdAt" | "updatedAt";
   schoolLogo: "schoolId" | "type" | "hash" | "bytes";
   person: "id" | "role" | "sortKey" | "createdAt" | "updatedAt";
@@ -2326,6 +2410,9 @@ export type Required = {
   membership: "groupId" | "personId" | "schoolId" | "role";
   tombstone: "personId" | "deletedAt";
   handover: "id" | "fromSchoolId" | "toSchoolId" | "state" | "offered" | "createdAt" | "expiresAt";
+  schoolMerger: "id" | "fromSchoolId" | "intoSchoolId" | "people" | "groups" | "apps" | "mergedAt" | "undoUntil";
+  mergedPerson: "mergerId" | "personId" | "wasHome" | "wasAtBoth";
+  mergedGroup: "mergerId" | "groupId" | "name";
   dataRequest: "id" | "schoolId" | "askedBy" | "receivedOn" | "dueOn";
   handoverPerson: "personId" | "handoverId";
   retentionPolicy: "id" | "effectiveAt" | "updatedAt";
@@ -2377,6 +2464,7 @@ export type Required = {
   staffRoleSchool: "roleId" | "schoolId";
   staffRoleApp: "roleId" | "clientId";
   idempotencyKey: "caller" | "key" | "requestHash" | "status" | "answer" | "createdAt";
+  mergedStaffRole: "mergerId" | "roleId";
   figure: "metric" | "step" | "subject" | "at" | "outcome" | "count";
   jobRun: "name" | "at" | "durationMs" | "outcome";
   apiRequest: "id" | "clientId" | "requestId" | "at" | "operationId" | "status" | "durationMs";

@@ -1,6 +1,7 @@
 import type {
   Agreement,
   AppAttribute,
+  MergedApp,
   Registration,
   ScopeName,
   SchoolAgreement,
@@ -9,7 +10,15 @@ import type {
   TokenEndpointAuthMethod,
   Withheld,
 } from "../access/index.ts";
-import type { DataRequest, GroupStatus, GroupType, HandoverState, PeopleSort, SortOrder } from "../directory/index.ts";
+import type {
+  DataRequest,
+  GroupStatus,
+  GroupType,
+  HandoverState,
+  Merger,
+  PeopleSort,
+  SortOrder,
+} from "../directory/index.ts";
 import type { PersonRole, PersonStatus, SignInState } from "../directory/index.ts";
 import type { RetentionOrigin, RetentionStart } from "../directory/index.ts";
 import type {
@@ -149,6 +158,8 @@ export const enums: EnumsAgree<
     IdTokenAlgorithm: Registration["idTokenAlgorithm"];
     PasswordKind: SignInSettings["passwordKind"];
     HandoverState: HandoverState;
+    MergedAppOutcome: MergedApp["outcome"];
+    SchoolMergerState: Merger["state"];
     ImportFormat: ImportFormat;
     ImportGroupStep: GroupStep;
     ImportMode: ImportMode;

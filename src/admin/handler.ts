@@ -1,5 +1,5 @@
 import type { AccessToken, AgreementId, ClientId, ReceiptId } from "../access/index.ts";
-import type { DataRequestId, GroupId, HandoverId, PersonId, SchoolId } from "../directory/index.ts";
+import type { DataRequestId, GroupId, HandoverId, MergerId, PersonId, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { ImportId, ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -92,6 +92,7 @@ type Ids = Record<"schoolId" | "schoolIds" | "toSchoolId" | "fromSchoolId" | "sc
   Record<"clientId" | "clientIds" | "app", ClientId> & {
     importId: ImportId;
     handoverId: HandoverId;
+    mergerId: MergerId;
     dataRequestId: DataRequestId;
     loginCardId: CardId;
     credentialBatchId: BatchId;

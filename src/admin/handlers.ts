@@ -153,6 +153,7 @@ const handlers: Loaders<OperationId> = {
     "blockPerson",
     "unblockPerson",
   ),
+  ...handlersIn(() => import("./mergers.ts"), "listSchoolMergers", "createSchoolMerger", "withdrawSchoolMerger"),
   ...handlersIn(() => import("./members.ts"), "listMembers", "putMembership", "deleteMembership"),
   ...handlersIn(
     () => import("./people.ts"),

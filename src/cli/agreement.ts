@@ -110,7 +110,7 @@ const filed = (file: string, read: () => Promise<unknown>): Promise<Result> =>
 const withheldOption = option.someOf(attributes, "The optional attributes that the school switches off.");
 const dryRun = option.flag("Only show what the app would see differently.");
 
-const changeText = ({ appName, people, groups, schools }: Schemas["ViewChange"]): string => {
+export const changeText = ({ appName, people, groups, schools }: Schemas["ViewChange"]): string => {
   const count = (of: Schemas["ViewChangeCounts"]) => `${of.enter} enter, ${of.change} change, ${of.leave} leave`;
   return `${appName}: people ${count(people)}; groups ${count(groups)}; schools ${count(schools)}.`;
 };

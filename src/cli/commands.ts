@@ -29,6 +29,7 @@ export const commands: Commands = {
     () => import("./data-request.ts"),
   ),
   handover: noun("Hand-overs: pupils who move from one school to another.", () => import("./handover.ts")),
+  merger: noun("Mergers: a school that becomes a part of another one.", () => import("./merger.ts")),
   group: noun("Groups: classes, courses and others, each of one school.", () => import("./group.ts")),
   membership: noun("Memberships: who is in which group, and in which role.", () => import("./membership.ts")),
   retention: noun(

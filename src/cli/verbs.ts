@@ -32,6 +32,7 @@ const parameters = {
   columnMappingId: argument.id("mapping"),
   dataRequestId: argument.id("request"),
   handoverId: argument.id("hand-over"),
+  mergerId: argument.id("merger"),
   sandboxId: argument.id("sandbox"),
   credentialBatchId: argument.id("batch"),
   scopeRequestId: argument.id("request"),

@@ -203,6 +203,19 @@ export async function closeHandover(
   await close(tx, await lockOpen(tx, id, origin.at), { state }, origin);
 }
 
+/** Closes all open offers of a school and to it. */
+export async function closeHandovers(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<void> {
+  const { at } = origin;
+  const of = { OR: [{ fromSchoolId: schoolId }, { toSchoolId: schoolId }] };
+  const open = await tx.prisma.handover.findMany({ where: { ...of, state: "OFFERED", expiresAt: { gt: at } } });
+  for (const { id, toSchoolId } of open)
+    await closeHandover(
+      tx,
+      { id: id as HandoverId, state: toSchoolId === schoolId ? "DECLINED" : "WITHDRAWN" },
+      origin,
+    );
+}
+
 export type Placement = {
   personId: PersonId;
   groupId?: GroupId | undefined;

@@ -98,6 +98,18 @@ export {
   type School,
   type SchoolUpdate,
 } from "./school.ts";
+export {
+  getMerger,
+  listMergedGroups,
+  listMergers,
+  makeMergerSweep,
+  mergeSchools,
+  openMerger,
+  separateSchools,
+  type Merged,
+  type Merger,
+  type MergerId,
+} from "./merger.ts";
 export { checkSchoolLogo, deleteSchoolLogo, findSchoolLogo, putSchoolLogo } from "./school-logo.ts";
 export { makePersonSortKey, makeSortKey } from "./sort-key.ts";
 export { checkLines, checkText, cleanText, findTextFault } from "./text.ts";

@@ -31,6 +31,8 @@ export const auditActions = [
   "handover_accepted",
   "handover_declined",
   "handover_withdrawn",
+  "school_merged",
+  "school_merger_undone",
   "erasure_acknowledged",
   "affiliation_added",
   "affiliation_removed",

@@ -15,6 +15,7 @@ import { makeTilesRouter, type TilesOptions } from "./home/tiles.ts";
 import { classesPages } from "./classes/index.ts";
 import { credentialsPages } from "./credentials/index.ts";
 import { handoverPages } from "./handovers/index.ts";
+import { mergerPages } from "./mergers/index.ts";
 import { importPages } from "./imports/index.ts";
 import { operatorPages } from "./operator/index.ts";
 import { makePartnerPages, type AppGuides } from "./partner/index.ts";
@@ -61,6 +62,7 @@ export function makePortal({ home, frame, setUp, guides }: PortalOptions): Route
     ...Object.values(areasOfSchool),
     credentialsPages,
     handoverPages,
+    mergerPages,
     operatorPages,
     retentionPages,
     stateRetentionPages,

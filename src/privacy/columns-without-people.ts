@@ -19,6 +19,10 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   group: "id school_id name sort_key natural_key type status source_system_identifier deleted_at created_at updated_at",
   group_carry_over: "school_id school_year previous_source_id source_id at",
   handover: "id from_school_id to_school_id state offered moved created_at expires_at closed_at",
+  school_merger: "id from_school_id into_school_id people groups apps merged_at undo_until undone_at",
+  merged_group: "merger_id group_id name source_system_identifier",
+  merged_grant: "merger_id client_id is_new settings",
+  merged_staff_role: "merger_id role_id",
   import_school:
     "import_id school_id state counts holds difference confirmed confirmed_people confirmed_groups applied_at undo_until changed_subjects",
   job_run: "name at duration_ms outcome done_at failures",

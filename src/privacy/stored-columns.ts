@@ -190,6 +190,11 @@ export const storedColumns = {
   credential_batch_person: { until: "DAY", tasks: "batch_id person_id encrypted" },
   card_print: { until: "PRINTED", tasks: "caller encrypted created_at", none: "id" },
   password_request: { until: "WITH_PERSON", tasks: "person_id school_id requested_at" },
+  merged_person: {
+    until: "MONTH",
+    id: "source_system_identifier",
+    schools: "merger_id person_id was_home was_at_both",
+  },
   handover_person: { until: "WITH_PERSON", tasks: "person_id handover_id" },
   idempotency_key: { until: "DAY", tasks: "caller answer named_ids created_at", none: "key request_hash status" },
   agreement_acceptance: {

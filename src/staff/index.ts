@@ -21,6 +21,7 @@ export {
 export { holdsAnyRole, holdsRoleBeyondHome, mayAlwaysUsePassword } from "./held-roles-sql.ts";
 export { listHigherHolders, refuseHigherHolder } from "./higher-holder.ts";
 export { findRoles, getRole, listRoles, listRolesOf } from "./find-roles.ts";
+export { mergeClassTeachers, separateClassTeachers } from "./merge-roles.ts";
 export { everything, groupsInReach, isGroupReached, isReached, joinReach, type Reach } from "./reach.ts";
 export {
   adminScopesOf,

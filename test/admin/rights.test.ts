@@ -105,6 +105,7 @@ async function makeForeign(): Promise<Ids> {
     importId: await add(`/imports?school=${schoolId}`, rosterOf("1;student;Ada;Muster;5a"), rosterType),
     dataRequestId: await add(`/people/${personId}/data-requests`, { askedBy: "PERSON" }),
     handoverId: await add(`${atSchool}/handovers`, { personIds: [personId], toSchoolId: await make.school() }),
+    mergerId: await add(`/schools/${await make.school()}/mergers`, { intoSchoolId: schoolId }),
     credentialBatchId: await add(`${atSchool}/credential-batches`, batch),
     staffRoleId: await add("/staff-roles", { role: "SECRETARY", holder, schoolIds: [schoolId] }),
     scopeRequestId: await add(`/apps/${clientId}/scope-requests`, { scopes: ["pseudonym"], reason: "Names" }),

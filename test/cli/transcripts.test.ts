@@ -87,6 +87,12 @@ const worlds: Record<string, () => Promise<Record<string, string>>> = {
       group: await make.group({ school: to, name: "7b" }),
     };
   },
+  mergers: async () => {
+    const { school: from, person: pupil } = await makePerson("Waldschule");
+    const into = await make.school({ name: "Seeschule" });
+    for (const school of [from, into]) await make.group({ school, name: "5a" });
+    return { from, into, pupil };
+  },
   retention: async () => {
     const { school, person } = await makePerson("Schule");
     const leftAt = new Date("2025-01-01T00:00:00Z");

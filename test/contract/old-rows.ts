@@ -9,6 +9,9 @@ const importId = id("1");
 const waitingImport = `INSERT INTO import (id, format, mode, state, file_name, created_at)
   VALUES (${importId}, 'PLAIN', 'BULK', 'READY', 'roster.csv', ${old}) ON CONFLICT (id) DO UPDATE SET state = 'READY'`;
 
+const oldMerger = `INSERT INTO school_merger (id, from_school_id, into_school_id, people, groups, apps, merged_at, undo_until)
+  VALUES (${id("1")}, ${id("1")}, ${id("2")}, 1, 0, 0, ${old}, ${old}) ON CONFLICT (id) DO NOTHING`;
+
 const artifact = (kind: string, client: string) =>
   `INSERT INTO oidc_artifact (kind, id_hash, payload, client_id, expires_at)
    SELECT '${kind}', ${hash}, '{}', ${client}, ${old} FROM ${numbers}`;
@@ -183,6 +186,24 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
     insert: `INSERT INTO handover (id, from_school_id, to_school_id, state, offered, created_at, expires_at)
       SELECT ${id()}, ${id()}, ${id()}, 'DECLINED', 1, ${old}, ${old} FROM ${numbers}`,
     areOld: `expires_at = ${old}`,
+  },
+  merged_person: {
+    insert: `${oldMerger}; INSERT INTO merged_person (merger_id, person_id, was_home, was_at_both)
+      SELECT ${id("1")}, ${id()}, true, false FROM ${numbers}`,
+    areOld: `merger_id = ${id("1")}`,
+  },
+  merged_group: {
+    insert: `${oldMerger}; INSERT INTO merged_group (merger_id, group_id, name) SELECT ${id("1")}, ${id()}, '5a' FROM ${numbers}`,
+    areOld: `merger_id = ${id("1")}`,
+  },
+  merged_grant: {
+    insert: `${oldMerger}; INSERT INTO merged_grant (merger_id, client_id, is_new, settings)
+      SELECT ${id("1")}, n::text, true, '{}' FROM ${numbers}`,
+    areOld: `merger_id = ${id("1")}`,
+  },
+  merged_staff_role: {
+    insert: `${oldMerger}; INSERT INTO merged_staff_role (merger_id, role_id) SELECT ${id("1")}, ${id()} FROM ${numbers}`,
+    areOld: `merger_id = ${id("1")}`,
   },
   figure: {
     insert: `INSERT INTO figure (metric, step, subject, at, outcome, count)

@@ -349,7 +349,13 @@ test("pages of what strangers sent let others have their turn", async () => {
 const ofStatements = [
   ...["access.moveIds", "access.sweepAnnounced", "access.sweepDisclosures", "access.sweepErasures"],
   ...["access.writeLastCalls", "accounts.prepareCredentials", "admin.sweepIdempotencyKeys", "directory.purgePeople"],
-  ...["directory.sweepDataRequests", "directory.sweepHandovers", "events.sweep", "events.sweepAudit"],
+  ...[
+    "directory.sweepDataRequests",
+    "directory.sweepHandovers",
+    "directory.sweepMergers",
+    "events.sweep",
+    "events.sweepAudit",
+  ],
   ...["http.sweepUploads", "imports.sweep", "imports.sweepOfPeople", "platform.analyze", "retention.softDelete"],
   ...["retention.sweepAudit", "sandbox.sweep", "sign-on.dropRetiredKeys", "sign-on.endSignIns"],
   ...["sign-on.limitClientTokens", "sign-on.sweepCards", "sign-on.sweepExpired", "sign-on.sweepTraces"],

@@ -62,6 +62,17 @@ export async function fillTablesOfPeople(
   };
   await db.prisma.handover.create({ data: { ...handover, createdAt: at, expiresAt: addDays(at, 60) } });
   await db.prisma.handoverPerson.createMany(each(() => ({ handoverId: handover.id })));
+  const merger = {
+    id: makeUuid(at),
+    fromSchoolId: school,
+    intoSchoolId: school,
+    people: people.length,
+    groups: 0,
+    apps: 0,
+  };
+  await db.prisma.schoolMerger.create({ data: { ...merger, mergedAt: at, undoUntil: addDays(at, 60) } });
+  const came = { mergerId: merger.id, wasHome: true, wasAtBoth: false, sourceSystemIdentifier: "1" };
+  await db.prisma.mergedPerson.createMany(each(() => came));
   await db.prisma.logoutNotice.createMany(
     each((id) => ({ id: makeUuid(at), clientId, sid: id, nextAttemptAt: addDays(at, 60), createdAt: at })),
   );

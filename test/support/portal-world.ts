@@ -103,6 +103,7 @@ export async function makePortalWorld(service: TestService) {
     importId: idIn(imported.url, "/imports"),
     credentialBatchId: idIn(batch.url, "/credentials"),
     handoverId: idIn(handover.url, "/handovers"),
+    mergerId: randomUUID(),
     endpointId,
     deliveryId: idIn(delivery.url, "/deliveries"),
     agreementId,

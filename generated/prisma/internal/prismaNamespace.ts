@@ -423,6 +423,7 @@ export const ModelName = {
   ViewVersion: 'ViewVersion',
   Sandbox: 'Sandbox',
   SandboxStep: 'SandboxStep',
+  MergedGrant: 'MergedGrant',
   School: 'School',
   SchoolLogo: 'SchoolLogo',
   Person: 'Person',
@@ -431,6 +432,9 @@ export const ModelName = {
   Membership: 'Membership',
   Tombstone: 'Tombstone',
   Handover: 'Handover',
+  SchoolMerger: 'SchoolMerger',
+  MergedPerson: 'MergedPerson',
+  MergedGroup: 'MergedGroup',
   DataRequest: 'DataRequest',
   HandoverPerson: 'HandoverPerson',
   RetentionPolicy: 'RetentionPolicy',
@@ -482,6 +486,7 @@ export const ModelName = {
   StaffRoleSchool: 'StaffRoleSchool',
   StaffRoleApp: 'StaffRoleApp',
   IdempotencyKey: 'IdempotencyKey',
+  MergedStaffRole: 'MergedStaffRole',
   Figure: 'Figure',
   JobRun: 'JobRun',
   ApiRequest: 'ApiRequest',
@@ -514,7 +519,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamRefusal" | "upstreamRoundTrip" | "upstreamSession" | "upstreamSetUpLink" | "upstreamRecentSignIn" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "mergedGrant" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "schoolMerger" | "mergedPerson" | "mergedGroup" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "mergedStaffRole" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamRefusal" | "upstreamRoundTrip" | "upstreamSession" | "upstreamSetUpLink" | "upstreamRecentSignIn" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2442,6 +2447,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    MergedGrant: {
+      payload: Prisma.$MergedGrantPayload<ExtArgs>
+      fields: Prisma.MergedGrantFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MergedGrantFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MergedGrantFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload>
+        }
+        findFirst: {
+          args: Prisma.MergedGrantFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MergedGrantFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload>
+        }
+        findMany: {
+          args: Prisma.MergedGrantFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload>[]
+        }
+        create: {
+          args: Prisma.MergedGrantCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload>
+        }
+        createMany: {
+          args: Prisma.MergedGrantCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MergedGrantCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload>[]
+        }
+        delete: {
+          args: Prisma.MergedGrantDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload>
+        }
+        update: {
+          args: Prisma.MergedGrantUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload>
+        }
+        deleteMany: {
+          args: Prisma.MergedGrantDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MergedGrantUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MergedGrantUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload>[]
+        }
+        upsert: {
+          args: Prisma.MergedGrantUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGrantPayload>
+        }
+        aggregate: {
+          args: Prisma.MergedGrantAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMergedGrant>
+        }
+        groupBy: {
+          args: Prisma.MergedGrantGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MergedGrantGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MergedGrantCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MergedGrantCountAggregateOutputType> | number
+        }
+      }
+    }
     School: {
       payload: Prisma.$SchoolPayload<ExtArgs>
       fields: Prisma.SchoolFieldRefs
@@ -3031,6 +3110,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.HandoverCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.HandoverCountAggregateOutputType> | number
+        }
+      }
+    }
+    SchoolMerger: {
+      payload: Prisma.$SchoolMergerPayload<ExtArgs>
+      fields: Prisma.SchoolMergerFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SchoolMergerFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SchoolMergerFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload>
+        }
+        findFirst: {
+          args: Prisma.SchoolMergerFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SchoolMergerFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload>
+        }
+        findMany: {
+          args: Prisma.SchoolMergerFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload>[]
+        }
+        create: {
+          args: Prisma.SchoolMergerCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload>
+        }
+        createMany: {
+          args: Prisma.SchoolMergerCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SchoolMergerCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload>[]
+        }
+        delete: {
+          args: Prisma.SchoolMergerDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload>
+        }
+        update: {
+          args: Prisma.SchoolMergerUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload>
+        }
+        deleteMany: {
+          args: Prisma.SchoolMergerDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SchoolMergerUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SchoolMergerUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload>[]
+        }
+        upsert: {
+          args: Prisma.SchoolMergerUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolMergerPayload>
+        }
+        aggregate: {
+          args: Prisma.SchoolMergerAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSchoolMerger>
+        }
+        groupBy: {
+          args: Prisma.SchoolMergerGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SchoolMergerGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SchoolMergerCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SchoolMergerCountAggregateOutputType> | number
+        }
+      }
+    }
+    MergedPerson: {
+      payload: Prisma.$MergedPersonPayload<ExtArgs>
+      fields: Prisma.MergedPersonFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MergedPersonFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MergedPersonFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload>
+        }
+        findFirst: {
+          args: Prisma.MergedPersonFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MergedPersonFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload>
+        }
+        findMany: {
+          args: Prisma.MergedPersonFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload>[]
+        }
+        create: {
+          args: Prisma.MergedPersonCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload>
+        }
+        createMany: {
+          args: Prisma.MergedPersonCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MergedPersonCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload>[]
+        }
+        delete: {
+          args: Prisma.MergedPersonDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload>
+        }
+        update: {
+          args: Prisma.MergedPersonUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload>
+        }
+        deleteMany: {
+          args: Prisma.MergedPersonDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MergedPersonUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MergedPersonUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload>[]
+        }
+        upsert: {
+          args: Prisma.MergedPersonUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedPersonPayload>
+        }
+        aggregate: {
+          args: Prisma.MergedPersonAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMergedPerson>
+        }
+        groupBy: {
+          args: Prisma.MergedPersonGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MergedPersonGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MergedPersonCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MergedPersonCountAggregateOutputType> | number
+        }
+      }
+    }
+    MergedGroup: {
+      payload: Prisma.$MergedGroupPayload<ExtArgs>
+      fields: Prisma.MergedGroupFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MergedGroupFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MergedGroupFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload>
+        }
+        findFirst: {
+          args: Prisma.MergedGroupFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MergedGroupFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload>
+        }
+        findMany: {
+          args: Prisma.MergedGroupFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload>[]
+        }
+        create: {
+          args: Prisma.MergedGroupCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload>
+        }
+        createMany: {
+          args: Prisma.MergedGroupCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MergedGroupCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload>[]
+        }
+        delete: {
+          args: Prisma.MergedGroupDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload>
+        }
+        update: {
+          args: Prisma.MergedGroupUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload>
+        }
+        deleteMany: {
+          args: Prisma.MergedGroupDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MergedGroupUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MergedGroupUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload>[]
+        }
+        upsert: {
+          args: Prisma.MergedGroupUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedGroupPayload>
+        }
+        aggregate: {
+          args: Prisma.MergedGroupAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMergedGroup>
+        }
+        groupBy: {
+          args: Prisma.MergedGroupGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MergedGroupGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MergedGroupCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MergedGroupCountAggregateOutputType> | number
         }
       }
     }
@@ -6808,6 +7109,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    MergedStaffRole: {
+      payload: Prisma.$MergedStaffRolePayload<ExtArgs>
+      fields: Prisma.MergedStaffRoleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MergedStaffRoleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MergedStaffRoleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload>
+        }
+        findFirst: {
+          args: Prisma.MergedStaffRoleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MergedStaffRoleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload>
+        }
+        findMany: {
+          args: Prisma.MergedStaffRoleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload>[]
+        }
+        create: {
+          args: Prisma.MergedStaffRoleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload>
+        }
+        createMany: {
+          args: Prisma.MergedStaffRoleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MergedStaffRoleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload>[]
+        }
+        delete: {
+          args: Prisma.MergedStaffRoleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload>
+        }
+        update: {
+          args: Prisma.MergedStaffRoleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload>
+        }
+        deleteMany: {
+          args: Prisma.MergedStaffRoleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MergedStaffRoleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MergedStaffRoleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload>[]
+        }
+        upsert: {
+          args: Prisma.MergedStaffRoleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MergedStaffRolePayload>
+        }
+        aggregate: {
+          args: Prisma.MergedStaffRoleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMergedStaffRole>
+        }
+        groupBy: {
+          args: Prisma.MergedStaffRoleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MergedStaffRoleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MergedStaffRoleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MergedStaffRoleCountAggregateOutputType> | number
+        }
+      }
+    }
     Figure: {
       payload: Prisma.$FigurePayload<ExtArgs>
       fields: Prisma.FigureFieldRefs
@@ -8452,6 +8827,16 @@ export const SandboxStepScalarFieldEnum = {
 export type SandboxStepScalarFieldEnum = (typeof SandboxStepScalarFieldEnum)[keyof typeof SandboxStepScalarFieldEnum]
 
 
+export const MergedGrantScalarFieldEnum = {
+  mergerId: 'mergerId',
+  clientId: 'clientId',
+  isNew: 'isNew',
+  settings: 'settings'
+} as const
+
+export type MergedGrantScalarFieldEnum = (typeof MergedGrantScalarFieldEnum)[keyof typeof MergedGrantScalarFieldEnum]
+
+
 export const SchoolScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -8564,6 +8949,42 @@ export const HandoverScalarFieldEnum = {
 } as const
 
 export type HandoverScalarFieldEnum = (typeof HandoverScalarFieldEnum)[keyof typeof HandoverScalarFieldEnum]
+
+
+export const SchoolMergerScalarFieldEnum = {
+  id: 'id',
+  fromSchoolId: 'fromSchoolId',
+  intoSchoolId: 'intoSchoolId',
+  people: 'people',
+  groups: 'groups',
+  apps: 'apps',
+  mergedAt: 'mergedAt',
+  undoUntil: 'undoUntil',
+  undoneAt: 'undoneAt'
+} as const
+
+export type SchoolMergerScalarFieldEnum = (typeof SchoolMergerScalarFieldEnum)[keyof typeof SchoolMergerScalarFieldEnum]
+
+
+export const MergedPersonScalarFieldEnum = {
+  mergerId: 'mergerId',
+  personId: 'personId',
+  wasHome: 'wasHome',
+  wasAtBoth: 'wasAtBoth',
+  sourceSystemIdentifier: 'sourceSystemIdentifier'
+} as const
+
+export type MergedPersonScalarFieldEnum = (typeof MergedPersonScalarFieldEnum)[keyof typeof MergedPersonScalarFieldEnum]
+
+
+export const MergedGroupScalarFieldEnum = {
+  mergerId: 'mergerId',
+  groupId: 'groupId',
+  name: 'name',
+  sourceSystemIdentifier: 'sourceSystemIdentifier'
+} as const
+
+export type MergedGroupScalarFieldEnum = (typeof MergedGroupScalarFieldEnum)[keyof typeof MergedGroupScalarFieldEnum]
 
 
 export const DataRequestScalarFieldEnum = {
@@ -9237,6 +9658,14 @@ export const IdempotencyKeyScalarFieldEnum = {
 } as const
 
 export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const MergedStaffRoleScalarFieldEnum = {
+  mergerId: 'mergerId',
+  roleId: 'roleId'
+} as const
+
+export type MergedStaffRoleScalarFieldEnum = (typeof MergedStaffRoleScalarFieldEnum)[keyof typeof MergedStaffRoleScalarFieldEnum]
 
 
 export const FigureScalarFieldEnum = {
@@ -10348,6 +10777,7 @@ export type GlobalOmitConfig = {
   viewVersion?: Prisma.ViewVersionOmit
   sandbox?: Prisma.SandboxOmit
   sandboxStep?: Prisma.SandboxStepOmit
+  mergedGrant?: Prisma.MergedGrantOmit
   school?: Prisma.SchoolOmit
   schoolLogo?: Prisma.SchoolLogoOmit
   person?: Prisma.PersonOmit
@@ -10356,6 +10786,9 @@ export type GlobalOmitConfig = {
   membership?: Prisma.MembershipOmit
   tombstone?: Prisma.TombstoneOmit
   handover?: Prisma.HandoverOmit
+  schoolMerger?: Prisma.SchoolMergerOmit
+  mergedPerson?: Prisma.MergedPersonOmit
+  mergedGroup?: Prisma.MergedGroupOmit
   dataRequest?: Prisma.DataRequestOmit
   handoverPerson?: Prisma.HandoverPersonOmit
   retentionPolicy?: Prisma.RetentionPolicyOmit
@@ -10407,6 +10840,7 @@ export type GlobalOmitConfig = {
   staffRoleSchool?: Prisma.StaffRoleSchoolOmit
   staffRoleApp?: Prisma.StaffRoleAppOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
+  mergedStaffRole?: Prisma.MergedStaffRoleOmit
   figure?: Prisma.FigureOmit
   jobRun?: Prisma.JobRunOmit
   apiRequest?: Prisma.ApiRequestOmit

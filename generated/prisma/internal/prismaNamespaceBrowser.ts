@@ -77,6 +77,7 @@ export const ModelName = {
   ViewVersion: 'ViewVersion',
   Sandbox: 'Sandbox',
   SandboxStep: 'SandboxStep',
+  MergedGrant: 'MergedGrant',
   School: 'School',
   SchoolLogo: 'SchoolLogo',
   Person: 'Person',
@@ -85,6 +86,9 @@ export const ModelName = {
   Membership: 'Membership',
   Tombstone: 'Tombstone',
   Handover: 'Handover',
+  SchoolMerger: 'SchoolMerger',
+  MergedPerson: 'MergedPerson',
+  MergedGroup: 'MergedGroup',
   DataRequest: 'DataRequest',
   HandoverPerson: 'HandoverPerson',
   RetentionPolicy: 'RetentionPolicy',
@@ -136,6 +140,7 @@ export const ModelName = {
   StaffRoleSchool: 'StaffRoleSchool',
   StaffRoleApp: 'StaffRoleApp',
   IdempotencyKey: 'IdempotencyKey',
+  MergedStaffRole: 'MergedStaffRole',
   Figure: 'Figure',
   JobRun: 'JobRun',
   ApiRequest: 'ApiRequest',
@@ -518,6 +523,16 @@ export const SandboxStepScalarFieldEnum = {
 export type SandboxStepScalarFieldEnum = (typeof SandboxStepScalarFieldEnum)[keyof typeof SandboxStepScalarFieldEnum]
 
 
+export const MergedGrantScalarFieldEnum = {
+  mergerId: 'mergerId',
+  clientId: 'clientId',
+  isNew: 'isNew',
+  settings: 'settings'
+} as const
+
+export type MergedGrantScalarFieldEnum = (typeof MergedGrantScalarFieldEnum)[keyof typeof MergedGrantScalarFieldEnum]
+
+
 export const SchoolScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -630,6 +645,42 @@ export const HandoverScalarFieldEnum = {
 } as const
 
 export type HandoverScalarFieldEnum = (typeof HandoverScalarFieldEnum)[keyof typeof HandoverScalarFieldEnum]
+
+
+export const SchoolMergerScalarFieldEnum = {
+  id: 'id',
+  fromSchoolId: 'fromSchoolId',
+  intoSchoolId: 'intoSchoolId',
+  people: 'people',
+  groups: 'groups',
+  apps: 'apps',
+  mergedAt: 'mergedAt',
+  undoUntil: 'undoUntil',
+  undoneAt: 'undoneAt'
+} as const
+
+export type SchoolMergerScalarFieldEnum = (typeof SchoolMergerScalarFieldEnum)[keyof typeof SchoolMergerScalarFieldEnum]
+
+
+export const MergedPersonScalarFieldEnum = {
+  mergerId: 'mergerId',
+  personId: 'personId',
+  wasHome: 'wasHome',
+  wasAtBoth: 'wasAtBoth',
+  sourceSystemIdentifier: 'sourceSystemIdentifier'
+} as const
+
+export type MergedPersonScalarFieldEnum = (typeof MergedPersonScalarFieldEnum)[keyof typeof MergedPersonScalarFieldEnum]
+
+
+export const MergedGroupScalarFieldEnum = {
+  mergerId: 'mergerId',
+  groupId: 'groupId',
+  name: 'name',
+  sourceSystemIdentifier: 'sourceSystemIdentifier'
+} as const
+
+export type MergedGroupScalarFieldEnum = (typeof MergedGroupScalarFieldEnum)[keyof typeof MergedGroupScalarFieldEnum]
 
 
 export const DataRequestScalarFieldEnum = {
@@ -1303,6 +1354,14 @@ export const IdempotencyKeyScalarFieldEnum = {
 } as const
 
 export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const MergedStaffRoleScalarFieldEnum = {
+  mergerId: 'mergerId',
+  roleId: 'roleId'
+} as const
+
+export type MergedStaffRoleScalarFieldEnum = (typeof MergedStaffRoleScalarFieldEnum)[keyof typeof MergedStaffRoleScalarFieldEnum]
 
 
 export const FigureScalarFieldEnum = {

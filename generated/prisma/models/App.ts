@@ -352,6 +352,7 @@ export type AppWhereInput = {
   sandboxes?: Prisma.SandboxListRelationFilter
   withheld?: Prisma.WithheldItemListRelationFilter
   idMove?: Prisma.XOR<Prisma.IdMoveNullableScalarRelationFilter, Prisma.IdMoveWhereInput> | null
+  merged?: Prisma.MergedGrantListRelationFilter
 }
 
 export type AppOrderByWithRelationInput = {
@@ -400,6 +401,7 @@ export type AppOrderByWithRelationInput = {
   sandboxes?: Prisma.SandboxOrderByRelationAggregateInput
   withheld?: Prisma.WithheldItemOrderByRelationAggregateInput
   idMove?: Prisma.IdMoveOrderByWithRelationInput
+  merged?: Prisma.MergedGrantOrderByRelationAggregateInput
 }
 
 export type AppWhereUniqueInput = Prisma.AtLeast<{
@@ -451,6 +453,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   sandboxes?: Prisma.SandboxListRelationFilter
   withheld?: Prisma.WithheldItemListRelationFilter
   idMove?: Prisma.XOR<Prisma.IdMoveNullableScalarRelationFilter, Prisma.IdMoveWhereInput> | null
+  merged?: Prisma.MergedGrantListRelationFilter
 }, "clientId">
 
 export type AppOrderByWithAggregationInput = {
@@ -565,6 +568,7 @@ export type AppCreateInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateInput = {
@@ -613,6 +617,7 @@ export type AppUncheckedCreateInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppUpdateInput = {
@@ -661,6 +666,7 @@ export type AppUpdateInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateInput = {
@@ -709,6 +715,7 @@ export type AppUncheckedUpdateInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateManyInput = {
@@ -1134,6 +1141,20 @@ export type AppUpdateOneRequiredWithoutSandboxesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutSandboxesInput, Prisma.AppUpdateWithoutSandboxesInput>, Prisma.AppUncheckedUpdateWithoutSandboxesInput>
 }
 
+export type AppCreateNestedOneWithoutMergedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutMergedInput, Prisma.AppUncheckedCreateWithoutMergedInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutMergedInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutMergedNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutMergedInput, Prisma.AppUncheckedCreateWithoutMergedInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutMergedInput
+  upsert?: Prisma.AppUpsertWithoutMergedInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutMergedInput, Prisma.AppUpdateWithoutMergedInput>, Prisma.AppUncheckedUpdateWithoutMergedInput>
+}
+
 export type AppCreateNestedOneWithoutNoticesInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutNoticesInput
@@ -1293,6 +1314,7 @@ export type AppCreateWithoutErasuresInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutErasuresInput = {
@@ -1340,6 +1362,7 @@ export type AppUncheckedCreateWithoutErasuresInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutErasuresInput = {
@@ -1403,6 +1426,7 @@ export type AppUpdateWithoutErasuresInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutErasuresInput = {
@@ -1450,6 +1474,7 @@ export type AppUncheckedUpdateWithoutErasuresInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutIdMoveInput = {
@@ -1497,6 +1522,7 @@ export type AppCreateWithoutIdMoveInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutIdMoveInput = {
@@ -1544,6 +1570,7 @@ export type AppUncheckedCreateWithoutIdMoveInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutIdMoveInput = {
@@ -1607,6 +1634,7 @@ export type AppUpdateWithoutIdMoveInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutIdMoveInput = {
@@ -1654,6 +1682,7 @@ export type AppUncheckedUpdateWithoutIdMoveInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutProfileInput = {
@@ -1701,6 +1730,7 @@ export type AppCreateWithoutProfileInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutProfileInput = {
@@ -1748,6 +1778,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutProfileInput = {
@@ -1811,6 +1842,7 @@ export type AppUpdateWithoutProfileInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutProfileInput = {
@@ -1858,6 +1890,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLogoInput = {
@@ -1905,6 +1938,7 @@ export type AppCreateWithoutLogoInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLogoInput = {
@@ -1952,6 +1986,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLogoInput = {
@@ -2015,6 +2050,7 @@ export type AppUpdateWithoutLogoInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLogoInput = {
@@ -2062,6 +2098,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutWithheldInput = {
@@ -2109,6 +2146,7 @@ export type AppCreateWithoutWithheldInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutWithheldInput = {
@@ -2156,6 +2194,7 @@ export type AppUncheckedCreateWithoutWithheldInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutWithheldInput = {
@@ -2219,6 +2258,7 @@ export type AppUpdateWithoutWithheldInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutWithheldInput = {
@@ -2266,6 +2306,7 @@ export type AppUncheckedUpdateWithoutWithheldInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutScopeRequestsInput = {
@@ -2313,6 +2354,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutScopeRequestsInput = {
@@ -2360,6 +2402,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutScopeRequestsInput = {
@@ -2423,6 +2466,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutScopeRequestsInput = {
@@ -2470,6 +2514,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutGrantsInput = {
@@ -2517,6 +2562,7 @@ export type AppCreateWithoutGrantsInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutGrantsInput = {
@@ -2564,6 +2610,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutGrantsInput = {
@@ -2627,6 +2674,7 @@ export type AppUpdateWithoutGrantsInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutGrantsInput = {
@@ -2674,6 +2722,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignInsInput = {
@@ -2721,6 +2770,7 @@ export type AppCreateWithoutSignInsInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignInsInput = {
@@ -2768,6 +2818,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignInsInput = {
@@ -2831,6 +2882,7 @@ export type AppUpdateWithoutSignInsInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignInsInput = {
@@ -2878,6 +2930,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLastCallsInput = {
@@ -2925,6 +2978,7 @@ export type AppCreateWithoutLastCallsInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLastCallsInput = {
@@ -2972,6 +3026,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLastCallsInput = {
@@ -3035,6 +3090,7 @@ export type AppUpdateWithoutLastCallsInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLastCallsInput = {
@@ -3082,6 +3138,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSandboxesInput = {
@@ -3129,6 +3186,7 @@ export type AppCreateWithoutSandboxesInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSandboxesInput = {
@@ -3176,6 +3234,7 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSandboxesInput = {
@@ -3239,6 +3298,7 @@ export type AppUpdateWithoutSandboxesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSandboxesInput = {
@@ -3284,6 +3344,215 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutMergedInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutMergedInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutMergedInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutMergedInput, Prisma.AppUncheckedCreateWithoutMergedInput>
+}
+
+export type AppUpsertWithoutMergedInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutMergedInput, Prisma.AppUncheckedUpdateWithoutMergedInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutMergedInput, Prisma.AppUncheckedCreateWithoutMergedInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutMergedInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutMergedInput, Prisma.AppUncheckedUpdateWithoutMergedInput>
+}
+
+export type AppUpdateWithoutMergedInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutMergedInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
@@ -3333,6 +3602,7 @@ export type AppCreateWithoutNoticesInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutNoticesInput = {
@@ -3380,6 +3650,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutNoticesInput = {
@@ -3443,6 +3714,7 @@ export type AppUpdateWithoutNoticesInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutNoticesInput = {
@@ -3490,6 +3762,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutConsentsInput = {
@@ -3537,6 +3810,7 @@ export type AppCreateWithoutConsentsInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutConsentsInput = {
@@ -3584,6 +3858,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutConsentsInput = {
@@ -3647,6 +3922,7 @@ export type AppUpdateWithoutConsentsInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutConsentsInput = {
@@ -3694,6 +3970,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutChoicesInput = {
@@ -3741,6 +4018,7 @@ export type AppCreateWithoutChoicesInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutChoicesInput = {
@@ -3788,6 +4066,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutChoicesInput = {
@@ -3851,6 +4130,7 @@ export type AppUpdateWithoutChoicesInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutChoicesInput = {
@@ -3898,6 +4178,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesInput = {
@@ -3945,6 +4226,7 @@ export type AppCreateWithoutStaffRolesInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesInput = {
@@ -3992,6 +4274,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesInput = {
@@ -4055,6 +4338,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesInput = {
@@ -4102,6 +4386,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesForInput = {
@@ -4149,6 +4434,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesForInput = {
@@ -4196,6 +4482,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesForInput = {
@@ -4259,6 +4546,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesForInput = {
@@ -4306,6 +4594,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutRequestsInput = {
@@ -4353,6 +4642,7 @@ export type AppCreateWithoutRequestsInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutRequestsInput = {
@@ -4400,6 +4690,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutRequestsInput = {
@@ -4463,6 +4754,7 @@ export type AppUpdateWithoutRequestsInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutRequestsInput = {
@@ -4510,6 +4802,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignOnStepsInput = {
@@ -4557,6 +4850,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignOnStepsInput = {
@@ -4604,6 +4898,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignOnStepsInput = {
@@ -4667,6 +4962,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignOnStepsInput = {
@@ -4714,6 +5010,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutWebhooksInput = {
@@ -4761,6 +5058,7 @@ export type AppCreateWithoutWebhooksInput = {
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutWebhooksInput = {
@@ -4808,6 +5106,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
   idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutWebhooksInput = {
@@ -4871,6 +5170,7 @@ export type AppUpdateWithoutWebhooksInput = {
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutWebhooksInput = {
@@ -4918,6 +5218,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
 
@@ -4941,6 +5242,7 @@ export type AppCountOutputType = {
   staffRolesFor: number
   sandboxes: number
   withheld: number
+  merged: number
 }
 
 export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4959,6 +5261,7 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   staffRolesFor?: boolean | AppCountOutputTypeCountStaffRolesForArgs
   sandboxes?: boolean | AppCountOutputTypeCountSandboxesArgs
   withheld?: boolean | AppCountOutputTypeCountWithheldArgs
+  merged?: boolean | AppCountOutputTypeCountMergedArgs
 }
 
 /**
@@ -5076,6 +5379,13 @@ export type AppCountOutputTypeCountWithheldArgs<ExtArgs extends runtime.Types.Ex
   where?: Prisma.WithheldItemWhereInput
 }
 
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountMergedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MergedGrantWhereInput
+}
+
 
 export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   clientId?: boolean
@@ -5123,6 +5433,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
   withheld?: boolean | Prisma.App$withheldArgs<ExtArgs>
   idMove?: boolean | Prisma.App$idMoveArgs<ExtArgs>
+  merged?: boolean | Prisma.App$mergedArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["app"]>
 
@@ -5236,6 +5547,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
   withheld?: boolean | Prisma.App$withheldArgs<ExtArgs>
   idMove?: boolean | Prisma.App$idMoveArgs<ExtArgs>
+  merged?: boolean | Prisma.App$mergedArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AppIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -5262,6 +5574,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     sandboxes: Prisma.$SandboxPayload<ExtArgs>[]
     withheld: Prisma.$WithheldItemPayload<ExtArgs>[]
     idMove: Prisma.$IdMovePayload<ExtArgs> | null
+    merged: Prisma.$MergedGrantPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     clientId: string
@@ -5703,6 +6016,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   sandboxes<T extends Prisma.App$sandboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$sandboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   withheld<T extends Prisma.App$withheldArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$withheldArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithheldItemPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   idMove<T extends Prisma.App$idMoveArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$idMoveArgs<ExtArgs>>): Prisma.Prisma__IdMoveClient<runtime.Types.Result.GetResult<Prisma.$IdMovePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  merged<T extends Prisma.App$mergedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$mergedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MergedGrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -6575,6 +6889,30 @@ export type App$idMoveArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   include?: Prisma.IdMoveInclude<ExtArgs> | null
   where?: Prisma.IdMoveWhereInput
+}
+
+/**
+ * App.merged
+ */
+export type App$mergedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the MergedGrant
+   */
+  select?: Prisma.MergedGrantSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the MergedGrant
+   */
+  omit?: Prisma.MergedGrantOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MergedGrantInclude<ExtArgs> | null
+  where?: Prisma.MergedGrantWhereInput
+  orderBy?: Prisma.MergedGrantOrderByWithRelationInput | Prisma.MergedGrantOrderByWithRelationInput[]
+  cursor?: Prisma.MergedGrantWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MergedGrantScalarFieldEnum | Prisma.MergedGrantScalarFieldEnum[]
 }
 
 /**

@@ -234,6 +234,7 @@ export type GroupWhereInput = {
   memberships?: Prisma.MembershipListRelationFilter
   syncedBy?: Prisma.SyncedGroupListRelationFilter
   signOnGroups?: Prisma.GrantSignOnGroupListRelationFilter
+  merged?: Prisma.MergedGroupListRelationFilter
 }
 
 export type GroupOrderByWithRelationInput = {
@@ -252,6 +253,7 @@ export type GroupOrderByWithRelationInput = {
   memberships?: Prisma.MembershipOrderByRelationAggregateInput
   syncedBy?: Prisma.SyncedGroupOrderByRelationAggregateInput
   signOnGroups?: Prisma.GrantSignOnGroupOrderByRelationAggregateInput
+  merged?: Prisma.MergedGroupOrderByRelationAggregateInput
 }
 
 export type GroupWhereUniqueInput = Prisma.AtLeast<{
@@ -275,6 +277,7 @@ export type GroupWhereUniqueInput = Prisma.AtLeast<{
   memberships?: Prisma.MembershipListRelationFilter
   syncedBy?: Prisma.SyncedGroupListRelationFilter
   signOnGroups?: Prisma.GrantSignOnGroupListRelationFilter
+  merged?: Prisma.MergedGroupListRelationFilter
 }, "id" | "id_schoolId" | "schoolId_sourceSystemIdentifier">
 
 export type GroupOrderByWithAggregationInput = {
@@ -326,6 +329,7 @@ export type GroupCreateInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
 }
 
 export type GroupUncheckedCreateInput = {
@@ -343,6 +347,7 @@ export type GroupUncheckedCreateInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
 }
 
 export type GroupUpdateInput = {
@@ -360,6 +365,7 @@ export type GroupUpdateInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateInput = {
@@ -377,6 +383,7 @@ export type GroupUncheckedUpdateInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupCreateManyInput = {
@@ -579,6 +586,20 @@ export type GroupUpdateOneRequiredWithoutMembershipsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.GroupUpdateToOneWithWhereWithoutMembershipsInput, Prisma.GroupUpdateWithoutMembershipsInput>, Prisma.GroupUncheckedUpdateWithoutMembershipsInput>
 }
 
+export type GroupCreateNestedOneWithoutMergedInput = {
+  create?: Prisma.XOR<Prisma.GroupCreateWithoutMergedInput, Prisma.GroupUncheckedCreateWithoutMergedInput>
+  connectOrCreate?: Prisma.GroupCreateOrConnectWithoutMergedInput
+  connect?: Prisma.GroupWhereUniqueInput
+}
+
+export type GroupUpdateOneRequiredWithoutMergedNestedInput = {
+  create?: Prisma.XOR<Prisma.GroupCreateWithoutMergedInput, Prisma.GroupUncheckedCreateWithoutMergedInput>
+  connectOrCreate?: Prisma.GroupCreateOrConnectWithoutMergedInput
+  upsert?: Prisma.GroupUpsertWithoutMergedInput
+  connect?: Prisma.GroupWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.GroupUpdateToOneWithWhereWithoutMergedInput, Prisma.GroupUpdateWithoutMergedInput>, Prisma.GroupUncheckedUpdateWithoutMergedInput>
+}
+
 export type GroupCreateWithoutSyncedByInput = {
   id: string
   name: string
@@ -593,6 +614,7 @@ export type GroupCreateWithoutSyncedByInput = {
   school: Prisma.SchoolCreateNestedOneWithoutGroupsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
 }
 
 export type GroupUncheckedCreateWithoutSyncedByInput = {
@@ -609,6 +631,7 @@ export type GroupUncheckedCreateWithoutSyncedByInput = {
   updatedAt: Date | string
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
 }
 
 export type GroupCreateOrConnectWithoutSyncedByInput = {
@@ -641,6 +664,7 @@ export type GroupUpdateWithoutSyncedByInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutGroupsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateWithoutSyncedByInput = {
@@ -657,6 +681,7 @@ export type GroupUncheckedUpdateWithoutSyncedByInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupCreateWithoutSignOnGroupsInput = {
@@ -673,6 +698,7 @@ export type GroupCreateWithoutSignOnGroupsInput = {
   school: Prisma.SchoolCreateNestedOneWithoutGroupsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
 }
 
 export type GroupUncheckedCreateWithoutSignOnGroupsInput = {
@@ -689,6 +715,7 @@ export type GroupUncheckedCreateWithoutSignOnGroupsInput = {
   updatedAt: Date | string
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
 }
 
 export type GroupCreateOrConnectWithoutSignOnGroupsInput = {
@@ -721,6 +748,7 @@ export type GroupUpdateWithoutSignOnGroupsInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutGroupsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateWithoutSignOnGroupsInput = {
@@ -737,6 +765,7 @@ export type GroupUncheckedUpdateWithoutSignOnGroupsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupCreateWithoutSchoolInput = {
@@ -753,6 +782,7 @@ export type GroupCreateWithoutSchoolInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
 }
 
 export type GroupUncheckedCreateWithoutSchoolInput = {
@@ -769,6 +799,7 @@ export type GroupUncheckedCreateWithoutSchoolInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
 }
 
 export type GroupCreateOrConnectWithoutSchoolInput = {
@@ -828,6 +859,7 @@ export type GroupCreateWithoutMembershipsInput = {
   school: Prisma.SchoolCreateNestedOneWithoutGroupsInput
   syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
 }
 
 export type GroupUncheckedCreateWithoutMembershipsInput = {
@@ -844,6 +876,7 @@ export type GroupUncheckedCreateWithoutMembershipsInput = {
   updatedAt: Date | string
   syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
 }
 
 export type GroupCreateOrConnectWithoutMembershipsInput = {
@@ -876,6 +909,7 @@ export type GroupUpdateWithoutMembershipsInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutGroupsNestedInput
   syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateWithoutMembershipsInput = {
@@ -890,6 +924,91 @@ export type GroupUncheckedUpdateWithoutMembershipsInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
+  signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
+}
+
+export type GroupCreateWithoutMergedInput = {
+  id: string
+  name: string
+  sortKey: string
+  naturalKey?: string
+  type: $Enums.GroupType
+  status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
+  deletedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  school: Prisma.SchoolCreateNestedOneWithoutGroupsInput
+  memberships?: Prisma.MembershipCreateNestedManyWithoutGroupInput
+  syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
+  signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
+}
+
+export type GroupUncheckedCreateWithoutMergedInput = {
+  id: string
+  schoolId: string
+  name: string
+  sortKey: string
+  naturalKey?: string
+  type: $Enums.GroupType
+  status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
+  deletedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutGroupInput
+  syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
+  signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
+}
+
+export type GroupCreateOrConnectWithoutMergedInput = {
+  where: Prisma.GroupWhereUniqueInput
+  create: Prisma.XOR<Prisma.GroupCreateWithoutMergedInput, Prisma.GroupUncheckedCreateWithoutMergedInput>
+}
+
+export type GroupUpsertWithoutMergedInput = {
+  update: Prisma.XOR<Prisma.GroupUpdateWithoutMergedInput, Prisma.GroupUncheckedUpdateWithoutMergedInput>
+  create: Prisma.XOR<Prisma.GroupCreateWithoutMergedInput, Prisma.GroupUncheckedCreateWithoutMergedInput>
+  where?: Prisma.GroupWhereInput
+}
+
+export type GroupUpdateToOneWithWhereWithoutMergedInput = {
+  where?: Prisma.GroupWhereInput
+  data: Prisma.XOR<Prisma.GroupUpdateWithoutMergedInput, Prisma.GroupUncheckedUpdateWithoutMergedInput>
+}
+
+export type GroupUpdateWithoutMergedInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
+  status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  school?: Prisma.SchoolUpdateOneRequiredWithoutGroupsNestedInput
+  memberships?: Prisma.MembershipUpdateManyWithoutGroupNestedInput
+  syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
+  signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
+}
+
+export type GroupUncheckedUpdateWithoutMergedInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
+  status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
 }
@@ -921,6 +1040,7 @@ export type GroupUpdateWithoutSchoolInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateWithoutSchoolInput = {
@@ -937,6 +1057,7 @@ export type GroupUncheckedUpdateWithoutSchoolInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateManyWithoutSchoolInput = {
@@ -961,12 +1082,14 @@ export type GroupCountOutputType = {
   memberships: number
   syncedBy: number
   signOnGroups: number
+  merged: number
 }
 
 export type GroupCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   memberships?: boolean | GroupCountOutputTypeCountMembershipsArgs
   syncedBy?: boolean | GroupCountOutputTypeCountSyncedByArgs
   signOnGroups?: boolean | GroupCountOutputTypeCountSignOnGroupsArgs
+  merged?: boolean | GroupCountOutputTypeCountMergedArgs
 }
 
 /**
@@ -1000,6 +1123,13 @@ export type GroupCountOutputTypeCountSignOnGroupsArgs<ExtArgs extends runtime.Ty
   where?: Prisma.GrantSignOnGroupWhereInput
 }
 
+/**
+ * GroupCountOutputType without action
+ */
+export type GroupCountOutputTypeCountMergedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MergedGroupWhereInput
+}
+
 
 export type GroupSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1017,6 +1147,7 @@ export type GroupSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   memberships?: boolean | Prisma.Group$membershipsArgs<ExtArgs>
   syncedBy?: boolean | Prisma.Group$syncedByArgs<ExtArgs>
   signOnGroups?: boolean | Prisma.Group$signOnGroupsArgs<ExtArgs>
+  merged?: boolean | Prisma.Group$mergedArgs<ExtArgs>
   _count?: boolean | Prisma.GroupCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["group"]>
 
@@ -1070,6 +1201,7 @@ export type GroupInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   memberships?: boolean | Prisma.Group$membershipsArgs<ExtArgs>
   syncedBy?: boolean | Prisma.Group$syncedByArgs<ExtArgs>
   signOnGroups?: boolean | Prisma.Group$signOnGroupsArgs<ExtArgs>
+  merged?: boolean | Prisma.Group$mergedArgs<ExtArgs>
   _count?: boolean | Prisma.GroupCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type GroupIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1086,6 +1218,7 @@ export type $GroupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     memberships: Prisma.$MembershipPayload<ExtArgs>[]
     syncedBy: Prisma.$SyncedGroupPayload<ExtArgs>[]
     signOnGroups: Prisma.$GrantSignOnGroupPayload<ExtArgs>[]
+    merged: Prisma.$MergedGroupPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1497,6 +1630,7 @@ export interface Prisma__GroupClient<T, Null = never, ExtArgs extends runtime.Ty
   memberships<T extends Prisma.Group$membershipsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Group$membershipsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MembershipPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   syncedBy<T extends Prisma.Group$syncedByArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Group$syncedByArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SyncedGroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signOnGroups<T extends Prisma.Group$signOnGroupsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Group$signOnGroupsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GrantSignOnGroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  merged<T extends Prisma.Group$mergedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Group$mergedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MergedGroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2016,6 +2150,30 @@ export type Group$signOnGroupsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.GrantSignOnGroupScalarFieldEnum | Prisma.GrantSignOnGroupScalarFieldEnum[]
+}
+
+/**
+ * Group.merged
+ */
+export type Group$mergedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the MergedGroup
+   */
+  select?: Prisma.MergedGroupSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the MergedGroup
+   */
+  omit?: Prisma.MergedGroupOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MergedGroupInclude<ExtArgs> | null
+  where?: Prisma.MergedGroupWhereInput
+  orderBy?: Prisma.MergedGroupOrderByWithRelationInput | Prisma.MergedGroupOrderByWithRelationInput[]
+  cursor?: Prisma.MergedGroupWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MergedGroupScalarFieldEnum | Prisma.MergedGroupScalarFieldEnum[]
 }
 
 /**

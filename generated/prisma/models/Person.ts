@@ -297,6 +297,7 @@ export type PersonWhereInput = {
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
+  merged?: Prisma.MergedPersonListRelationFilter
   dataRequests?: Prisma.DataRequestListRelationFilter
   closedDataRequests?: Prisma.DataRequestListRelationFilter
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
@@ -340,6 +341,7 @@ export type PersonOrderByWithRelationInput = {
   secondFactors?: Prisma.SecondFactorOrderByRelationAggregateInput
   recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
   offeredIn?: Prisma.HandoverPersonOrderByWithRelationInput
+  merged?: Prisma.MergedPersonOrderByRelationAggregateInput
   dataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
   closedDataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
   credentialBatches?: Prisma.CredentialBatchPersonOrderByRelationAggregateInput
@@ -386,6 +388,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
+  merged?: Prisma.MergedPersonListRelationFilter
   dataRequests?: Prisma.DataRequestListRelationFilter
   closedDataRequests?: Prisma.DataRequestListRelationFilter
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
@@ -475,6 +478,7 @@ export type PersonCreateInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -516,6 +520,7 @@ export type PersonUncheckedCreateInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -557,6 +562,7 @@ export type PersonUpdateInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -598,6 +604,7 @@ export type PersonUncheckedUpdateInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -867,6 +874,20 @@ export type PersonUncheckedUpdateManyWithoutHomeNestedInput = {
   update?: Prisma.PersonUpdateWithWhereUniqueWithoutHomeInput | Prisma.PersonUpdateWithWhereUniqueWithoutHomeInput[]
   updateMany?: Prisma.PersonUpdateManyWithWhereWithoutHomeInput | Prisma.PersonUpdateManyWithWhereWithoutHomeInput[]
   deleteMany?: Prisma.PersonScalarWhereInput | Prisma.PersonScalarWhereInput[]
+}
+
+export type PersonCreateNestedOneWithoutMergedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutMergedInput, Prisma.PersonUncheckedCreateWithoutMergedInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutMergedInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutMergedNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutMergedInput, Prisma.PersonUncheckedCreateWithoutMergedInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutMergedInput
+  upsert?: Prisma.PersonUpsertWithoutMergedInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutMergedInput, Prisma.PersonUpdateWithoutMergedInput>, Prisma.PersonUncheckedUpdateWithoutMergedInput>
 }
 
 export type PersonCreateNestedOneWithoutDataRequestsInput = {
@@ -1162,6 +1183,7 @@ export type PersonCreateWithoutSignInsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -1202,6 +1224,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -1258,6 +1281,7 @@ export type PersonUpdateWithoutSignInsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -1298,6 +1322,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -1338,6 +1363,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -1378,6 +1404,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -1468,6 +1495,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -1508,6 +1536,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -1553,6 +1582,7 @@ export type PersonCreateWithoutHomeInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -1592,6 +1622,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -1653,6 +1684,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -1693,6 +1725,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -1716,6 +1749,186 @@ export type PersonUpdateWithWhereUniqueWithoutHomeInput = {
 export type PersonUpdateManyWithWhereWithoutHomeInput = {
   where: Prisma.PersonScalarWhereInput
   data: Prisma.XOR<Prisma.PersonUpdateManyMutationInput, Prisma.PersonUncheckedUpdateManyWithoutHomeInput>
+}
+
+export type PersonCreateWithoutMergedInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutMergedInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutMergedInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutMergedInput, Prisma.PersonUncheckedCreateWithoutMergedInput>
+}
+
+export type PersonUpsertWithoutMergedInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutMergedInput, Prisma.PersonUncheckedUpdateWithoutMergedInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutMergedInput, Prisma.PersonUncheckedCreateWithoutMergedInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutMergedInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutMergedInput, Prisma.PersonUncheckedUpdateWithoutMergedInput>
+}
+
+export type PersonUpdateWithoutMergedInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutMergedInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutDataRequestsInput = {
@@ -1750,6 +1963,7 @@ export type PersonCreateWithoutDataRequestsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
@@ -1790,6 +2004,7 @@ export type PersonUncheckedCreateWithoutDataRequestsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
@@ -1835,6 +2050,7 @@ export type PersonCreateWithoutClosedDataRequestsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
@@ -1875,6 +2091,7 @@ export type PersonUncheckedCreateWithoutClosedDataRequestsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
@@ -1931,6 +2148,7 @@ export type PersonUpdateWithoutDataRequestsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
@@ -1971,6 +2189,7 @@ export type PersonUncheckedUpdateWithoutDataRequestsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
@@ -2022,6 +2241,7 @@ export type PersonUpdateWithoutClosedDataRequestsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
@@ -2062,6 +2282,7 @@ export type PersonUncheckedUpdateWithoutClosedDataRequestsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
@@ -2101,6 +2322,7 @@ export type PersonCreateWithoutOfferedInInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -2141,6 +2363,7 @@ export type PersonUncheckedCreateWithoutOfferedInInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -2197,6 +2420,7 @@ export type PersonUpdateWithoutOfferedInInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -2237,6 +2461,7 @@ export type PersonUncheckedUpdateWithoutOfferedInInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -2278,6 +2503,7 @@ export type PersonCreateWithoutExemptionInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -2318,6 +2544,7 @@ export type PersonUncheckedCreateWithoutExemptionInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -2374,6 +2601,7 @@ export type PersonUpdateWithoutExemptionInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -2414,6 +2642,7 @@ export type PersonUncheckedUpdateWithoutExemptionInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -2453,6 +2682,7 @@ export type PersonCreateWithoutImportChangesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -2493,6 +2723,7 @@ export type PersonUncheckedCreateWithoutImportChangesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -2549,6 +2780,7 @@ export type PersonUpdateWithoutImportChangesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -2589,6 +2821,7 @@ export type PersonUncheckedUpdateWithoutImportChangesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -2629,6 +2862,7 @@ export type PersonCreateWithoutImportsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -2669,6 +2903,7 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -2725,6 +2960,7 @@ export type PersonUpdateWithoutImportsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -2765,6 +3001,7 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -2805,6 +3042,7 @@ export type PersonCreateWithoutCredentialInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -2845,6 +3083,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -2901,6 +3140,7 @@ export type PersonUpdateWithoutCredentialInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -2941,6 +3181,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -2981,6 +3222,7 @@ export type PersonCreateWithoutUserNamesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -3021,6 +3263,7 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -3077,6 +3320,7 @@ export type PersonUpdateWithoutUserNamesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -3117,6 +3361,7 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -3157,6 +3402,7 @@ export type PersonCreateWithoutVoidSignInInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -3197,6 +3443,7 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -3253,6 +3500,7 @@ export type PersonUpdateWithoutVoidSignInInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -3293,6 +3541,7 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -3333,6 +3582,7 @@ export type PersonCreateWithoutConsentsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -3373,6 +3623,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -3429,6 +3680,7 @@ export type PersonUpdateWithoutConsentsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -3469,6 +3721,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -3509,6 +3762,7 @@ export type PersonCreateWithoutKnownDevicesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -3549,6 +3803,7 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -3605,6 +3860,7 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -3645,6 +3901,7 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -3686,6 +3943,7 @@ export type PersonCreateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
@@ -3726,6 +3984,7 @@ export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
@@ -3782,6 +4041,7 @@ export type PersonUpdateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
@@ -3822,6 +4082,7 @@ export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
@@ -3861,6 +4122,7 @@ export type PersonCreateWithoutSecondFactorsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -3901,6 +4163,7 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -3957,6 +4220,7 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -3997,6 +4261,7 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -4037,6 +4302,7 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -4077,6 +4343,7 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -4133,6 +4400,7 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -4173,6 +4441,7 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -4213,6 +4482,7 @@ export type PersonCreateWithoutStaffRolesInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -4253,6 +4523,7 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -4309,6 +4580,7 @@ export type PersonUpdateWithoutStaffRolesInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -4349,6 +4621,7 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -4390,6 +4663,7 @@ export type PersonCreateWithoutUpstreamLinksInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -4430,6 +4704,7 @@ export type PersonUncheckedCreateWithoutUpstreamLinksInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -4486,6 +4761,7 @@ export type PersonUpdateWithoutUpstreamLinksInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -4526,6 +4802,7 @@ export type PersonUncheckedUpdateWithoutUpstreamLinksInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -4566,6 +4843,7 @@ export type PersonCreateWithoutUpstreamSessionsInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -4606,6 +4884,7 @@ export type PersonUncheckedCreateWithoutUpstreamSessionsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -4662,6 +4941,7 @@ export type PersonUpdateWithoutUpstreamSessionsInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -4702,6 +4982,7 @@ export type PersonUncheckedUpdateWithoutUpstreamSessionsInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -4742,6 +5023,7 @@ export type PersonCreateWithoutUpstreamRecentInput = {
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
@@ -4782,6 +5064,7 @@ export type PersonUncheckedCreateWithoutUpstreamRecentInput = {
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
   offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
   closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
@@ -4838,6 +5121,7 @@ export type PersonUpdateWithoutUpstreamRecentInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -4878,6 +5162,7 @@ export type PersonUncheckedUpdateWithoutUpstreamRecentInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -4937,6 +5222,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -4977,6 +5263,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -5056,6 +5343,7 @@ export type PersonUpdateWithoutHomeInput = {
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
@@ -5095,6 +5383,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
   offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
   closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
@@ -5139,6 +5428,7 @@ export type PersonCountOutputType = {
   importChanges: number
   secondFactors: number
   recoveryCodes: number
+  merged: number
   dataRequests: number
   closedDataRequests: number
   credentialBatches: number
@@ -5158,6 +5448,7 @@ export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   importChanges?: boolean | PersonCountOutputTypeCountImportChangesArgs
   secondFactors?: boolean | PersonCountOutputTypeCountSecondFactorsArgs
   recoveryCodes?: boolean | PersonCountOutputTypeCountRecoveryCodesArgs
+  merged?: boolean | PersonCountOutputTypeCountMergedArgs
   dataRequests?: boolean | PersonCountOutputTypeCountDataRequestsArgs
   closedDataRequests?: boolean | PersonCountOutputTypeCountClosedDataRequestsArgs
   credentialBatches?: boolean | PersonCountOutputTypeCountCredentialBatchesArgs
@@ -5249,6 +5540,13 @@ export type PersonCountOutputTypeCountRecoveryCodesArgs<ExtArgs extends runtime.
 /**
  * PersonCountOutputType without action
  */
+export type PersonCountOutputTypeCountMergedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MergedPersonWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
 export type PersonCountOutputTypeCountDataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.DataRequestWhereInput
 }
@@ -5323,6 +5621,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
+  merged?: boolean | Prisma.Person$mergedArgs<ExtArgs>
   dataRequests?: boolean | Prisma.Person$dataRequestsArgs<ExtArgs>
   closedDataRequests?: boolean | Prisma.Person$closedDataRequestsArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
@@ -5417,6 +5716,7 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
+  merged?: boolean | Prisma.Person$mergedArgs<ExtArgs>
   dataRequests?: boolean | Prisma.Person$dataRequestsArgs<ExtArgs>
   closedDataRequests?: boolean | Prisma.Person$closedDataRequestsArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
@@ -5453,6 +5753,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     secondFactors: Prisma.$SecondFactorPayload<ExtArgs>[]
     recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
     offeredIn: Prisma.$HandoverPersonPayload<ExtArgs> | null
+    merged: Prisma.$MergedPersonPayload<ExtArgs>[]
     dataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
     closedDataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
     credentialBatches: Prisma.$CredentialBatchPersonPayload<ExtArgs>[]
@@ -5889,6 +6190,7 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   secondFactors<T extends Prisma.Person$secondFactorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$secondFactorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   recoveryCodes<T extends Prisma.Person$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   offeredIn<T extends Prisma.Person$offeredInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$offeredInArgs<ExtArgs>>): Prisma.Prisma__HandoverPersonClient<runtime.Types.Result.GetResult<Prisma.$HandoverPersonPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  merged<T extends Prisma.Person$mergedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$mergedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MergedPersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   dataRequests<T extends Prisma.Person$dataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$dataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   closedDataRequests<T extends Prisma.Person$closedDataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$closedDataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   credentialBatches<T extends Prisma.Person$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -6685,6 +6987,30 @@ export type Person$offeredInArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   include?: Prisma.HandoverPersonInclude<ExtArgs> | null
   where?: Prisma.HandoverPersonWhereInput
+}
+
+/**
+ * Person.merged
+ */
+export type Person$mergedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the MergedPerson
+   */
+  select?: Prisma.MergedPersonSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the MergedPerson
+   */
+  omit?: Prisma.MergedPersonOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MergedPersonInclude<ExtArgs> | null
+  where?: Prisma.MergedPersonWhereInput
+  orderBy?: Prisma.MergedPersonOrderByWithRelationInput | Prisma.MergedPersonOrderByWithRelationInput[]
+  cursor?: Prisma.MergedPersonWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MergedPersonScalarFieldEnum | Prisma.MergedPersonScalarFieldEnum[]
 }
 
 /**

@@ -276,6 +276,8 @@ export type SchoolWhereInput = {
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
   handsOver?: Prisma.HandoverListRelationFilter
   receives?: Prisma.HandoverListRelationFilter
+  mergedInto?: Prisma.SchoolMergerListRelationFilter
+  mergedHere?: Prisma.SchoolMergerListRelationFilter
   retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
   retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
   upstreamConnections?: Prisma.UpstreamConnectionListRelationFilter
@@ -319,6 +321,8 @@ export type SchoolOrderByWithRelationInput = {
   logo?: Prisma.SchoolLogoOrderByWithRelationInput
   handsOver?: Prisma.HandoverOrderByRelationAggregateInput
   receives?: Prisma.HandoverOrderByRelationAggregateInput
+  mergedInto?: Prisma.SchoolMergerOrderByRelationAggregateInput
+  mergedHere?: Prisma.SchoolMergerOrderByRelationAggregateInput
   retention?: Prisma.RetentionPolicyOrderByWithRelationInput
   retentionCheck?: Prisma.RetentionCheckOrderByWithRelationInput
   upstreamConnections?: Prisma.UpstreamConnectionOrderByRelationAggregateInput
@@ -365,6 +369,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
   handsOver?: Prisma.HandoverListRelationFilter
   receives?: Prisma.HandoverListRelationFilter
+  mergedInto?: Prisma.SchoolMergerListRelationFilter
+  mergedHere?: Prisma.SchoolMergerListRelationFilter
   retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
   retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
   upstreamConnections?: Prisma.UpstreamConnectionListRelationFilter
@@ -447,6 +453,8 @@ export type SchoolCreateInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -489,6 +497,8 @@ export type SchoolUncheckedCreateInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -531,6 +541,8 @@ export type SchoolUpdateInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -573,6 +585,8 @@ export type SchoolUncheckedUpdateInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -912,6 +926,34 @@ export type SchoolUpdateOneRequiredWithoutReceivesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutReceivesInput, Prisma.SchoolUpdateWithoutReceivesInput>, Prisma.SchoolUncheckedUpdateWithoutReceivesInput>
 }
 
+export type SchoolCreateNestedOneWithoutMergedIntoInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutMergedIntoInput, Prisma.SchoolUncheckedCreateWithoutMergedIntoInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutMergedIntoInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolCreateNestedOneWithoutMergedHereInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutMergedHereInput, Prisma.SchoolUncheckedCreateWithoutMergedHereInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutMergedHereInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutMergedIntoNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutMergedIntoInput, Prisma.SchoolUncheckedCreateWithoutMergedIntoInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutMergedIntoInput
+  upsert?: Prisma.SchoolUpsertWithoutMergedIntoInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutMergedIntoInput, Prisma.SchoolUpdateWithoutMergedIntoInput>, Prisma.SchoolUncheckedUpdateWithoutMergedIntoInput>
+}
+
+export type SchoolUpdateOneRequiredWithoutMergedHereNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutMergedHereInput, Prisma.SchoolUncheckedCreateWithoutMergedHereInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutMergedHereInput
+  upsert?: Prisma.SchoolUpsertWithoutMergedHereInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutMergedHereInput, Prisma.SchoolUpdateWithoutMergedHereInput>, Prisma.SchoolUncheckedUpdateWithoutMergedHereInput>
+}
+
 export type SchoolCreateNestedOneWithoutDataRequestsInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutDataRequestsInput, Prisma.SchoolUncheckedCreateWithoutDataRequestsInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutDataRequestsInput
@@ -1131,6 +1173,8 @@ export type SchoolCreateWithoutErasuresInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -1172,6 +1216,8 @@ export type SchoolUncheckedCreateWithoutErasuresInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -1229,6 +1275,8 @@ export type SchoolUpdateWithoutErasuresInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -1270,6 +1318,8 @@ export type SchoolUncheckedUpdateWithoutErasuresInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1311,6 +1361,8 @@ export type SchoolCreateWithoutAgreementsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -1352,6 +1404,8 @@ export type SchoolUncheckedCreateWithoutAgreementsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -1409,6 +1463,8 @@ export type SchoolUpdateWithoutAgreementsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -1450,6 +1506,8 @@ export type SchoolUncheckedUpdateWithoutAgreementsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1491,6 +1549,8 @@ export type SchoolCreateWithoutWithheldInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -1532,6 +1592,8 @@ export type SchoolUncheckedCreateWithoutWithheldInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -1589,6 +1651,8 @@ export type SchoolUpdateWithoutWithheldInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -1630,6 +1694,8 @@ export type SchoolUncheckedUpdateWithoutWithheldInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1671,6 +1737,8 @@ export type SchoolCreateWithoutGrantsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -1712,6 +1780,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -1769,6 +1839,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -1810,6 +1882,8 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1851,6 +1925,8 @@ export type SchoolCreateWithoutWithheldPeriodsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -1892,6 +1968,8 @@ export type SchoolUncheckedCreateWithoutWithheldPeriodsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -1949,6 +2027,8 @@ export type SchoolUpdateWithoutWithheldPeriodsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -1990,6 +2070,8 @@ export type SchoolUncheckedUpdateWithoutWithheldPeriodsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2031,6 +2113,8 @@ export type SchoolCreateWithoutLastCallsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -2072,6 +2156,8 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -2129,6 +2215,8 @@ export type SchoolUpdateWithoutLastCallsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -2170,6 +2258,8 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2211,6 +2301,8 @@ export type SchoolCreateWithoutSandboxInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -2252,6 +2344,8 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -2339,6 +2433,8 @@ export type SchoolCreateWithoutLogoInput = {
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -2380,6 +2476,8 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -2437,6 +2535,8 @@ export type SchoolUpdateWithoutLogoInput = {
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -2478,6 +2578,8 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2519,6 +2621,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -2560,6 +2664,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -2617,6 +2723,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -2658,6 +2766,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2699,6 +2809,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -2740,6 +2852,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -2797,6 +2911,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -2838,6 +2954,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2879,6 +2997,8 @@ export type SchoolCreateWithoutGroupsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -2920,6 +3040,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -2977,6 +3099,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -3018,6 +3142,8 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3059,6 +3185,8 @@ export type SchoolCreateWithoutHandsOverInput = {
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -3100,6 +3228,8 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -3146,6 +3276,8 @@ export type SchoolCreateWithoutReceivesInput = {
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -3187,6 +3319,8 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -3244,6 +3378,8 @@ export type SchoolUpdateWithoutHandsOverInput = {
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -3285,6 +3421,8 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3337,6 +3475,8 @@ export type SchoolUpdateWithoutReceivesInput = {
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -3378,6 +3518,384 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutMergedIntoInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutMergedIntoInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutMergedIntoInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutMergedIntoInput, Prisma.SchoolUncheckedCreateWithoutMergedIntoInput>
+}
+
+export type SchoolCreateWithoutMergedHereInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutMergedHereInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutMergedHereInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutMergedHereInput, Prisma.SchoolUncheckedCreateWithoutMergedHereInput>
+}
+
+export type SchoolUpsertWithoutMergedIntoInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutMergedIntoInput, Prisma.SchoolUncheckedUpdateWithoutMergedIntoInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutMergedIntoInput, Prisma.SchoolUncheckedCreateWithoutMergedIntoInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutMergedIntoInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutMergedIntoInput, Prisma.SchoolUncheckedUpdateWithoutMergedIntoInput>
+}
+
+export type SchoolUpdateWithoutMergedIntoInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutMergedIntoInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUpsertWithoutMergedHereInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutMergedHereInput, Prisma.SchoolUncheckedUpdateWithoutMergedHereInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutMergedHereInput, Prisma.SchoolUncheckedCreateWithoutMergedHereInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutMergedHereInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutMergedHereInput, Prisma.SchoolUncheckedUpdateWithoutMergedHereInput>
+}
+
+export type SchoolUpdateWithoutMergedHereInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutMergedHereInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3419,6 +3937,8 @@ export type SchoolCreateWithoutDataRequestsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -3460,6 +3980,8 @@ export type SchoolUncheckedCreateWithoutDataRequestsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -3517,6 +4039,8 @@ export type SchoolUpdateWithoutDataRequestsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -3558,6 +4082,8 @@ export type SchoolUncheckedUpdateWithoutDataRequestsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3600,6 +4126,8 @@ export type SchoolCreateWithoutRetentionInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
@@ -3641,6 +4169,8 @@ export type SchoolUncheckedCreateWithoutRetentionInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
@@ -3698,6 +4228,8 @@ export type SchoolUpdateWithoutRetentionInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
@@ -3739,6 +4271,8 @@ export type SchoolUncheckedUpdateWithoutRetentionInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
@@ -3780,6 +4314,8 @@ export type SchoolCreateWithoutRetentionCheckInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
@@ -3821,6 +4357,8 @@ export type SchoolUncheckedCreateWithoutRetentionCheckInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
@@ -3878,6 +4416,8 @@ export type SchoolUpdateWithoutRetentionCheckInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
@@ -3919,6 +4459,8 @@ export type SchoolUncheckedUpdateWithoutRetentionCheckInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
@@ -3959,6 +4501,8 @@ export type SchoolCreateWithoutImportsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -4000,6 +4544,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -4057,6 +4603,8 @@ export type SchoolUpdateWithoutImportsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -4098,6 +4646,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4139,6 +4689,8 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -4180,6 +4732,8 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -4237,6 +4791,8 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -4278,6 +4834,8 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4319,6 +4877,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -4360,6 +4920,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -4417,6 +4979,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -4458,6 +5022,8 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4499,6 +5065,8 @@ export type SchoolCreateWithoutSignInInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -4540,6 +5108,8 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -4597,6 +5167,8 @@ export type SchoolUpdateWithoutSignInInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -4638,6 +5210,8 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4679,6 +5253,8 @@ export type SchoolCreateWithoutCardSettingsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -4720,6 +5296,8 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -4777,6 +5355,8 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -4818,6 +5398,8 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4859,6 +5441,8 @@ export type SchoolCreateWithoutParentLetterInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -4900,6 +5484,8 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -4957,6 +5543,8 @@ export type SchoolUpdateWithoutParentLetterInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -4998,6 +5586,8 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5039,6 +5629,8 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -5080,6 +5672,8 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -5137,6 +5731,8 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -5178,6 +5774,8 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5219,6 +5817,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -5260,6 +5860,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -5317,6 +5919,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -5358,6 +5962,8 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5400,6 +6006,8 @@ export type SchoolCreateWithoutUpstreamConnectionsInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
@@ -5441,6 +6049,8 @@ export type SchoolUncheckedCreateWithoutUpstreamConnectionsInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
@@ -5498,6 +6108,8 @@ export type SchoolUpdateWithoutUpstreamConnectionsInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
@@ -5539,6 +6151,8 @@ export type SchoolUncheckedUpdateWithoutUpstreamConnectionsInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
@@ -5580,6 +6194,8 @@ export type SchoolCreateWithoutWayInInput = {
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
@@ -5621,6 +6237,8 @@ export type SchoolUncheckedCreateWithoutWayInInput = {
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
   handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
   receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
@@ -5678,6 +6296,8 @@ export type SchoolUpdateWithoutWayInInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -5719,6 +6339,8 @@ export type SchoolUncheckedUpdateWithoutWayInInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5775,6 +6397,8 @@ export type SchoolUpdateWithoutSandboxInput = {
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
@@ -5816,6 +6440,8 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
   handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
   receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5861,6 +6487,8 @@ export type SchoolCountOutputType = {
   credentialBatches: number
   handsOver: number
   receives: number
+  mergedInto: number
+  mergedHere: number
   upstreamConnections: number
 }
 
@@ -5882,6 +6510,8 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   credentialBatches?: boolean | SchoolCountOutputTypeCountCredentialBatchesArgs
   handsOver?: boolean | SchoolCountOutputTypeCountHandsOverArgs
   receives?: boolean | SchoolCountOutputTypeCountReceivesArgs
+  mergedInto?: boolean | SchoolCountOutputTypeCountMergedIntoArgs
+  mergedHere?: boolean | SchoolCountOutputTypeCountMergedHereArgs
   upstreamConnections?: boolean | SchoolCountOutputTypeCountUpstreamConnectionsArgs
 }
 
@@ -6017,6 +6647,20 @@ export type SchoolCountOutputTypeCountReceivesArgs<ExtArgs extends runtime.Types
 /**
  * SchoolCountOutputType without action
  */
+export type SchoolCountOutputTypeCountMergedIntoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SchoolMergerWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountMergedHereArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SchoolMergerWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
 export type SchoolCountOutputTypeCountUpstreamConnectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.UpstreamConnectionWhereInput
 }
@@ -6059,6 +6703,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   handsOver?: boolean | Prisma.School$handsOverArgs<ExtArgs>
   receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
+  mergedInto?: boolean | Prisma.School$mergedIntoArgs<ExtArgs>
+  mergedHere?: boolean | Prisma.School$mergedHereArgs<ExtArgs>
   retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
   retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
   upstreamConnections?: boolean | Prisma.School$upstreamConnectionsArgs<ExtArgs>
@@ -6143,6 +6789,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   handsOver?: boolean | Prisma.School$handsOverArgs<ExtArgs>
   receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
+  mergedInto?: boolean | Prisma.School$mergedIntoArgs<ExtArgs>
+  mergedHere?: boolean | Prisma.School$mergedHereArgs<ExtArgs>
   retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
   retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
   upstreamConnections?: boolean | Prisma.School$upstreamConnectionsArgs<ExtArgs>
@@ -6181,6 +6829,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     logo: Prisma.$SchoolLogoPayload<ExtArgs> | null
     handsOver: Prisma.$HandoverPayload<ExtArgs>[]
     receives: Prisma.$HandoverPayload<ExtArgs>[]
+    mergedInto: Prisma.$SchoolMergerPayload<ExtArgs>[]
+    mergedHere: Prisma.$SchoolMergerPayload<ExtArgs>[]
     retention: Prisma.$RetentionPolicyPayload<ExtArgs> | null
     retentionCheck: Prisma.$RetentionCheckPayload<ExtArgs> | null
     upstreamConnections: Prisma.$UpstreamConnectionPayload<ExtArgs>[]
@@ -6617,6 +7267,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   logo<T extends Prisma.School$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$logoArgs<ExtArgs>>): Prisma.Prisma__SchoolLogoClient<runtime.Types.Result.GetResult<Prisma.$SchoolLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   handsOver<T extends Prisma.School$handsOverArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$handsOverArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandoverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   receives<T extends Prisma.School$receivesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$receivesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandoverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  mergedInto<T extends Prisma.School$mergedIntoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$mergedIntoArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolMergerPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  mergedHere<T extends Prisma.School$mergedHereArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$mergedHereArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolMergerPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   retention<T extends Prisma.School$retentionArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionArgs<ExtArgs>>): Prisma.Prisma__RetentionPolicyClient<runtime.Types.Result.GetResult<Prisma.$RetentionPolicyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   retentionCheck<T extends Prisma.School$retentionCheckArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionCheckArgs<ExtArgs>>): Prisma.Prisma__RetentionCheckClient<runtime.Types.Result.GetResult<Prisma.$RetentionCheckPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   upstreamConnections<T extends Prisma.School$upstreamConnectionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$upstreamConnectionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamConnectionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -7574,6 +8226,54 @@ export type School$receivesArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.HandoverScalarFieldEnum | Prisma.HandoverScalarFieldEnum[]
+}
+
+/**
+ * School.mergedInto
+ */
+export type School$mergedIntoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SchoolMerger
+   */
+  select?: Prisma.SchoolMergerSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SchoolMerger
+   */
+  omit?: Prisma.SchoolMergerOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolMergerInclude<ExtArgs> | null
+  where?: Prisma.SchoolMergerWhereInput
+  orderBy?: Prisma.SchoolMergerOrderByWithRelationInput | Prisma.SchoolMergerOrderByWithRelationInput[]
+  cursor?: Prisma.SchoolMergerWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SchoolMergerScalarFieldEnum | Prisma.SchoolMergerScalarFieldEnum[]
+}
+
+/**
+ * School.mergedHere
+ */
+export type School$mergedHereArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SchoolMerger
+   */
+  select?: Prisma.SchoolMergerSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SchoolMerger
+   */
+  omit?: Prisma.SchoolMergerOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolMergerInclude<ExtArgs> | null
+  where?: Prisma.SchoolMergerWhereInput
+  orderBy?: Prisma.SchoolMergerOrderByWithRelationInput | Prisma.SchoolMergerOrderByWithRelationInput[]
+  cursor?: Prisma.SchoolMergerWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SchoolMergerScalarFieldEnum | Prisma.SchoolMergerScalarFieldEnum[]
 }
 
 /**

@@ -202,6 +202,7 @@ export type StaffRoleWhereInput = {
   app?: Prisma.XOR<Prisma.AppNullableScalarRelationFilter, Prisma.AppWhereInput> | null
   schools?: Prisma.StaffRoleSchoolListRelationFilter
   apps?: Prisma.StaffRoleAppListRelationFilter
+  merged?: Prisma.MergedStaffRoleListRelationFilter
 }
 
 export type StaffRoleOrderByWithRelationInput = {
@@ -216,6 +217,7 @@ export type StaffRoleOrderByWithRelationInput = {
   app?: Prisma.AppOrderByWithRelationInput
   schools?: Prisma.StaffRoleSchoolOrderByRelationAggregateInput
   apps?: Prisma.StaffRoleAppOrderByRelationAggregateInput
+  merged?: Prisma.MergedStaffRoleOrderByRelationAggregateInput
 }
 
 export type StaffRoleWhereUniqueInput = Prisma.AtLeast<{
@@ -233,6 +235,7 @@ export type StaffRoleWhereUniqueInput = Prisma.AtLeast<{
   app?: Prisma.XOR<Prisma.AppNullableScalarRelationFilter, Prisma.AppWhereInput> | null
   schools?: Prisma.StaffRoleSchoolListRelationFilter
   apps?: Prisma.StaffRoleAppListRelationFilter
+  merged?: Prisma.MergedStaffRoleListRelationFilter
 }, "id">
 
 export type StaffRoleOrderByWithAggregationInput = {
@@ -271,6 +274,7 @@ export type StaffRoleCreateInput = {
   app?: Prisma.AppCreateNestedOneWithoutStaffRolesInput
   schools?: Prisma.StaffRoleSchoolCreateNestedManyWithoutRoleInput
   apps?: Prisma.StaffRoleAppCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleUncheckedCreateInput = {
@@ -283,6 +287,7 @@ export type StaffRoleUncheckedCreateInput = {
   givenAt: Date | string
   schools?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutRoleInput
   apps?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleUncheckedCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleUpdateInput = {
@@ -295,6 +300,7 @@ export type StaffRoleUpdateInput = {
   app?: Prisma.AppUpdateOneWithoutStaffRolesNestedInput
   schools?: Prisma.StaffRoleSchoolUpdateManyWithoutRoleNestedInput
   apps?: Prisma.StaffRoleAppUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleUncheckedUpdateInput = {
@@ -307,6 +313,7 @@ export type StaffRoleUncheckedUpdateInput = {
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   schools?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutRoleNestedInput
   apps?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUncheckedUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleCreateManyInput = {
@@ -498,6 +505,20 @@ export type StaffRoleUpdateOneRequiredWithoutAppsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StaffRoleUpdateToOneWithWhereWithoutAppsInput, Prisma.StaffRoleUpdateWithoutAppsInput>, Prisma.StaffRoleUncheckedUpdateWithoutAppsInput>
 }
 
+export type StaffRoleCreateNestedOneWithoutMergedInput = {
+  create?: Prisma.XOR<Prisma.StaffRoleCreateWithoutMergedInput, Prisma.StaffRoleUncheckedCreateWithoutMergedInput>
+  connectOrCreate?: Prisma.StaffRoleCreateOrConnectWithoutMergedInput
+  connect?: Prisma.StaffRoleWhereUniqueInput
+}
+
+export type StaffRoleUpdateOneRequiredWithoutMergedNestedInput = {
+  create?: Prisma.XOR<Prisma.StaffRoleCreateWithoutMergedInput, Prisma.StaffRoleUncheckedCreateWithoutMergedInput>
+  connectOrCreate?: Prisma.StaffRoleCreateOrConnectWithoutMergedInput
+  upsert?: Prisma.StaffRoleUpsertWithoutMergedInput
+  connect?: Prisma.StaffRoleWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StaffRoleUpdateToOneWithWhereWithoutMergedInput, Prisma.StaffRoleUpdateWithoutMergedInput>, Prisma.StaffRoleUncheckedUpdateWithoutMergedInput>
+}
+
 export type StaffRoleCreateWithoutAppInput = {
   id: string
   role: $Enums.StaffRoleName
@@ -507,6 +528,7 @@ export type StaffRoleCreateWithoutAppInput = {
   person?: Prisma.PersonCreateNestedOneWithoutStaffRolesInput
   schools?: Prisma.StaffRoleSchoolCreateNestedManyWithoutRoleInput
   apps?: Prisma.StaffRoleAppCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleUncheckedCreateWithoutAppInput = {
@@ -518,6 +540,7 @@ export type StaffRoleUncheckedCreateWithoutAppInput = {
   givenAt: Date | string
   schools?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutRoleInput
   apps?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleUncheckedCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleCreateOrConnectWithoutAppInput = {
@@ -568,6 +591,7 @@ export type StaffRoleCreateWithoutPersonInput = {
   app?: Prisma.AppCreateNestedOneWithoutStaffRolesInput
   schools?: Prisma.StaffRoleSchoolCreateNestedManyWithoutRoleInput
   apps?: Prisma.StaffRoleAppCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleUncheckedCreateWithoutPersonInput = {
@@ -579,6 +603,7 @@ export type StaffRoleUncheckedCreateWithoutPersonInput = {
   givenAt: Date | string
   schools?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutRoleInput
   apps?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleUncheckedCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleCreateOrConnectWithoutPersonInput = {
@@ -616,6 +641,7 @@ export type StaffRoleCreateWithoutSchoolsInput = {
   person?: Prisma.PersonCreateNestedOneWithoutStaffRolesInput
   app?: Prisma.AppCreateNestedOneWithoutStaffRolesInput
   apps?: Prisma.StaffRoleAppCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleUncheckedCreateWithoutSchoolsInput = {
@@ -627,6 +653,7 @@ export type StaffRoleUncheckedCreateWithoutSchoolsInput = {
   endsAt?: Date | string | null
   givenAt: Date | string
   apps?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleUncheckedCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleCreateOrConnectWithoutSchoolsInput = {
@@ -654,6 +681,7 @@ export type StaffRoleUpdateWithoutSchoolsInput = {
   person?: Prisma.PersonUpdateOneWithoutStaffRolesNestedInput
   app?: Prisma.AppUpdateOneWithoutStaffRolesNestedInput
   apps?: Prisma.StaffRoleAppUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleUncheckedUpdateWithoutSchoolsInput = {
@@ -665,6 +693,7 @@ export type StaffRoleUncheckedUpdateWithoutSchoolsInput = {
   endsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apps?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUncheckedUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleCreateWithoutAppsInput = {
@@ -676,6 +705,7 @@ export type StaffRoleCreateWithoutAppsInput = {
   person?: Prisma.PersonCreateNestedOneWithoutStaffRolesInput
   app?: Prisma.AppCreateNestedOneWithoutStaffRolesInput
   schools?: Prisma.StaffRoleSchoolCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleUncheckedCreateWithoutAppsInput = {
@@ -687,6 +717,7 @@ export type StaffRoleUncheckedCreateWithoutAppsInput = {
   endsAt?: Date | string | null
   givenAt: Date | string
   schools?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutRoleInput
+  merged?: Prisma.MergedStaffRoleUncheckedCreateNestedManyWithoutRoleInput
 }
 
 export type StaffRoleCreateOrConnectWithoutAppsInput = {
@@ -714,6 +745,7 @@ export type StaffRoleUpdateWithoutAppsInput = {
   person?: Prisma.PersonUpdateOneWithoutStaffRolesNestedInput
   app?: Prisma.AppUpdateOneWithoutStaffRolesNestedInput
   schools?: Prisma.StaffRoleSchoolUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleUncheckedUpdateWithoutAppsInput = {
@@ -725,6 +757,71 @@ export type StaffRoleUncheckedUpdateWithoutAppsInput = {
   endsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   schools?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUncheckedUpdateManyWithoutRoleNestedInput
+}
+
+export type StaffRoleCreateWithoutMergedInput = {
+  id: string
+  role: $Enums.StaffRoleName
+  reason?: string | null
+  endsAt?: Date | string | null
+  givenAt: Date | string
+  person?: Prisma.PersonCreateNestedOneWithoutStaffRolesInput
+  app?: Prisma.AppCreateNestedOneWithoutStaffRolesInput
+  schools?: Prisma.StaffRoleSchoolCreateNestedManyWithoutRoleInput
+  apps?: Prisma.StaffRoleAppCreateNestedManyWithoutRoleInput
+}
+
+export type StaffRoleUncheckedCreateWithoutMergedInput = {
+  id: string
+  role: $Enums.StaffRoleName
+  personId?: string | null
+  clientId?: string | null
+  reason?: string | null
+  endsAt?: Date | string | null
+  givenAt: Date | string
+  schools?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutRoleInput
+  apps?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutRoleInput
+}
+
+export type StaffRoleCreateOrConnectWithoutMergedInput = {
+  where: Prisma.StaffRoleWhereUniqueInput
+  create: Prisma.XOR<Prisma.StaffRoleCreateWithoutMergedInput, Prisma.StaffRoleUncheckedCreateWithoutMergedInput>
+}
+
+export type StaffRoleUpsertWithoutMergedInput = {
+  update: Prisma.XOR<Prisma.StaffRoleUpdateWithoutMergedInput, Prisma.StaffRoleUncheckedUpdateWithoutMergedInput>
+  create: Prisma.XOR<Prisma.StaffRoleCreateWithoutMergedInput, Prisma.StaffRoleUncheckedCreateWithoutMergedInput>
+  where?: Prisma.StaffRoleWhereInput
+}
+
+export type StaffRoleUpdateToOneWithWhereWithoutMergedInput = {
+  where?: Prisma.StaffRoleWhereInput
+  data: Prisma.XOR<Prisma.StaffRoleUpdateWithoutMergedInput, Prisma.StaffRoleUncheckedUpdateWithoutMergedInput>
+}
+
+export type StaffRoleUpdateWithoutMergedInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.EnumStaffRoleNameFieldUpdateOperationsInput | $Enums.StaffRoleName
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  person?: Prisma.PersonUpdateOneWithoutStaffRolesNestedInput
+  app?: Prisma.AppUpdateOneWithoutStaffRolesNestedInput
+  schools?: Prisma.StaffRoleSchoolUpdateManyWithoutRoleNestedInput
+  apps?: Prisma.StaffRoleAppUpdateManyWithoutRoleNestedInput
+}
+
+export type StaffRoleUncheckedUpdateWithoutMergedInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.EnumStaffRoleNameFieldUpdateOperationsInput | $Enums.StaffRoleName
+  personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  schools?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutRoleNestedInput
+  apps?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleCreateManyAppInput = {
@@ -745,6 +842,7 @@ export type StaffRoleUpdateWithoutAppInput = {
   person?: Prisma.PersonUpdateOneWithoutStaffRolesNestedInput
   schools?: Prisma.StaffRoleSchoolUpdateManyWithoutRoleNestedInput
   apps?: Prisma.StaffRoleAppUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleUncheckedUpdateWithoutAppInput = {
@@ -756,6 +854,7 @@ export type StaffRoleUncheckedUpdateWithoutAppInput = {
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   schools?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutRoleNestedInput
   apps?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUncheckedUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleUncheckedUpdateManyWithoutAppInput = {
@@ -785,6 +884,7 @@ export type StaffRoleUpdateWithoutPersonInput = {
   app?: Prisma.AppUpdateOneWithoutStaffRolesNestedInput
   schools?: Prisma.StaffRoleSchoolUpdateManyWithoutRoleNestedInput
   apps?: Prisma.StaffRoleAppUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleUncheckedUpdateWithoutPersonInput = {
@@ -796,6 +896,7 @@ export type StaffRoleUncheckedUpdateWithoutPersonInput = {
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   schools?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutRoleNestedInput
   apps?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutRoleNestedInput
+  merged?: Prisma.MergedStaffRoleUncheckedUpdateManyWithoutRoleNestedInput
 }
 
 export type StaffRoleUncheckedUpdateManyWithoutPersonInput = {
@@ -815,11 +916,13 @@ export type StaffRoleUncheckedUpdateManyWithoutPersonInput = {
 export type StaffRoleCountOutputType = {
   schools: number
   apps: number
+  merged: number
 }
 
 export type StaffRoleCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   schools?: boolean | StaffRoleCountOutputTypeCountSchoolsArgs
   apps?: boolean | StaffRoleCountOutputTypeCountAppsArgs
+  merged?: boolean | StaffRoleCountOutputTypeCountMergedArgs
 }
 
 /**
@@ -846,6 +949,13 @@ export type StaffRoleCountOutputTypeCountAppsArgs<ExtArgs extends runtime.Types.
   where?: Prisma.StaffRoleAppWhereInput
 }
 
+/**
+ * StaffRoleCountOutputType without action
+ */
+export type StaffRoleCountOutputTypeCountMergedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MergedStaffRoleWhereInput
+}
+
 
 export type StaffRoleSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -859,6 +969,7 @@ export type StaffRoleSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   app?: boolean | Prisma.StaffRole$appArgs<ExtArgs>
   schools?: boolean | Prisma.StaffRole$schoolsArgs<ExtArgs>
   apps?: boolean | Prisma.StaffRole$appsArgs<ExtArgs>
+  merged?: boolean | Prisma.StaffRole$mergedArgs<ExtArgs>
   _count?: boolean | Prisma.StaffRoleCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["staffRole"]>
 
@@ -902,6 +1013,7 @@ export type StaffRoleInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   app?: boolean | Prisma.StaffRole$appArgs<ExtArgs>
   schools?: boolean | Prisma.StaffRole$schoolsArgs<ExtArgs>
   apps?: boolean | Prisma.StaffRole$appsArgs<ExtArgs>
+  merged?: boolean | Prisma.StaffRole$mergedArgs<ExtArgs>
   _count?: boolean | Prisma.StaffRoleCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StaffRoleIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -920,6 +1032,7 @@ export type $StaffRolePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     app: Prisma.$AppPayload<ExtArgs> | null
     schools: Prisma.$StaffRoleSchoolPayload<ExtArgs>[]
     apps: Prisma.$StaffRoleAppPayload<ExtArgs>[]
+    merged: Prisma.$MergedStaffRolePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1327,6 +1440,7 @@ export interface Prisma__StaffRoleClient<T, Null = never, ExtArgs extends runtim
   app<T extends Prisma.StaffRole$appArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StaffRole$appArgs<ExtArgs>>): Prisma.Prisma__AppClient<runtime.Types.Result.GetResult<Prisma.$AppPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   schools<T extends Prisma.StaffRole$schoolsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StaffRole$schoolsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   apps<T extends Prisma.StaffRole$appsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StaffRole$appsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  merged<T extends Prisma.StaffRole$mergedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StaffRole$mergedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MergedStaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1856,6 +1970,30 @@ export type StaffRole$appsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.StaffRoleAppScalarFieldEnum | Prisma.StaffRoleAppScalarFieldEnum[]
+}
+
+/**
+ * StaffRole.merged
+ */
+export type StaffRole$mergedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the MergedStaffRole
+   */
+  select?: Prisma.MergedStaffRoleSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the MergedStaffRole
+   */
+  omit?: Prisma.MergedStaffRoleOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MergedStaffRoleInclude<ExtArgs> | null
+  where?: Prisma.MergedStaffRoleWhereInput
+  orderBy?: Prisma.MergedStaffRoleOrderByWithRelationInput | Prisma.MergedStaffRoleOrderByWithRelationInput[]
+  cursor?: Prisma.MergedStaffRoleWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MergedStaffRoleScalarFieldEnum | Prisma.MergedStaffRoleScalarFieldEnum[]
 }
 
 /**

@@ -38,6 +38,7 @@ export { askedBy, leavingOf } from "./leaving.ts";
 export { drawQrPaths } from "./qr-codes.ts";
 export type { QrPath } from "./qr-path.ts";
 export { listGroups, onlyClasses } from "./groups.ts";
+export { listMySchools } from "./my-schools.ts";
 export { onlyIf } from "./only-if.ts";
 export { aboutOf, nameOf } from "./person-name.ts";
 export { ifMatch, postAndRedirect, redirectToSearch } from "./post-and-redirect.ts";

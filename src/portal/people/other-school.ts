@@ -1,14 +1,11 @@
-import type { AdminSchemas } from "../../admin/index.ts";
-import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { listMySchools, nameOf, unwrap, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { handOverAddress } from "./presentation.ts";
 import { addressOf, readPerson } from "./record.ts";
 
-type School = AdminSchemas["NamedSchool"];
 /** `move` to another school, `join` a second one, `quit` this one. */
 type How = "move" | "join" | "quit";
 
 const hows: readonly How[] = ["move", "join", "quit"];
-const most = 1000;
 const isHow = (text: string): text is How => (hows as readonly string[]).includes(text);
 
 const at = "/admin/v1/people/{personId}";
@@ -21,11 +18,6 @@ function call(request: PageRequest, { how, to }: { how: How; to: string }, query
   if (how === "join")
     return api.PUT(`${at}/schools/{schoolId}`, { params: { path: { ...path, schoolId: to }, query } });
   return api.DELETE(`${at}/schools/{schoolId}`, { params: { path, query } });
-}
-
-async function listMySchools({ api, me, permissions }: PageRequest): Promise<School[]> {
-  if (!permissions.reachesAll) return me.schools;
-  return (await unwrapPage(api.GET("/admin/v1/schools", { params: { query: { limit: most } } }))).items;
 }
 
 /** Offers schools; after a choice it shows what apps would see differently. */

@@ -26,6 +26,7 @@ export async function showSettings(request: PageRequest): Promise<PageView> {
   const model = {
     address: settingsAddress(request),
     retention: `/admin/schools/${path.schoolId}/retention`,
+    mergers: request.may("listSchoolMergers") ? `/admin/schools/${path.schoolId}/mergers` : null,
     ownLogin: request.may("listUpstreamConnections") ? `/admin/schools/${path.schoolId}/own-login` : null,
     logo: logo && schoolLogoAddress(request),
     school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(request) } } : school,

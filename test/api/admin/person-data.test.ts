@@ -58,6 +58,8 @@ const leftOut: Record<string, string> = {
   announced_sign_in: "hashes of what an app saw, for the minutes of a change",
   credential_batch_person:
     "a password or card that is prepared, encrypted, for the day until it is fetched; the audit log says that it was",
+  merged_person:
+    "where the person came from when two schools became one, for 30 days; the audit log says that they moved",
   handover_person: "an offer to another school, until it is answered; the audit log says that the person moved",
   import_change: "the person before and after an import, for the days of its undo; `imports` says what changed",
   pairwise_id: "random numbers in place of the id of the person, by which an app knows them",

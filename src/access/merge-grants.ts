@@ -1,0 +1,143 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import {
+  listMergedGroups,
+  type Change,
+  type GroupId,
+  type Merged,
+  type MergerId,
+  type SchoolId,
+} from "../directory/index.ts";
+import { AppError } from "../platform/errors.ts";
+import { refuseWithoutAgreement } from "./agreement-acceptance.ts";
+import type { AppAttribute } from "./attributes.ts";
+import { findGrant, listGrants, setGrant, withdrawGrant, type GrantSettings, type SignOnAudience } from "./grant.ts";
+import type { ClientId } from "./token.ts";
+import { listWithheld, setWithheld } from "./withheld.ts";
+
+type Sides = { from: SchoolId; into: SchoolId };
+
+export type MergedApp = {
+  clientId: ClientId;
+  outcome: "MOVED" | "JOINED" | "LEFT_BEHIND";
+  losesAudience: boolean;
+};
+
+const mostGrants = 10_000;
+const grantsOf = ({ tx }: Change, schoolId: SchoolId) => listGrants(tx, { schoolId, limit: mostGrants });
+
+const groupsOf = (signOn: SignOnAudience): readonly GroupId[] => (signOn.kind === "GROUPS" ? signOn.groups : []);
+const audienceOf = (groups: readonly GroupId[]): SignOnAudience =>
+  groups.length === 0 ? { kind: "NOBODY" } : { kind: "GROUPS", groups };
+
+/** Who may sign in at the receiving school: never anybody whom neither school let sign in. */
+function joinAudiences(given: SignOnAudience, own: SignOnAudience, groups: readonly GroupId[]): SignOnAudience {
+  if (own.kind === "EVERYBODY" || own.kind === "ROLES") return own;
+  return audienceOf([...groupsOf(own), ...(given.kind === "EVERYBODY" ? groups : groupsOf(given))]);
+}
+
+const losesAudience = (given: SignOnAudience, joined: SignOnAudience): boolean =>
+  given.kind === "ROLES" &&
+  joined.kind !== "EVERYBODY" &&
+  !(joined.kind === "ROLES" && given.roles.every((role) => joined.roles.includes(role)));
+
+async function withheldAt({ tx }: Change, key: { schoolId: SchoolId; clientId: ClientId }): Promise<AppAttribute[]> {
+  const found = await listWithheld(tx, key);
+  return found.filter(({ reason }) => reason === "SCHOOL").map(({ item }) => item as AppAttribute);
+}
+
+async function hasAgreed({ tx }: Change, key: { schoolId: SchoolId; clientId: ClientId }): Promise<boolean> {
+  return refuseWithoutAgreement(tx, key).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof AppError && error.code === "agreement_missing") return false;
+      throw error;
+    },
+  );
+}
+
+type Rules = { demandsAgreements: boolean };
+
+/** Gives an app at the receiving school what the other school gave it, for the groups that moved and nobody else. */
+async function giveOn(
+  change: Change,
+  { given, into, groups, demandsAgreements }: { given: GrantSettings; into: SchoolId; groups: GroupId[] } & Rules,
+): Promise<MergedApp & { isNew: boolean }> {
+  const { clientId, schoolId: from } = given;
+  const key = { clientId, schoolId: into };
+  const own = await findGrant(change.tx, key);
+  const [withheldThere, withheldHere] = [
+    await withheldAt(change, { clientId, schoolId: from }),
+    await withheldAt(change, key),
+  ];
+  const none = { ...key, sync: false, syncedGroups: [], signOn: { kind: "NOBODY" } } as const;
+  const base: GrantSettings = own ?? none;
+  const signOn = joinAudiences(given.signOn, base.signOn, groups);
+  const agreed = !demandsAgreements || !given.sync || own?.sync === true || (await hasAgreed(change, key));
+  const withholdsLess = own !== null && withheldThere.some((item) => !withheldHere.includes(item));
+  const sharesNothing = own !== null && given.sync && !own.sync;
+  const app = { clientId, isNew: own === null, losesAudience: losesAudience(given.signOn, base.signOn) };
+  if (!agreed || withholdsLess || sharesNothing) return { ...app, outcome: "LEFT_BEHIND" };
+  if (own === null && withheldThere.length > 0)
+    await setWithheld(change, { ...key, attributes: [...new Set([...withheldHere, ...withheldThere])] });
+  const moved = given.sync ? given.syncedGroups : [];
+  const settings = { ...base, sync: base.sync || given.sync, syncedGroups: [...base.syncedGroups, ...moved], signOn };
+  await setGrant(change, settings);
+  return { ...app, outcome: own === null ? "MOVED" : "JOINED" };
+}
+
+/** Withdraws what a school gives to apps, lets `move` merge it into another one, and gives on there what it gave. */
+export async function mergeGrants(
+  change: Change,
+  { from, into, demandsAgreements }: Sides & Rules,
+  move: () => Promise<Merged>,
+): Promise<{ merged: Merged; apps: MergedApp[] }> {
+  const { prisma } = change.tx;
+  const all = await grantsOf(change, from);
+  for (const { clientId } of all) await withdrawGrant(change, { clientId, schoolId: from });
+  const merged = await move();
+  const apps: MergedApp[] = [];
+  for (const given of all) {
+    const { isNew, ...app } = await giveOn(change, { given, into, groups: merged.groupIds, demandsAgreements });
+    apps.push(app);
+    const settings = given as unknown as Prisma.InputJsonObject;
+    await prisma.mergedGrant.create({ data: { mergerId: merged.id, clientId: given.clientId, isNew, settings } });
+  }
+  const count = apps.filter(({ outcome }) => outcome !== "LEFT_BEHIND").length;
+  await prisma.schoolMerger.update({ where: { id: merged.id }, data: { apps: count } });
+  return { merged, apps };
+}
+
+const without = (groups: readonly GroupId[], gone: ReadonlySet<GroupId>): GroupId[] =>
+  groups.filter((group) => !gone.has(group));
+
+/** Takes the groups of a merger from all grants of the receiving school, lets `move` undo it, and gives as before. */
+export async function separateGrants(
+  change: Change,
+  { id, from, into }: Sides & { id: MergerId },
+  move: () => Promise<void>,
+): Promise<void> {
+  const { prisma } = change.tx;
+  const groups = new Set(await listMergedGroups(change.tx, id));
+  const remembered = await prisma.mergedGrant.findMany({ where: { mergerId: id }, orderBy: { clientId: "asc" } });
+  const isNew = new Set(remembered.filter((one) => one.isNew).map(({ clientId }) => clientId));
+  for (const grant of await grantsOf(change, into)) {
+    const syncedGroups = without(grant.syncedGroups, groups);
+    const signOn = grant.signOn.kind === "GROUPS" ? audienceOf(without(grant.signOn.groups, groups)) : grant.signOn;
+    if (isNew.has(grant.clientId) && syncedGroups.length === 0 && signOn.kind === "NOBODY")
+      await withdrawGrant(change, grant);
+    else await setGrant(change, { ...grant, syncedGroups, signOn });
+  }
+  await move();
+  const back = await prisma.group.findMany({
+    where: { schoolId: from, id: { in: [...groups] } },
+    select: { id: true },
+  });
+  const isBack = new Set(back.map((group) => group.id as GroupId));
+  const only = (ids: readonly GroupId[]) => ids.filter((group) => isBack.has(group));
+  for (const { settings } of remembered) {
+    const grant = settings as unknown as GrantSettings;
+    if ((await findGrant(change.tx, grant)) !== null) continue;
+    const signOn = grant.signOn.kind === "GROUPS" ? audienceOf(only(grant.signOn.groups)) : grant.signOn;
+    await setGrant(change, { ...grant, syncedGroups: only(grant.syncedGroups), signOn });
+  }
+}

@@ -1,0 +1,355 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { AuditAction } from "../events/index.ts";
+import { recordAct } from "../events/index.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import type { Db, RecordStore, Transaction } from "../platform/database/db.ts";
+import { findRows, insert, makeRowLock, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { Sql, Statement } from "../platform/database/sql.ts";
+import { AppError } from "../platform/errors.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { originOf, type Change } from "./change.ts";
+import { closeHandovers } from "./handover.ts";
+import type { GroupId, PersonId, SchoolId } from "./ids.ts";
+import { makeSortKey } from "./sort-key.ts";
+
+export type MergerId = string & { readonly __mergerId: true };
+
+const undoDays = 30;
+const school = { select: { id: true, name: true } };
+const whole = { from: school, into: school } satisfies Prisma.SchoolMergerInclude;
+
+export type Merger = Omit<
+  Prisma.SchoolMergerGetPayload<{ include: typeof whole }>,
+  "id" | "fromSchoolId" | "intoSchoolId"
+> & { id: MergerId; state: "MERGED" | "FINAL" | "UNDONE" };
+
+function presentMerger(
+  { fromSchoolId: _from, intoSchoolId: _into, ...row }: Prisma.SchoolMergerGetPayload<{ include: typeof whole }>,
+  now: Date,
+): Merger {
+  const open = row.undoUntil > now ? "MERGED" : "FINAL";
+  return { ...row, id: row.id as MergerId, state: row.undoneAt === null ? open : "UNDONE" };
+}
+
+/** Errors: not_found merger_not_found, also if the school is neither of both. */
+export async function getMerger(
+  { prisma }: RecordStore,
+  { id, schoolId, now }: { id: MergerId; schoolId: SchoolId; now: Date },
+): Promise<Merger> {
+  const of = { OR: [{ fromSchoolId: schoolId }, { intoSchoolId: schoolId }] };
+  const found = await prisma.schoolMerger.findFirst({ where: { id, ...of }, include: whole });
+  if (found === null) throw new AppError("not_found", "merger_not_found", "There is no such merger.");
+  return presentMerger(found, now);
+}
+
+/** The mergers of a school into another one, and of others into it, newest first. */
+export async function listMergers(
+  { prisma }: Pick<RecordStore, "prisma">,
+  { schoolId, limit, after, now }: { schoolId: SchoolId; limit: number; after?: string | undefined; now: Date },
+): Promise<Merger[]> {
+  const found = await prisma.schoolMerger.findMany({
+    where: { OR: [{ fromSchoolId: schoolId }, { intoSchoolId: schoolId }] },
+    include: whole,
+    orderBy: { id: "desc" },
+    take: limit,
+    ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
+  });
+  return found.map((one) => presentMerger(one, now));
+}
+
+type Sides = { from: SchoolId; into: SchoolId };
+type Of = Sides & { id: MergerId; now: Date; keepSourceIds: boolean };
+
+const p = table("person", "p");
+const g = table("group", "g");
+const a = table("affiliation", "a");
+const m = table("membership", "m");
+const mp = table("mergedPerson", "mp");
+const mg = table("mergedGroup", "mg");
+const there = table("affiliation", "there");
+const otherPerson = table("person", "other_person");
+const otherGroup = table("group", "other_group");
+
+const isAt = (schoolId: Sql): Sql => sql`EXISTS (
+  SELECT FROM ${there} WHERE ${there.personId} = ${a.personId} AND ${there.schoolId} = ${schoolId})`;
+
+/** SQL: the id of the source system that a person or group gets at a school; null if another one has it there. */
+const freePersonId = (id: Sql, schoolId: Sql): Sql => sql`CASE WHEN NOT EXISTS (
+  SELECT FROM ${otherPerson} WHERE ${otherPerson.homeSchoolId} = ${schoolId} AND ${otherPerson.sourceSystemIdentifier} = ${id})
+  THEN ${id} END`;
+const freeGroupId = (id: Sql, schoolId: Sql): Sql => sql`CASE WHEN NOT EXISTS (
+  SELECT FROM ${otherGroup} WHERE ${otherGroup.schoolId} = ${schoolId} AND ${otherGroup.sourceSystemIdentifier} = ${id})
+  THEN ${id} END`;
+
+const remember: readonly Statement<Of>[] = [
+  statement(({ id, from, into }) =>
+    insert(
+      "mergedPerson",
+      {
+        mergerId: sql`${id}::uuid`,
+        personId: a.personId,
+        wasHome: sql`${p.homeSchoolId} = ${from}`,
+        wasAtBoth: isAt(sql`${into}`),
+        sourceSystemIdentifier: sql`CASE WHEN ${p.homeSchoolId} = ${from} THEN ${p.sourceSystemIdentifier} END`,
+      },
+      sql`FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId} WHERE ${a.schoolId} = ${from}`,
+    ),
+  ),
+  statement(({ id, from }) =>
+    insert(
+      "mergedGroup",
+      {
+        mergerId: sql`${id}::uuid`,
+        groupId: g.id,
+        name: g.name,
+        sourceSystemIdentifier: g.sourceSystemIdentifier,
+      },
+      sql`FROM ${g} WHERE ${g.schoolId} = ${from}`,
+    ),
+  ),
+];
+
+// One statement moves groups and affiliations, because a membership belongs to one of each at the same school; the
+// foreign keys take memberships and login cards along.
+const merge: readonly Statement<Of>[] = [
+  statement(
+    ({ from, into, now, keepSourceIds }) => sql`
+    WITH moved AS (
+      ${update("group", "g", {
+        schoolId: sql`${into}::uuid`,
+        sourceSystemIdentifier: sql`CASE WHEN ${keepSourceIds}::boolean
+          THEN ${freeGroupId(g.sourceSystemIdentifier, sql`${into}`)} END`,
+        updatedAt: now,
+      })} WHERE ${g.schoolId} = ${from})
+    ${update("affiliation", "a", { schoolId: sql`${into}::uuid` })}
+    WHERE ${a.schoolId} = ${from} AND NOT ${isAt(sql`${into}`)}`,
+  ),
+  statement(
+    ({ from, into, now, keepSourceIds }) => sql`
+    ${update("person", "p", {
+      homeSchoolId: sql`${into}::uuid`,
+      sourceSystemIdentifier: sql`CASE WHEN ${keepSourceIds}::boolean
+        THEN ${freePersonId(p.sourceSystemIdentifier, sql`${into}`)} END`,
+      updatedAt: now,
+    })} WHERE ${p.homeSchoolId} = ${from}`,
+  ),
+  statement(({ from }) => sql`DELETE FROM ${a} WHERE ${a.schoolId} = ${from}`),
+];
+
+const mergedHere = (id: Sql): Sql => sql`${mp.mergerId} = ${id} AND ${mp.personId} = ${a.personId}`;
+
+const separate: readonly Statement<Of>[] = [
+  statement(
+    ({ id, from, into }) => sql`
+    DELETE FROM ${m} USING ${mp} WHERE ${mp.mergerId} = ${id} AND ${mp.personId} = ${m.personId} AND NOT ${mp.wasAtBoth}
+      AND ${m.schoolId} = ${into}
+      AND NOT EXISTS (SELECT FROM ${there} WHERE ${there.personId} = ${m.personId} AND ${there.schoolId} = ${from})
+      AND NOT EXISTS (SELECT FROM ${mg} WHERE ${mg.mergerId} = ${id} AND ${mg.groupId} = ${m.groupId})`,
+  ),
+  statement(({ id, from, into }) =>
+    insert(
+      "affiliation",
+      { id: sql`gen_random_uuid()`, personId: a.personId, schoolId: sql`${from}::uuid` },
+      sql`FROM ${a} JOIN ${mp} ON ${mergedHere(sql`${id}`)}
+        WHERE ${mp.wasAtBoth} AND ${a.schoolId} = ${into} AND NOT ${isAt(sql`${from}`)}`,
+    ),
+  ),
+  statement(
+    ({ id, from, into, now }) => sql`
+    WITH moved AS (
+      ${update("group", "g", {
+        schoolId: sql`${from}::uuid`,
+        sourceSystemIdentifier: freeGroupId(mg.sourceSystemIdentifier, sql`${from}`),
+        updatedAt: now,
+      })} FROM ${mg} WHERE ${mg.mergerId} = ${id} AND ${mg.groupId} = ${g.id} AND ${g.schoolId} = ${into})
+    ${update("affiliation", "a", { schoolId: sql`${from}::uuid` })} FROM ${mp}
+    WHERE ${mergedHere(sql`${id}`)} AND ${a.schoolId} = ${into} AND NOT ${isAt(sql`${from}`)}`,
+  ),
+  statement(
+    ({ id, from, into, now }) => sql`
+    ${update("person", "p", {
+      homeSchoolId: sql`${from}::uuid`,
+      sourceSystemIdentifier: freePersonId(mp.sourceSystemIdentifier, sql`${from}`),
+      updatedAt: now,
+    })} FROM ${mp} WHERE ${mp.mergerId} = ${id} AND ${mp.personId} = ${p.id} AND ${mp.wasHome}
+      AND ${p.homeSchoolId} = ${into}`,
+  ),
+];
+
+const countLost = statement<Of>(
+  ({ id }) => sql`
+  SELECT ((SELECT count(*) FROM ${mp} JOIN ${p} ON ${p.id} = ${mp.personId} WHERE ${mp.mergerId} = ${id}
+      AND ${mp.sourceSystemIdentifier} IS NOT NULL AND ${p.sourceSystemIdentifier} IS NULL)
+    + (SELECT count(*) FROM ${mg} JOIN ${g} ON ${g.id} = ${mg.groupId} WHERE ${mg.mergerId} = ${id}
+      AND ${mg.sourceSystemIdentifier} IS NOT NULL AND ${g.sourceSystemIdentifier} IS NULL))::int AS lost`,
+);
+
+/** Somebody who did not come with the merger is in one of its groups. */
+const findStranger = statement<Of>(
+  ({ id, into }) => sql`
+  SELECT FROM ${m} JOIN ${mg} ON ${mg.mergerId} = ${id} AND ${mg.groupId} = ${m.groupId}
+  WHERE ${m.schoolId} = ${into} AND NOT EXISTS (
+    SELECT FROM ${mp} WHERE ${mp.mergerId} = ${id} AND ${mp.personId} = ${m.personId}) LIMIT 1`,
+);
+
+const longestName = 200;
+const renamed = (name: string, schoolName: string): string => `${name} (${schoolName})`.slice(0, longestName);
+
+const rename = ({ prisma }: Transaction, id: string, name: string, now: Date) =>
+  prisma.group.update({ where: { id }, data: { name, sortKey: makeSortKey(name), updatedAt: now } });
+
+const record = (
+  change: Change,
+  action: AuditAction,
+  { id, from, into }: Sides & { id: MergerId },
+  people: PersonId[],
+) => {
+  const origin = originOf(change);
+  const line = { ...origin, action, detail: { mergerId: id } };
+  const act = { ...origin, action, schoolId: into, detail: { mergerId: id, people: people.length } };
+  return recordAct(change.tx, act, [
+    { ...act, schoolId: from },
+    ...people.map((personId) => ({ ...line, schoolId: into, personId })),
+  ]);
+};
+
+export type Merged = {
+  id: MergerId;
+  people: number;
+  peopleAtBoth: number;
+  groups: number;
+  renamedGroups: string[];
+  removedSourceIds: number;
+  /** Those that are in use. */
+  groupIds: GroupId[];
+};
+
+/**
+ * Moves all people and groups of a school to another one. Nothing of the school is given to an app: its grants are
+ * withdrawn before. Errors: invalid move_to_same_school; not_found school_not_found.
+ */
+export async function mergeSchools(change: Change, sides: Sides & { keepSourceIds: boolean }): Promise<Merged> {
+  const { tx, now } = change;
+  const { prisma } = tx;
+  const { from, into } = sides;
+  const schools = await prisma.school.findMany({ where: { id: { in: [from, into] }, sandboxId: null } });
+  const left = schools.find((one) => one.id === from);
+  if (schools.length < 2 || left === undefined)
+    throw new AppError("not_found", "school_not_found", "The school does not exist.");
+  const id = makeUuid(now) as MergerId;
+  const row = { id, fromSchoolId: from, intoSchoolId: into, people: 0, groups: 0, apps: 0 };
+  await prisma.schoolMerger.create({ data: { ...row, mergedAt: now, undoUntil: addDays(now, undoDays) } });
+  await closeHandovers(tx, from, originOf(change));
+  const of: Of = { ...sides, id, now };
+  for (const one of remember) await run(tx, one, of);
+  const where = { mergerId: id };
+  const groups = await prisma.mergedGroup.findMany({ where, select: { groupId: true, group: true } });
+  const active = groups.filter(({ group }) => group.status === "ACTIVE");
+  const names = active.map(({ group }) => group.name);
+  const taken = await prisma.group.findMany({ where: { schoolId: into, status: "ACTIVE", name: { in: names } } });
+  for (const one of merge) await run(tx, one, of);
+  const same = active.filter(({ group }) => taken.some(({ name, type }) => name === group.name && type === group.type));
+  for (const { group } of same) await rename(tx, group.id, renamed(group.name, left.name), now);
+  const people = await prisma.mergedPerson.findMany({ where, orderBy: { personId: "asc" } });
+  const counts = { people: people.length, groups: groups.length };
+  await prisma.schoolMerger.update({ where: { id }, data: counts });
+  await record(
+    change,
+    "school_merged",
+    of,
+    people.map(({ personId }) => personId as PersonId),
+  );
+  const [{ lost } = { lost: 0 }] = await findRows<{ lost: number }, Of>(tx, countLost, of);
+  return {
+    id,
+    ...counts,
+    peopleAtBoth: people.filter(({ wasAtBoth }) => wasAtBoth).length,
+    renamedGroups: same
+      .map(({ group }) => group)
+      .sort(byNaturalKey)
+      .map(({ name }) => name),
+    removedSourceIds: lost,
+    groupIds: active.map(({ groupId }) => groupId as GroupId),
+  };
+}
+
+const byNaturalKey = (a: { naturalKey: string }, b: { naturalKey: string }) => (a.naturalKey < b.naturalKey ? -1 : 1);
+
+const lockRow = makeRowLock("schoolMerger", "id", "directory.lockMerger");
+
+const closed = (message: string) => new AppError("conflict", "merger_closed", message);
+
+/**
+ * Locks a merger that can be undone. Errors: not_found merger_not_found; conflict merger_closed, merger_groups_joined.
+ */
+export async function openMerger(
+  { tx, now }: Change,
+  { id, schoolId }: { id: MergerId; schoolId: SchoolId },
+): Promise<Sides> {
+  await lockRow(tx, id);
+  const { state, from, into } = await getMerger(tx, { id, schoolId, now });
+  if (state !== "MERGED") throw closed("The merger was undone already, or it can no longer be undone.");
+  const later = { fromSchoolId: into.id, undoneAt: null, id: { gt: id } };
+  if ((await tx.prisma.schoolMerger.count({ where: later })) > 0)
+    throw closed("The receiving school was merged into another one since. Undo that merger first.");
+  const sides = { from: from.id as SchoolId, into: into.id as SchoolId };
+  const strangers = await findRows(tx, findStranger, { ...sides, id, now, keepSourceIds: true });
+  if (strangers.length === 0) return sides;
+  const message = "People who did not come with the merger are in its groups now. Take them out of the groups first.";
+  throw new AppError("conflict", "merger_groups_joined", message);
+}
+
+/** The groups that came with a merger and are still at the receiving school. */
+export async function listMergedGroups({ prisma }: Transaction, id: MergerId): Promise<GroupId[]> {
+  const found = await prisma.mergedGroup.findMany({ where: { mergerId: id }, select: { groupId: true } });
+  return found.map(({ groupId }) => groupId as GroupId);
+}
+
+/** Moves back who and what came and is still there. The receiving school gives no app the groups of the merger. */
+export async function separateSchools(change: Change, { id, from, into }: Sides & { id: MergerId }): Promise<void> {
+  const { tx, now } = change;
+  const { prisma } = tx;
+  const of: Of = { id, from, into, now, keepSourceIds: true };
+  for (const one of separate) await run(tx, one, of);
+  const where = { mergerId: id };
+  const { name: schoolName } = await prisma.school.findUniqueOrThrow({ where: { id: from } });
+  for (const { name, group } of await prisma.mergedGroup.findMany({ where, include: { group: true } }))
+    if (group.schoolId === from && group.name !== name && group.name === renamed(name, schoolName))
+      await rename(tx, group.id, name, now);
+  const people = await prisma.mergedPerson.findMany({
+    where: { ...where, person: { affiliations: { some: { schoolId: from } } } },
+    orderBy: { personId: "asc" },
+  });
+  await prisma.schoolMerger.update({ where: { id }, data: { undoneAt: now } });
+  await record(
+    change,
+    "school_merger_undone",
+    { id, from, into },
+    people.map(({ personId }) => personId as PersonId),
+  );
+}
+
+const merger = table("schoolMerger", "merger");
+const tablesToForget = ["mergedPerson", "mergedGroup", "mergedGrant", "mergedStaffRole"] as const;
+
+const forget = tablesToForget.map((name) => {
+  const [old, gone] = [table(name, "old"), table(name, "gone")];
+  return statement<{ now: Date; batch: number }>(
+    ({ now, batch }) => sql`
+    DELETE FROM ${gone} WHERE gone.ctid = ANY (ARRAY(
+      SELECT old.ctid FROM ${old} JOIN ${merger} ON ${merger.id} = ${old.mergerId}
+      WHERE ${merger.undoUntil} < ${now} LIMIT ${batch}))`,
+  );
+});
+
+/** Forgets where people and groups came from once a merger can no longer be undone. */
+export const makeMergerSweep = ({ db, clock }: { db: Db; clock: Clock }): WorkerJob => ({
+  name: "directory.sweepMergers",
+  everySeconds: 3600,
+  async run(signal) {
+    const now = clock();
+    for (const one of forget) await removeInBatches(signal, (batch) => run(db.pool, one, { now, batch }));
+  },
+});
