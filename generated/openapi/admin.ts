@@ -1839,6 +1839,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/imports/{importId}/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List people whom an import changes
+         * @description Every person of the school whom the import changes, compared with the present directory: new people, people who change, move or leave, and
+         *     pupils who are in no class afterwards. With `kind`, only those.
+         */
+        get: operations["listImportPeople"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/imports/{importId}/leavers": {
         parameters: {
             query?: never;
@@ -1850,7 +1871,8 @@ export interface paths {
          * List who leaves through an import
          * @description Every person who leaves the school when the import is applied, compared with the present directory. People who are at no other school
          *     lose all access and can be restored until the restore window ends. With `kept`, lists the people who are missing from the roster but are
-         *     kept: holders of a staff role that exceeds the roles of those who uploaded the file, and the last operators.
+         *     kept: holders of a staff role that exceeds the roles of those who uploaded the file, and the last operators. `listImportPeople` lists both
+         *     too, with everybody else whom the import changes.
          */
         get: operations["listImportLeavers"];
         put?: never;
@@ -7535,6 +7557,37 @@ export interface components {
              */
             groups: number;
         };
+        /**
+         * @description How many people or classes the lists of a waiting import have: `renamed` to `withoutClass` are kinds of `listImportPeople`,
+         *     `losingClasses` are the classes of `listImportChanges` that lose members. All are 0 once the import is applied.
+         */
+        ImportListCounts: {
+            /**
+             * Format: int32
+             * @example 0
+             */
+            renamed: number;
+            /**
+             * Format: int32
+             * @example 0
+             */
+            classesChanged: number;
+            /**
+             * Format: int32
+             * @example 0
+             */
+            groupsChanged: number;
+            /**
+             * Format: int32
+             * @example 0
+             */
+            withoutClass: number;
+            /**
+             * Format: int32
+             * @example 0
+             */
+            losingClasses: number;
+        };
         /** @description Something unusual that an import would do at a school, and that somebody must confirm. */
         ImportHold: {
             reason: components["schemas"]["ImportHoldReason"];
@@ -7584,6 +7637,7 @@ export interface components {
             groups: components["schemas"]["ImportGroupCounts"];
             memberships: components["schemas"]["ImportMembershipCounts"];
             before: components["schemas"]["ImportCountsBefore"];
+            lists: components["schemas"]["ImportListCounts"];
             /** @description What is unusual at the school; empty if nothing needs a confirmation. */
             holds: components["schemas"]["ImportHold"][];
         };
@@ -7907,6 +7961,29 @@ export interface components {
              */
             same: number;
         };
+        /** @description How many active members a group has before and after an import. */
+        ImportGroupSize: {
+            /**
+             * Format: int32
+             * @example 25
+             */
+            before: number;
+            /**
+             * Format: int32
+             * @example 26
+             */
+            after: number;
+            /**
+             * Format: int32
+             * @example 24
+             */
+            pupilsBefore: number;
+            /**
+             * Format: int32
+             * @example 25
+             */
+            pupilsAfter: number;
+        };
         /** @description What an import changes about one group. */
         ImportGroupChange: {
             /**
@@ -7933,6 +8010,58 @@ export interface components {
             sourceSystemIdentifier: string | null;
             step: components["schemas"]["ImportGroupStep"];
             members: components["schemas"]["ImportMemberCounts"];
+            size: components["schemas"]["ImportGroupSize"];
+        };
+        /**
+         * @description What an import does to a person: `NEW`; `RESTORED`, was deleted or had left; `JOINING` from another school; `CHANGED`, has another name,
+         *     role or home school; `RENAMED`, gets a completely different name; `CLASSES_CHANGED` and `GROUPS_CHANGED`, is at the school and changes
+         *     classes or other groups; `WITHOUT_CLASS`, a pupil who arrives in no class or loses their last one; `LEAVING`; `KEPT`, is missing from the
+         *     roster, and protected by a staff role.
+         * @example LEAVING
+         * @enum {string}
+         */
+        ImportPersonKind: "NEW" | "RESTORED" | "JOINING" | "CHANGED" | "RENAMED" | "CLASSES_CHANGED" | "GROUPS_CHANGED" | "WITHOUT_CLASS" | "LEAVING" | "KEPT";
+        /** @description A person at a school, before or after an import; null if they are not there. */
+        ImportPersonState: {
+            name: components["schemas"]["PersonName"];
+            role: components["schemas"]["SchoolRole"];
+            /**
+             * @description The names of the classes.
+             * @example [
+             *       "5a"
+             *     ]
+             */
+            classes: string[];
+            /**
+             * @description The names of the other groups.
+             * @example [
+             *       "Chor"
+             *     ]
+             */
+            groups: string[];
+        } | null;
+        /** @description A person whom an import changes at a school. */
+        ImportPerson: {
+            /**
+             * Format: uuid
+             * @description The id of the person; null for a new one.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            id: string | null;
+            /** @description What happens to the person. */
+            kinds: components["schemas"]["ImportPersonKind"][];
+            /**
+             * @description The id of the person in the source system.
+             * @example 1002
+             */
+            sourceSystemIdentifier: string | null;
+            before: components["schemas"]["ImportPersonState"];
+            after: components["schemas"]["ImportPersonState"];
+            /**
+             * @description Whether the person loses all access.
+             * @example false
+             */
+            losesAccess: boolean;
         };
         /** @description A person who leaves a school when an import is applied. */
         ImportLeaver: {
@@ -13061,6 +13190,27 @@ export interface components {
          * @example a0000000-0000-4000-8000-000000000001
          */
         SchoolOfImport: string;
+        /**
+         * @description Only classes that lose members.
+         * @example true
+         */
+        LosesMembers: boolean;
+        /**
+         * @description Only people to whom this happens.
+         * @example LEAVING
+         */
+        ImportPersonKindFilter: components["schemas"]["ImportPersonKind"];
+        /**
+         * @description Only people who are in the group with this id and no longer will be, whether they leave the school or not.
+         * @example b0000000-0000-4000-8000-000000000001
+         */
+        LeavesGroup: string;
+        /**
+         * @description Only people whose names, source system identifier or classes, before or after the import, contain every word of this text,
+         *     case-insensitive. Commas separate words, so that `Muster, Bo` finds the same people as `bo muster`.
+         * @example bo muster
+         */
+        ImportPersonSearch: string;
         /**
          * @description Lists the people who are missing from the roster but are kept because of their staff roles, instead of those who leave.
          * @example true
@@ -18621,6 +18771,16 @@ export interface operations {
                  */
                 school?: components["parameters"]["SchoolOfImport"];
                 /**
+                 * @description Only classes that lose members.
+                 * @example true
+                 */
+                "loses-members"?: components["parameters"]["LosesMembers"];
+                /**
+                 * @description Only entries whose name or identifier contains this text, case-insensitive.
+                 * @example gym
+                 */
+                search?: components["parameters"]["Search"];
+                /**
                  * @description The maximum number of entries on a page.
                  * @example 100
                  */
@@ -18652,6 +18812,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportGroupChange"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listImportPeople: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; optional if the import has one school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+                /**
+                 * @description Only people to whom this happens.
+                 * @example LEAVING
+                 */
+                kind?: components["parameters"]["ImportPersonKindFilter"];
+                /**
+                 * @description Only people who are in the group with this id and no longer will be, whether they leave the school or not.
+                 * @example b0000000-0000-4000-8000-000000000001
+                 */
+                "leaves-group"?: components["parameters"]["LeavesGroup"];
+                /**
+                 * @description Only people whose names, source system identifier or classes, before or after the import, contain every word of this text,
+                 *     case-insensitive. Commas separate words, so that `Muster, Bo` finds the same people as `bo muster`.
+                 * @example bo muster
+                 */
+                search?: components["parameters"]["ImportPersonSearch"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The people, sorted by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportPerson"][];
                 };
             };
             400: components["responses"]["AdminBadRequest"];

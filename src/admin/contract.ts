@@ -30,6 +30,7 @@ import type {
   ImportStatus,
   PersonImport,
   HoldReason,
+  PersonKind,
   WarningKind,
 } from "../imports/index.ts";
 import type { columnUses, SeparatorName, shownEncoding, UndoReason, UndoStep } from "../imports/index.ts";
@@ -94,10 +95,11 @@ export const parameters: ParametersAgree<
     listOpenErasures: "school" | "app";
     listUpstreamRefusals: "code";
     listGroups: "school" | "show-deleted" | "search" | "order";
-    listImportChanges: "school";
+    listImportChanges: "school" | "loses-members" | "search";
     listImportGroupMoves: "school";
     listImportLeavers: "school" | "kept";
     listImportLookAlikes: "school";
+    listImportPeople: "school" | "kind" | "leaves-group" | "search";
     listImports: "school" | "state" | "waiting";
     listImportUndoEntries: "school" | "kept";
     listLoginCards: "person";
@@ -166,6 +168,7 @@ export const enums: EnumsAgree<
     ImportPeople: ImportPeople;
     ImportHoldReason: HoldReason;
     ImportWarningKind: WarningKind;
+    ImportPersonKind: PersonKind;
     ImportPhase: NonNullable<ImportStatus["progress"]>["phase"];
     ImportSchoolState: ImportStatus["schools"][number]["state"];
     ImportState: ImportState;

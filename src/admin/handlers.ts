@@ -130,6 +130,7 @@ const handlers: Loaders<OperationId> = {
   ),
   ...handlersIn(
     () => import("./import-lists.ts"),
+    "listImportPeople",
     "listImportLeavers",
     "listImportChanges",
     "listImportLookAlikes",

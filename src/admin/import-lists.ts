@@ -1,17 +1,17 @@
 import { listAppsOfGroups } from "../access/index.ts";
-import type { SchoolId } from "../directory/index.ts";
+import type { GroupId, SchoolId } from "../directory/index.ts";
 import {
   chooseSchool,
   listGroupChanges,
   listCarriedOver,
   listGroupMoves,
-  listLeavers,
   listLookAlikes,
+  listPeopleOfImport,
   withDifference,
   type ExistingGroup,
   type GroupChange,
   type GroupMove,
-  type Leaver,
+  type PersonOfImport,
   type RosterGroup,
 } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
@@ -20,11 +20,12 @@ import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.t
 import { showDifference } from "./import-differences.ts";
 import { findOfSchool } from "./import-record.ts";
 import { readPage, type Page } from "./page.ts";
+import { searchTermsOf } from "./query.ts";
 
-type Lists = "listImportLeavers" | "listImportChanges" | "listImportLookAlikes" | "listImportGroupMoves";
+type Lists =
+  "listImportPeople" | "listImportLeavers" | "listImportChanges" | "listImportLookAlikes" | "listImportGroupMoves";
 type Entries<Entry, Presented> = {
-  reads: "all" | "people";
-  find: (tx: Parameters<typeof listLeavers>[0], schoolId: SchoolId, page: Page) => Promise<Entry[]>;
+  find: (tx: Queryable, schoolId: SchoolId, page: Page) => Promise<Entry[]>;
   /** Undefined if `find` goes by the number of entries to skip. */
   positionOf?: (entry: Entry) => string;
   present: (entry: Entry) => Presented;
@@ -34,38 +35,64 @@ type Entries<Entry, Presented> = {
 async function listOfDifference<Entry, Presented>(
   deps: AdminDeps,
   request: AdminRequest<Lists>,
-  { reads, find, positionOf, present: show }: Entries<Entry, Presented>,
+  { find, positionOf, present: show }: Entries<Entry, Presented>,
 ) {
   const page = readPage(deps, request);
   const { status, schoolId } = await findOfSchool(deps, request);
   const found = await showDifference(deps, request, (db) =>
-    withDifference(db, status, { schoolId, now: request.origin.at, reads }, (tx, school) => find(tx, school, page)),
+    withDifference(db, status, { schoolId, now: request.origin.at }, (tx, school) => find(tx, school, page)),
   );
   return positionOf === undefined ? page.answerAfterSkip(found, show) : page.answer(found, show, positionOf);
 }
 
+/** The sort key of the last entry of the page before, and what tells it from entries with the same one. */
+const readPosition = (after: string | undefined): [sortKey?: string, key?: string] =>
+  after === undefined ? [] : (JSON.parse(after) as [string, string]);
+
+type PeopleFilter = Omit<Parameters<typeof listPeopleOfImport>[1], "schoolId" | "sortKey" | "key" | "limit">;
+
+const peopleWhere = (filter: PeopleFilter) => ({
+  find: (tx: Queryable, schoolId: SchoolId, { range: { after, limit } }: Page) => {
+    const [sortKey, key] = readPosition(after);
+    return listPeopleOfImport(tx, { ...filter, schoolId, sortKey, key, limit });
+  },
+  positionOf: ({ sortKey, key }: PersonOfImport) => JSON.stringify([sortKey, key]),
+});
+
+const presentState = (state: PersonOfImport["before"]) =>
+  state && present<NonNullable<Schemas["ImportPersonState"]>>(state);
+
+export const listImportPeople: AdminHandler<"listImportPeople"> = (deps, request) => {
+  const { kind, "leaves-group": leavesGroup, search } = request.query;
+  return listOfDifference(deps, request, {
+    ...peopleWhere({ kind, leavesGroup: leavesGroup as GroupId | undefined, words: searchTermsOf(search) }),
+    present: ({ sortKey: _sortKey, key: _key, before, after, ...person }) =>
+      present<Schemas["ImportPerson"]>({ ...person, before: presentState(before), after: presentState(after) }),
+  });
+};
+
 export const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, request) =>
   listOfDifference(deps, request, {
-    reads: "people",
-    find: (tx, schoolId, { range: { after, limit } }) =>
-      listLeavers(tx, { schoolId, isKept: request.query.kept, after, limit }),
-    positionOf: ({ id }: Leaver) => id,
-    present: (leaver) => present<Schemas["ImportLeaver"]>(leaver),
+    ...peopleWhere({ kind: request.query.kept === true ? "KEPT" : "LEAVING" }),
+    present: ({ id, before, sourceSystemIdentifier, losesAccess }) => {
+      const { name, role, classes } = before!;
+      return present<Schemas["ImportLeaver"]>({ id: id!, name, role, sourceSystemIdentifier, classes, losesAccess });
+    },
   });
 
 export const listImportChanges: AdminHandler<"listImportChanges"> = (deps, request) =>
   listOfDifference(deps, request, {
-    reads: "all",
     find: (tx, schoolId, { range: { after, limit } }) => {
-      const [naturalKey, key] = after === undefined ? [] : (JSON.parse(after) as [string, string]);
-      const place = naturalKey === undefined || key === undefined ? undefined : { naturalKey, key };
-      return listGroupChanges(tx, { schoolId, after: place, limit });
+      const { "loses-members": onlyLosing, search } = request.query;
+      const [naturalKey, key] = readPosition(after);
+      return listGroupChanges(tx, { schoolId, onlyLosing, search, naturalKey, key, limit });
     },
     positionOf: ({ naturalKey, key }: GroupChange) => JSON.stringify([naturalKey, key]),
-    present: ({ naturalKey: _naturalKey, key: _key, members, ...change }) =>
+    present: ({ naturalKey: _naturalKey, key: _key, members, size, ...change }) =>
       present<Schemas["ImportGroupChange"]>({
         ...change,
         members: present<Schemas["ImportMemberCounts"]>(members),
+        size: present<Schemas["ImportGroupSize"]>(size),
       }),
   });
 
@@ -76,7 +103,6 @@ const presentOfRoster = (group: RosterGroup) => present<Schemas["RosterGroup"]>(
 
 export const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps, request) =>
   listOfDifference(deps, request, {
-    reads: "all",
     find: async (tx, schoolId, page) => cut(await listLookAlikes(tx, schoolId), page),
     present: ({ type, inRoster, existing }) =>
       present<Schemas["ImportLookAlike"]>({
@@ -117,7 +143,6 @@ export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = async 
     return page.answerAfterSkip(cut(await withApps(pool, moves), page), presentMove);
   }
   return listOfDifference(deps, request, {
-    reads: "all",
     find: async (tx, school, page) => cut(await withApps(tx, await listGroupMoves(tx, { schoolId: school })), page),
     present: presentMove,
   });

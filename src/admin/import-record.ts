@@ -28,8 +28,10 @@ export async function findOfSchool(
 /** Counts of earlier versions may lack `leftHome`. */
 const leaversOf = ({ people }: Counts): number => people.removed + people.left + (people.leftHome ?? 0);
 
+const noLists = { renamed: 0, classesChanged: 0, groupsChanged: 0, withoutClass: 0, losingClasses: 0 };
+
 function presentSchool({ id, name, state, counts, holds }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
-  const { people, groups, memberships, before, kept = 0 } = counts;
+  const { people, groups, memberships, before, kept = 0, lists = noLists } = counts;
   return present<Schemas["ImportSchool"]>({
     id,
     name,
@@ -40,6 +42,7 @@ function presentSchool({ id, name, state, counts, holds }: ImportStatus["schools
     groups: present<Schemas["ImportGroupCounts"]>(groups),
     memberships: present<Schemas["ImportMembershipCounts"]>(memberships),
     before: present<Schemas["ImportCountsBefore"]>(before),
+    lists: present<Schemas["ImportListCounts"]>(lists),
     holds: holds.map((hold) => present<Schemas["ImportHold"]>(hold)),
   });
 }

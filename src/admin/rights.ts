@@ -143,6 +143,7 @@ export const rights = {
   revokeLoginCards: classes,
   revokeLoginCard: classes,
   listImportChanges: seeOffice,
+  listImportPeople: seeOffice,
   listImportLeavers: seeOffice,
   listImportLookAlikes: seeOffice,
   listImportGroupMoves: seeOffice,

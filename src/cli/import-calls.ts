@@ -1,6 +1,7 @@
 import { openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { paths } from "../../generated/openapi/admin.ts";
 import { maxFaults } from "../imports/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas } from "./admin-api.ts";
@@ -177,7 +178,7 @@ export const listFaults = ({ api }: Service, id: string, limit: number): Promise
   listFirst((page) => api.GET(`${oneImport}/faults`, withQuery(id, page)), { limit });
 
 /** Some of the people who leave a school and of the groups that change there. They contain names. */
-export type Samples = { leavers: Schemas["ImportLeaver"][]; groups: Schemas["ImportGroupChange"][] };
+export type Samples = { leavers: Schemas["ImportPerson"][]; groups: Schemas["ImportGroupChange"][] };
 
 const samplesEach = 5;
 const maxGroups = 1000;
@@ -189,7 +190,8 @@ export async function sampleImport({ api }: Service, { id, state, schools }: Imp
     if (school.state === "APPLIED") continue;
     const at = (page: object) => withQuery(id, { school: school.id, ...page });
     const groups = await listFirst((page) => api.GET(`${oneImport}/changes`, at(page)), { limit: maxGroups });
-    const leavers = await listFirst((page) => api.GET(`${oneImport}/leavers`, at(page)), { limit: samplesEach });
+    const leaving = (page: object) => api.GET(`${oneImport}/people`, at({ kind: "LEAVING", ...page }));
+    const leavers = await listFirst(leaving, { limit: samplesEach });
     samples.set(school.id, {
       leavers,
       groups: groups.filter(({ step }) => step !== "NONE").slice(0, samplesEach),
@@ -197,3 +199,13 @@ export async function sampleImport({ api }: Service, { id, state, schools }: Imp
   }
   return samples;
 }
+
+type Filters<Path extends "people" | "changes"> = paths[`${typeof oneImport}/${Path}`]["get"]["parameters"]["query"];
+
+/** The people whom an import changes at a school. */
+export const listPeople = ({ api }: Service, id: string, filters: Filters<"people">, limit: number) =>
+  listFirst((page) => api.GET(`${oneImport}/people`, withQuery(id, { ...filters, ...page })), { limit });
+
+/** The groups that an import changes at a school. */
+export const listGroups = ({ api }: Service, id: string, filters: Filters<"changes">, limit: number) =>
+  listFirst((page) => api.GET(`${oneImport}/changes`, withQuery(id, { ...filters, ...page })), { limit });

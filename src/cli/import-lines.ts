@@ -214,12 +214,43 @@ const keptColumns = ({
   classesNow.length === 0 ? "" : `now in ${classesNow.join(", ")}`,
 ];
 
-const leaverColumns = ({ sourceSystemIdentifier, name, losesAccess }: Samples["leavers"][number]): string[] => [
+const leaverColumns = ({ sourceSystemIdentifier, before, losesAccess }: Samples["leavers"][number]): string[] => [
   "    person",
   losesAccess ? "removed" : "left",
   sourceSystemIdentifier ?? "",
-  nameOf(name),
+  nameOf(before?.name ?? null),
 ];
+
+type Person = Schemas["ImportPerson"];
+/** What something is before and after, as one text if it stays. */
+const change = (before: string | undefined, after: string | undefined): string =>
+  before === undefined || after === undefined || before === after
+    ? (after ?? before ?? "")
+    : `${before || "–"} → ${after || "–"}`;
+
+const changeOf = (read: (state: NonNullable<Person["before"]>) => string) => (person: Person) =>
+  change(
+    person.before === null ? undefined : read(person.before),
+    person.after === null ? undefined : read(person.after),
+  );
+
+export const personColumns: Columns<Person> = {
+  number: ({ sourceSystemIdentifier }) => sourceSystemIdentifier,
+  name: changeOf(({ name }) => nameOf(name)),
+  what: ({ kinds }) => kinds.map((kind) => kind.toLowerCase().replaceAll("_", " ")).join(", "),
+  role: changeOf(({ role }) => role.toLowerCase()),
+  classes: changeOf(({ classes }) => classes.join(", ")),
+  groups: changeOf(({ groups }) => groups.join(", ")),
+};
+
+export const changedGroupColumns: Columns<Schemas["ImportGroupChange"]> = {
+  id: ({ groupId }) => groupId,
+  name: ({ name, previousName }) => change(previousName ?? name, name),
+  type: ({ type }) => type,
+  what: ({ step }) => (step === "NONE" ? "" : step === "REMOVED" ? "ended" : step.toLowerCase().replaceAll("_", " ")),
+  members: ({ size }) => change(String(size.before), String(size.after)),
+  pupils: ({ size }) => change(String(size.pupilsBefore), String(size.pupilsAfter)),
+};
 
 const groupColumns = ({ step, sourceSystemIdentifier, name }: Samples["groups"][number]): string[] => [
   "    group",

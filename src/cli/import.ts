@@ -1,8 +1,17 @@
-import { chooseScope, columnUses, holdReasons, plainTemplate } from "../imports/index.ts";
-import type { Schemas } from "./admin-api.ts";
+import { chooseScope, columnUses, holdReasons, personKinds, plainTemplate } from "../imports/index.ts";
+import { omitUndefined, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
 import * as calls from "./import-calls.ts";
-import { columnLines, importColumns, importLines, leftOutCsv, undoLines, useWord } from "./import-lines.ts";
+import {
+  changedGroupColumns,
+  columnLines,
+  importColumns,
+  importLines,
+  leftOutCsv,
+  personColumns,
+  undoLines,
+  useWord,
+} from "./import-lines.ts";
 import { wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { argsNamed, changes, listsAll } from "./verbs.ts";
@@ -12,6 +21,7 @@ const mappings = "/admin/v1/schools/{schoolId}/column-mappings";
 const encodings = ["utf-8", "windows-1252", "iso-8859-15"] as const;
 const separators = ["semicolon", "comma", "tab"] as const;
 const peopleNames = ["all", "students", "teachers"] as const;
+const ofSchool = { school: option.school("One of its schools; needed if it has several.") };
 const faultsOption = { faults: option.count("How many faults of a broken file to print; 1000 if left out.") };
 
 export const verbs: Verbs = {
@@ -142,6 +152,40 @@ export const verbs: Verbs = {
     options: faultsOption,
     run: async (service, { args: { importId: id }, options: { faults } }) =>
       show(service, await calls.getImport(service, id), faults),
+  }),
+  people: makeApiCommand({
+    summary: "List whom a waiting import changes at a school, with what they are before and after.",
+    args,
+    options: {
+      ...ofSchool,
+      kind: option.oneOf(personKinds, "Only people to whom this happens."),
+      leavesGroup: option.id("Only people who are in this group and no longer will be."),
+      search: option.text("Only people whose names, number or classes contain these words."),
+      limit: option.count("How many at most; 100 if left out."),
+    },
+    run: async (service, { args: { importId: id }, options: { school, kind, leavesGroup, search, limit = 100 } }) => {
+      const filters = omitUndefined({ school, kind, "leaves-group": leavesGroup, search });
+      const found = await calls.listPeople(service, id, filters, limit);
+      return wholeList("people", found, {
+        columns: personColumns,
+        id: (one) => one.id ?? one.sourceSystemIdentifier ?? "",
+      });
+    },
+  }),
+  groups: makeApiCommand({
+    summary: "List the groups that a waiting import changes at a school, with their size before and after.",
+    args,
+    options: {
+      ...ofSchool,
+      losesMembers: option.flag("Only classes that lose members."),
+      search: option.text("Only groups whose name or id in the source system contains this text."),
+      limit: option.count("How many at most; 100 if left out."),
+    },
+    run: async (service, { args: { importId: id }, options: { school, losesMembers, search, limit = 100 } }) => {
+      const filters = omitUndefined({ school, "loses-members": losesMembers || undefined, search });
+      const found = await calls.listGroups(service, id, filters, limit);
+      return wholeList("groups", found, { columns: changedGroupColumns, id: (one) => one.groupId ?? one.name });
+    },
   }),
   list: makeApiCommand({
     summary: "List imports, the latest first.",

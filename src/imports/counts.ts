@@ -1,4 +1,5 @@
 import { fields, literal, makeFindOne, sql, table, type Part, type Sql } from "../platform/database/sql.ts";
+import type { ListCounts } from "./listed-people.ts";
 import { i, importGroup, importMembership } from "./tables.ts";
 
 /** `left` are guests, `leftHome` get another home; `before` counts active people of this home and groups. */
@@ -8,6 +9,7 @@ export type Counts = {
   memberships: Record<"created" | "changed" | "removed", number>;
   before: Record<"people" | "groups", number>;
   kept?: number;
+  lists?: ListCounts;
 };
 
 const countWhere = (where: Sql) => sql`count(*) FILTER (WHERE ${where})`;

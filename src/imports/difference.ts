@@ -13,18 +13,13 @@ const shownWork = workFor("5min");
 
 /** Fills the temporary tables of tables.ts. Errors: conflict import_outdated. */
 export async function findDifference(tx: Transaction, part: SchoolPart): Promise<void> {
-  await findDifferenceOfPeople(tx, part);
+  await tx.query(part.isShown === true ? shownWork : longWork);
+  await tx.query(createTables);
+  await findPeople(tx, part);
+  await keepStaff(tx, part);
   await findGroups(tx, part);
   if (!isWhole(part)) await addNamed(tx, part);
   await tx.query(`${analyzePeople}; ${analyzeGroups}`);
   await findMemberships(tx, part);
   await tx.query(analyzeMemberships);
-}
-
-/** For people only; the tables of groups and memberships stay empty. */
-export async function findDifferenceOfPeople(tx: Transaction, part: SchoolPart): Promise<void> {
-  await tx.query(part.isShown === true ? shownWork : longWork);
-  await tx.query(createTables);
-  await findPeople(tx, part);
-  await keepStaff(tx, part);
 }

@@ -28,7 +28,8 @@ export {
   type GroupMove,
   type RosterGroup,
 } from "./look-alikes.ts";
-export { chooseSchool, listLeavers, withDifference, type Leaver } from "./listed.ts";
+export { chooseSchool, withDifference } from "./listed.ts";
+export { listPeopleOfImport, personKinds, type PersonKind, type PersonOfImport } from "./listed-people.ts";
 export { findImport, findSomeImports, listImportsOf, type ImportReach, type ImportStatus } from "./find.ts";
 export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";

@@ -17,6 +17,7 @@ import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
 import { findHolds } from "./holds.ts";
+import { countLists } from "./listed-people.ts";
 import { moveClassesUp } from "./move-classes.ts";
 import type { OnProgress } from "./progress.ts";
 import { checkQueue, isSmallFile, joinQueue } from "./queue.ts";
@@ -188,7 +189,7 @@ export async function compareImport(
     await withInterruptibleTransaction(db, interrupt, async (tx) => {
       await findDifference(tx, part);
       if (!isAgain && (await moveClassesUp(tx, part))) await findDifference(tx, part);
-      const counts = await countDifference(tx, { schoolId });
+      const counts = { ...(await countDifference(tx, { schoolId })), lists: await countLists(tx, { schoolId }) };
       const holds = await findHolds(tx, part, counts, holdShare);
       const difference = await describeDifference(tx, part);
       const state = holds.length > 0 ? "HELD" : "READY";

@@ -71,5 +71,9 @@ export const a = table("affiliation", "a");
 
 export const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;
 
+/** SQL: the group `g` is active once `of` of the difference is applied. Deleted groups keep their members. */
+export const isActiveAfter = (of: Columns<"isGone" | "change">) => sql`(${of.isGone} IS NOT TRUE
+  AND (${g.status} = 'ACTIVE' OR ${of.change} IN ('created', 'restored', 'carried_over')))`;
+
 /** SQL: the staged row is a person, not a sum or a footer. */
 export const isPerson = ({ silentAbout }: Columns<"silentAbout">) => sql`NOT 'PERSON' = ANY (${silentAbout})`;

@@ -5,6 +5,7 @@ import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import { listOperations, loadDocument, resolve } from "../../src/platform/http/index.ts";
 import { staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
 import { rights } from "../../src/admin/rights.ts";
+import { makeImporter } from "../imports/rosters.ts";
 import { admin, makeStaff, refusalOf, withoutRequest, makeClassTeacher } from "../support/admin.ts";
 import type { AdminClient, Sent } from "../support/admin.ts";
 import { atFileEnd } from "../support/file-end.ts";
@@ -40,6 +41,7 @@ hashAllQuickly();
 const service = await startService();
 const { db } = service;
 const make = makeMakers(db);
+const { preview } = makeImporter(db);
 const everywhere = {
   enabled: true,
   grades: null,
@@ -51,6 +53,7 @@ const everywhere = {
 
 let schools: At<SchoolId>;
 let groups: At<GroupId>;
+let imports: At<string>;
 let clientId: string;
 let connectionId: string;
 let operator: AdminClient;
@@ -89,6 +92,11 @@ beforeAll(async () => {
     deleted: await makeSubject("source-deleted"),
     blocked: await makeSubject("source-blocked"),
   };
+  imports = await ofEach(async (where) => {
+    const id = where === "home" ? subjects.usual.sourceId : "1";
+    const file = `id;role;first_name;last_name;classes\n${id};student;Neu;Neumann;9z\n`;
+    return (await preview(file, { school: schools[where] })).id;
+  });
   await operator("POST", `/people/${subjects.deleted.id}/soft-deletion`);
   await operator("POST", `/people/${subjects.blocked.id}/block`);
   handoverId = await makeOffer(subjects.offered);
@@ -136,6 +144,7 @@ const valuesFor = (subject: Subject, where: Whose): Record<string, unknown> => (
   school: schools[where],
   schoolIds: [schools[where]],
   groupId: groups[where],
+  importId: imports[where],
   toSchoolId: schools.other,
   clientId,
   app: clientId,

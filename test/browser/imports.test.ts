@@ -112,9 +112,9 @@ test("a file that takes much away is held until the number is typed", async () =
   await handIn(office, fileOf(pupils(18, "6a")));
   const movesUp = page.getByLabel("5a → 6a (18 Personen wechseln) Die Freigabe für Lernapp gilt danach für die 6a.");
   await expect.poll(() => movesUp.isChecked()).toBe(true);
-  await page.locator("#leavers table").waitFor();
+  await page.locator("#people table").waitFor();
   await page.locator("#changes table").waitFor();
-  await expect.poll(() => page.locator("#leavers tbody tr").count()).toBe(22);
+  await expect.poll(() => page.locator("#people tbody tr").count()).toBe(22);
   await expectAccessibleEverywhere(page, "import-held");
   await page.getByLabel("Wie viele Personen gehen?").fill("21");
   await page.getByLabel("Wie viele Klassen und Gruppen enden?").fill("1");

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { findDifference } from "../../src/imports/difference.ts";
 import { listGroupChanges } from "../../src/imports/listed-groups.ts";
-import { listLeavers } from "../../src/imports/listed.ts";
+import { countLists, listPeopleOfImport } from "../../src/imports/listed-people.ts";
 import { listGroupMoves, listLookAlikes } from "../../src/imports/look-alikes.ts";
 import { makePart } from "../../src/imports/record.ts";
 import { withPrismaTransaction, type Transaction } from "../../src/platform/database/db.ts";
@@ -53,7 +53,9 @@ test("what the difference and its lists look at grows with the people, and not w
   await withPrismaTransaction(db, async (tx) => {
     const measured = measure(tx, looked);
     await findDifference(measured, makePart(record, school, now));
-    expect(await listLeavers(measured, { schoolId: school, limit: 1000 })).toHaveLength(30);
+    const leaving = { schoolId: school, kind: "LEAVING" as const, limit: 1000 };
+    expect(await listPeopleOfImport(measured, leaving)).toHaveLength(30);
+    expect(await countLists(measured, { schoolId: school })).toMatchObject({ losingClasses: classes });
     expect(await listGroupChanges(measured, { schoolId: school, limit: 1000 })).toHaveLength(2 * classes + 30);
     expect(await listGroupMoves(measured, { schoolId: school })).toHaveLength(classes);
     expect(await listLookAlikes(measured, school)).toEqual([]);

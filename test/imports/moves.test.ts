@@ -27,7 +27,7 @@ const lastYear = header + pupils(100, "5a") + pupils(200, "6a") + teachers("5a|6
 const thisYear = header + pupils(100, "6a") + pupils(200, "7a");
 
 const movesOf = async (id: ImportId, schoolId: SchoolId) =>
-  withDifference(db, await findImport(storeOf(db), id, undefined), { schoolId, now, reads: "all" }, (tx) =>
+  withDifference(db, await findImport(storeOf(db), id, undefined), { schoolId, now }, (tx) =>
     listGroupMoves(tx, { schoolId }),
   );
 

@@ -331,11 +331,12 @@ describe("a file that takes much away", () => {
     await applied(world, csv(...pupils(4, "5a"), ...pupils(4, "5b", 41)));
     const shown = await handIn(world, csv(...pupils(2, "5a")));
     expect(textOf(shown)).toMatch(/Angehalten.*würden 6 die Schule verlassen/);
-    const leavers = await world.office.open(`${shown.url}/leavers`);
-    expect(textOf(leavers)).toMatch(/Kind Nr3 5a Schülerin oder Schüler kein Zugang mehr/);
+    const list = /href="([^"]+)">Ansehen, wer geht</.exec(shown.html)![1]!;
+    const leavers = await world.office.open(list);
+    expect(textOf(leavers)).toMatch(/Gehen \(6\).*Kind Nr3 3 5a geht, kein Zugang mehr/);
     expect(new Set(leavers.html.match(/Kind Nr\d+/g)).size).toBe(6);
     const changes = await world.office.open(`${shown.url}/changes`);
-    expect(textOf(changes)).toMatch(/5a 2 gehen 2 .*5b endet, 4 gehen/);
+    expect(textOf(changes)).toMatch(/5a 2 gehen Wer\? 4 2 .*5b endet, 4 gehen Wer\? 4 0/);
     for (const typed of ["5", "alle", ""]) {
       const wrong = await world.office.submit(shown, "/apply", {
         ...numbersOf(shown),
@@ -348,6 +349,46 @@ describe("a file that takes much away", () => {
     const done = await world.office.submit(shown, "/apply", { ...numbersOf(shown), hold_LEAVERS: " 6 " });
     expect(textOf(done)).toMatch(/Der Import ist übernommen.*lässt sich eine Zeit lang wiederherstellen/);
     expect(await peopleOf(world)).toHaveLength(2);
+  });
+
+  test("shows by each of its numbers whom or what it counts, and who leaves a class", async () => {
+    const world = await makeWorld();
+    await applied(world, csv(...pupils(5, "5a"), ...pupils(3, "5b", 41), "90;student;Paul;Müller;5b"));
+    const shown = await handIn(
+      world,
+      csv(
+        ...pupils(2, "5a"),
+        "3;student;Kind;Nr3;5b",
+        ...pupils(3, "5b", 41),
+        "90;teacher;Ruth;Zabel;",
+        "91;student;Mia;Neu;",
+      ),
+    );
+    const links = [...shown.html.matchAll(/<dt>([^<]+)<\/dt><dd><a href="([^"]+)"><strong>(\d+)/g)];
+    const rows = ({ html }: Shown) => html.match(/<th scope="row">/g)?.length ?? 0;
+    const counted = await Promise.all(
+      links.map(async ([, name, address, count]) => [name, Number(count), rows(await world.office.open(address!))]),
+    );
+    expect(counted).toEqual([
+      ["Neue Personen", 1, 1],
+      ["Personen mit neuen Angaben", 1, 1],
+      ["Personen mit ganz anderem Namen", 1, 1],
+      ["Personen, die gehen", 2, 2],
+      ["Personen, die die Klasse wechseln", 2, 2],
+      ["Schülerinnen und Schüler, die danach in keiner Klasse sind", 1, 1],
+      ["Klassen, die Mitglieder verlieren", 2, 2],
+      ["Geänderte Zugehörigkeiten zu Klassen und Gruppen", 3, 2],
+    ]);
+    const losing = await world.office.open(`${shown.url}/changes?losing=yes`);
+    const who = await world.office.open(/href="([^"]+)" aria-label="Wer die 5a verlässt"/.exec(losing.html)![1]!);
+    expect(textOf(who)).toMatch(/Kind Nr3 3 5a → 5b .*Kind Nr4 4 5a geht, kein Zugang mehr Kind Nr5/);
+    const found = await world.office.submit(who, "/people", { group: "", search: "Müller, Paul" });
+    expect([found.url.includes("M%C3%BCller"), textOf(found)]).toEqual([
+      false,
+      expect.stringMatching(
+        /Ruth Zabel 90 5b → keine hieß bisher Paul Müller; bisher Schülerin oder Schüler, jetzt Lehrkraft/,
+      ),
+    ]);
   });
 
   test("is confirmed by the number of groups that end where groups end and nobody leaves", async () => {
@@ -405,7 +446,7 @@ describe("classes", () => {
       /Klassen, die weitergeführt werden 2.*Wechsel des Schuljahrs.*5a → 6a \(4 Personen wechseln\) Die Freigabe für Lernapp gilt danach für die 6a\..*5b → 6b/,
     );
     expect(shown.html.match(/ checked/g)).toHaveLength(2);
-    expect(shown.html.indexOf('id="moves"')).toBeLessThan(shown.html.indexOf('id="leavers"'));
+    expect(shown.html.indexOf('id="moves"')).toBeLessThan(shown.html.indexOf('id="people"'));
     expect(shown.html.match(/<button class="(primary|danger)"[^>]*>Import übernehmen/g)).toHaveLength(1);
     const broken = await world.office.submit(shown, "/apply", { leavers: "6", move: "x" });
     expect(broken.status).toBe(400);

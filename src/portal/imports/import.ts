@@ -1,6 +1,8 @@
+import type { AdminSchemas } from "../../admin/index.ts";
 import { hasManySchools, listProposedTeachers, type PageView, type PageRequest } from "../frame/index.ts";
 import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
 import { showMoves } from "./moves.ts";
+import { countKinds } from "./people.ts";
 import { scopeChoiceOf } from "./scope.ts";
 
 export async function showImport(request: PageRequest): Promise<PageView> {
@@ -16,7 +18,9 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     read,
     stage: stageOf(read),
     scope: scopeChoiceOf(read),
+    isWaiting,
     figures: school === null ? [] : figuresOf(school),
+    listsOfHolds,
     notes: Object.entries(read.notes),
     lists: [...(isWaiting && school !== null ? listsOf(school, read.warningCount) : []), ...leftOutOf(read)],
     moves: school !== null && hasMoves(read, school) ? await showMoves(request) : [],
@@ -34,23 +38,61 @@ const stageOf = ({ state, progress }: Import) =>
     ? progress.phase
     : state;
 
-function figuresOf({ people, groups, memberships, leavers, kept }: ImportSchool): [name: string, count: number][] {
+/** The list that has whom or what a number counts. */
+const listsOfFigures: Record<string, string> = {
+  created: "people?kind=NEW",
+  joined: "people?kind=JOINING",
+  restored: "people?kind=RESTORED",
+  changed: "people?kind=CHANGED",
+  renamed: "people?kind=RENAMED",
+  leavers: "people?kind=LEAVING",
+  kept: "people?kind=KEPT",
+  classesChanged: "people?kind=CLASSES_CHANGED",
+  withoutClass: "people?kind=WITHOUT_CLASS",
+  losingClasses: "changes?losing=yes",
+  groupsCreated: "changes",
+  groupsRestored: "changes",
+  groupsChanged: "changes",
+  groupsCarriedOver: "changes",
+  groupsRemoved: "changes",
+  memberships: "changes",
+};
+
+const listsOfHolds: Record<AdminSchemas["ImportHoldReason"], string | null> = {
+  LEAVERS: "people?kind=LEAVING",
+  GROUPS_ENDED: "changes",
+  NAMES_CHANGED: "people?kind=RENAMED",
+  CLASSES_LEFT: "changes?losing=yes",
+  CLASSES_ENDED: "changes?losing=yes",
+  OTHER_SCHOOL: null,
+};
+
+type Figure = { name: string; count: number; list: string };
+
+function figuresOf({ people, groups, memberships, leavers, kept, lists }: ImportSchool): Figure[] {
   const { created, changed, restored, joined } = people;
+  const { renamed, classesChanged, withoutClass, losingClasses } = lists;
   const figures = {
     created,
     joined,
     restored,
     changed,
+    renamed,
     leavers,
     kept,
+    classesChanged,
+    withoutClass,
     groupsCreated: groups.created,
     groupsRestored: groups.restored,
     groupsChanged: groups.changed,
     groupsCarriedOver: groups.carriedOver,
     groupsRemoved: groups.removed,
+    losingClasses,
     memberships: memberships.created + memberships.changed + memberships.removed,
   };
-  return Object.entries(figures).filter(([, count]) => count > 0);
+  return Object.entries(figures)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => ({ name, count, list: listsOfFigures[name]! }));
 }
 
 const leftOutOf = ({ state, rows }: Import): string[] => (rows !== null && state !== "BROKEN" ? ["left-out"] : []);
@@ -61,13 +103,13 @@ const hasMoves = ({ state }: Import, { groups, memberships }: ImportSchool): boo
     : (state === "READY" || state === "HELD") &&
       (groups.carriedOver > 0 || groups.removed > 0 || memberships.removed > 0);
 
-function listsOf({ groups, memberships, leavers, kept }: ImportSchool, warnings: number): string[] {
+function listsOf(school: ImportSchool, warnings: number): string[] {
+  const { groups, memberships, leavers } = school;
   const changesGroups = Object.values(groups).some((count) => count > 0);
   const changesMembers = Object.values(memberships).some((count) => count > 0);
   return [
     ...(warnings > 0 ? ["warnings"] : []),
-    ...(leavers > 0 ? ["leavers"] : []),
-    ...(kept > 0 ? ["kept"] : []),
+    ...(countKinds(school).some(([, count]) => count > 0) ? ["people"] : []),
     ...(groups.created > 0 ? ["look-alikes"] : []),
     ...(changesGroups || changesMembers || leavers > 0 ? ["changes"] : []),
   ];

@@ -3,7 +3,8 @@ import { mapColumns, showColumns } from "./columns.ts";
 import { showImport } from "./import.ts";
 import { handOutLeftOut, leaveOut, showLeftOut, showWarnings } from "./left-out.ts";
 import { deleteMapping, handOutTemplate, handIn, showImports } from "./list.ts";
-import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showViewChanges } from "./lists.ts";
+import { showChanges, showFaults, showLookAlikes, showViewChanges } from "./lists.ts";
+import { searchImportPeople, showPeople } from "./people.ts";
 import { apply, cancel, joinGroups, setMoves } from "./steps.ts";
 import { showUndo, showUndoChanges, showUndoKept, undo } from "./undo.ts";
 
@@ -24,8 +25,7 @@ export const importPages = makeArea({ folder: import.meta.dirname, page: "import
   pages.get(`${one}/left-out/file`, handOutLeftOut);
   pages.get(`${one}/warnings`, showWarnings);
   pages.get(`${one}/changes`, showChanges);
-  pages.get(`${one}/leavers`, showLeavers);
-  pages.get(`${one}/kept`, showKept);
+  pages.form(`${one}/people`, searchImportPeople, showPeople);
   pages.form(`${one}/look-alikes`, joinGroups, showLookAlikes);
   pages.get(`${one}/apps`, showViewChanges);
   pages.post(`${one}/moves`, setMoves, showImport);

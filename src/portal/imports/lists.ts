@@ -1,7 +1,13 @@
 import { leavingOf, unwrap, unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
-import { describeChange, describeFault, importAddress, nameOf, paramsOf, readImport } from "./import-record.ts";
+import { describeChange, describeFault, importAddress, paramsOf, readImport } from "./import-record.ts";
 
 export const listSize = 50;
+
+/** The address of a list with its filters; those that are empty are left out. */
+export function addressOfList(request: PageRequest, name: string, filters: Record<string, string | null>): string {
+  const filled = Object.entries(filters).filter((filter): filter is [string, string] => Boolean(filter[1]));
+  return `${importAddress(request)}/${name}?${new URLSearchParams(filled).toString()}`;
+}
 
 export function showList(
   request: PageRequest,
@@ -9,7 +15,7 @@ export function showList(
   { next, ...model }: { next?: string | null; [key: string]: unknown },
 ): PageView {
   const base = importAddress(request);
-  const more = next ? `${base}/${name}?${new URLSearchParams({ cursor: next }).toString()}` : null;
+  const more = next ? addressOfList(request, name, { cursor: next }) : null;
   return {
     title: request.t(`lists.${name}.title`),
     view: "part",
@@ -33,30 +39,19 @@ export async function showFaults(request: PageRequest): Promise<PageView> {
 }
 
 export async function showChanges(request: PageRequest): Promise<PageView> {
-  const params = pageOf(request);
+  const { path, query } = pageOf(request);
+  const [search, isLosing] = [request.query("search"), request.query("losing") === "yes"];
+  const filters = { ...(search !== "" && { search }), ...(isLosing && { "loses-members": true }) };
   const { items, next } = await unwrapPage(
-    request.api.GET("/admin/v1/imports/{importId}/changes", { params, signal: leavingOf(request) }),
+    request.api.GET("/admin/v1/imports/{importId}/changes", {
+      params: { path, query: { ...query, ...filters } },
+      signal: leavingOf(request),
+    }),
   );
   const changes = items.map((change) => ({ ...change, words: describeChange(change, request).join(", ") }));
-  return showList(request, "changes", { changes, next });
+  const moreFound = next && addressOfList(request, "changes", { search, losing: isLosing ? "yes" : "", cursor: next });
+  return showList(request, "changes", { changes, search, isLosing, moreFound });
 }
-
-async function listLeavers(request: PageRequest, kept: boolean) {
-  const { path, query } = pageOf(request);
-  const params = { path, query: { ...query, kept } };
-  const { items, next } = await unwrapPage(
-    request.api.GET("/admin/v1/imports/{importId}/leavers", { params, signal: leavingOf(request) }),
-  );
-  const leavers = items.map((leaver) => ({ ...leaver, fullName: nameOf(leaver.name, request) }));
-  return { leavers, next, people: `/admin/schools/${request.path.schoolId}/people` };
-}
-
-export const showLeavers = async (request: PageRequest): Promise<PageView> =>
-  showList(request, "leavers", await listLeavers(request, false));
-
-/** People who are missing from the file but stay because of their staff roles. */
-export const showKept = async (request: PageRequest): Promise<PageView> =>
-  showList(request, "kept", await listLeavers(request, true));
 
 export async function showLookAlikes(request: PageRequest): Promise<PageView> {
   const params = pageOf(request);
