@@ -1,6 +1,7 @@
 import { personNameOf, type PersonRole } from "../directory/index.ts";
 import type { WrittenEvent } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
+import { makeFind, sql, table } from "../platform/database/sql.ts";
 import { present } from "../platform/contract-types.ts";
 import type { Schemas } from "./handler.ts";
 
@@ -21,8 +22,36 @@ const countsOf = (events: readonly WrittenEvent[], type: string) =>
     leave: count(events, type, "leave"),
   });
 
+const p = table("person", "p");
+const g = table("group", "g");
+
+// Rows that this transaction wrote were not deleted before it.
+const findDeletedBefore = makeFind<{ id: string }, { ids: readonly string[] }>(
+  ({ ids }) => sql`
+  SELECT ${p.id} FROM ${p}
+  WHERE ${p.id} = ANY (${ids}::uuid[]) AND ${p.status} = 'SOFT_DELETED' AND NOT p.xmin = pg_current_xact_id()::xid
+  UNION ALL SELECT ${g.id} FROM ${g}
+  WHERE ${g.id} = ANY (${ids}::uuid[]) AND ${g.status} = 'DELETED' AND NOT g.xmin = pg_current_xact_id()::xid`,
+  "admin.findDeletedBefore",
+);
+
+/** Without what an app sees only as deleted, before or after the change: that neither enters nor leaves. */
+async function withoutDeleted(tx: Transaction, events: readonly WrittenEvent[]): Promise<WrittenEvent[]> {
+  const keyOf = ({ clientId, subjectId }: WrittenEvent) => `${clientId} ${subjectId}`;
+  const keysOf = (action: string) => new Set(events.filter((event) => event.action === action).map(keyOf));
+  const [entering, leaving] = [keysOf("create"), keysOf("delete")];
+  const ids = events.filter(({ action }) => action === "delete").map(({ subjectId }) => subjectId);
+  const deleted = new Set((await findDeletedBefore(tx, { ids })).map(({ id }) => id));
+  return events.filter((event) => {
+    const isDeletedOnly = entering.has(keyOf(event)) && leaving.has(keyOf(event));
+    return !isDeletedOnly && !(event.action === "delete" && deleted.has(event.subjectId));
+  });
+}
+
 /** Presents the change for each app, by name; read in the transaction of the change. */
-export async function presentViewChanges({ prisma }: Transaction, events: WrittenEvent[]): Promise<ViewChange[]> {
+export async function presentViewChanges(tx: Transaction, written: WrittenEvent[]): Promise<ViewChange[]> {
+  const { prisma } = tx;
+  const events = await withoutDeleted(tx, written);
   const apps = await prisma.app.findMany({
     where: { clientId: { in: [...new Set(events.map(({ clientId }) => clientId))] } },
     select: { clientId: true, name: true },
