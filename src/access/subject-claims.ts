@@ -1,7 +1,7 @@
 import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/database/sql.ts";
 import { findRows, sql, statement, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
-import { granted, readTable } from "./attributes.ts";
+import { appAttributes, granted, readTable, type AppAttribute } from "./attributes.ts";
 import { appIdOf } from "./pairwise.ts";
 import type { ClientId } from "./token.ts";
 import { fromShownGroupsOf } from "./visibility.ts";
@@ -74,6 +74,26 @@ const selectSubject = statement<Pair>(
 export async function findSubject(db: Queryable, pair: Pair): Promise<Subject | null> {
   const [row] = await findRows<{ subject: Subject | null }, Pair>(db, selectSubject, pair);
   return row?.subject ?? null;
+}
+
+const ofSchool: { readonly [Name in AppAttribute]?: (school: SubjectSchool) => unknown } = {
+  SCHOOL_ADDRESS: ({ address }) => address,
+  SCHOOL_LOCATION: ({ location }) => location,
+  SCHOOL_OFFICIAL_ID: ({ officialId }) => officialId,
+  SCHOOLING_LEVEL: ({ schoolingLevel }) => schoolingLevel,
+};
+
+/**
+ * The attributes that an app does not get of the person at this school. Another school of theirs withholds nothing of
+ * this one, but the name everywhere.
+ */
+export function attributesLacking(
+  { withheld }: Pick<Subject, "withheld">,
+  { attributes, school }: { attributes: readonly AppAttribute[]; school: SubjectSchool | null },
+): AppAttribute[] {
+  const isGiven = (name: AppAttribute) => school !== null && (ofSchool[name]?.(school) ?? null) !== null;
+  const isWithheld = (name: AppAttribute) => withheld?.includes(name) === true && !isGiven(name);
+  return appAttributes.filter((name) => !attributes.includes(name) || isWithheld(name));
 }
 
 export function claimsAt(

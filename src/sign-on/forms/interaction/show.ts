@@ -1,5 +1,5 @@
 import {
-  appAttributes,
+  attributesLacking,
   type App,
   claimsAt,
   type ClientId,
@@ -110,7 +110,7 @@ export async function renderVisit(visit: Visit): Promise<Page> {
     const claims = await makeClaims(deps, { ...pair, right, subject });
     const isWithheld = (name: WithheldItem) => subject.withheld?.includes(name) === true;
     const offered = withoutRefused(right, scopes).filter((name) => !isWithheld(name));
-    const withheld = appAttributes.filter((name) => !app.attributes.includes(name) || isWithheld(name));
+    const withheld = attributesLacking(subject, { attributes: app.attributes, school: claims.school });
     const switchUser = stepsOf(visit, "switch").action;
     const choosesSchool = right.kind === "allowed" && right.schools.length > 1 && scopes.includes("school");
     const otherSchool = choosesSchool ? stepsOf(visit, "other-school").action : null;
