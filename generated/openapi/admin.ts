@@ -3517,7 +3517,8 @@ export interface paths {
         post?: never;
         /**
          * Withdraw a staff role
-         * @description The role ends immediately, also for tokens. Anyone who may give a role may withdraw it.
+         * @description The role ends immediately, also for tokens. Anyone who may give a role may withdraw it. The districts and admins of a school may end
+         *     `SUPPORT`, too: at their schools; elsewhere the role stays.
          */
         delete: operations["withdrawStaffRole"];
         options?: never;

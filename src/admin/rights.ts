@@ -1,4 +1,11 @@
-import { everything, joinReach, rolesGivenBySchools, staffRoleNames, targetOf } from "../staff/index.ts";
+import {
+  everything,
+  joinReach,
+  rolesEndedBySchools,
+  rolesGivenBySchools,
+  staffRoleNames,
+  targetOf,
+} from "../staff/index.ts";
 import type { Reach, StaffRole, StaffRoleName } from "../staff/index.ts";
 import { AppError } from "../platform/errors.ts";
 import type { OperationId } from "./handler.ts";
@@ -302,20 +309,28 @@ export type Permissions = {
   ownApps: readonly string[] | null;
   /** The roles that they may give: at a school, or for the whole service. */
   rolesToGive(schoolId: string | null): readonly StaffRoleName[];
+  /** The roles that they may withdraw there. */
+  rolesToEnd(schoolId: string | null): readonly StaffRoleName[];
 };
 
 export function permissionsOf(roles: readonly HeldRole[]): Permissions {
   const reachesAll = roles.some(({ role }) => targetOf(role) === "service");
+  const giving = (schoolId: string | null): readonly StaffRoleName[] => {
+    if (schoolId === null)
+      return reachesAll ? staffRoleNames.filter((role) => !rolesGivenBySchools.includes(role)) : [];
+    if (!mayCall(roles, "giveStaffRole", schoolId)) return [];
+    return reachesAll ? [...rolesGivenBySchools, "SUPPORT"] : rolesGivenBySchools;
+  };
   return {
     may: (operation, schoolId) => mayCall(roles, operation, schoolId),
     reachesAll,
     isPartner: roles.some(({ role }) => targetOf(role) === "apps"),
     ownApps: reachesAll ? null : roles.flatMap(({ clientIds }) => clientIds),
-    rolesToGive(schoolId) {
-      if (schoolId === null)
-        return reachesAll ? staffRoleNames.filter((role) => !rolesGivenBySchools.includes(role)) : [];
-      if (!mayCall(roles, "giveStaffRole", schoolId)) return [];
-      return reachesAll ? [...rolesGivenBySchools, "SUPPORT"] : rolesGivenBySchools;
+    rolesToGive: giving,
+    rolesToEnd(schoolId) {
+      if (reachesAll) return staffRoleNames;
+      const given = giving(schoolId);
+      return given.length === 0 ? [] : [...given, ...rolesEndedBySchools];
     },
   };
 }

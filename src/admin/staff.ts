@@ -126,7 +126,7 @@ export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = (
     const role = await getRole(tx, id);
     if (!isReached(reach, { schools: role.schoolIds }))
       throw new AppError("not_found", "staff_role_not_found", "There is no such staff role.");
-    await withdrawRole(tx, id, { giver: caller.roles, origin });
-    await recordDifference(tx, origin, { before: presentRole(role), after: null });
+    const withdrawn = await withdrawRole(tx, id, { giver: caller.roles, origin });
+    await recordDifference(tx, origin, { before: presentRole(withdrawn), after: null });
     return { status: 204 as const };
   });

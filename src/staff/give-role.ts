@@ -38,6 +38,8 @@ export type Giver = readonly StaffRole[] | null;
 
 /** The roles that those who run a school may give at it. Only an operator gives the others. */
 export const rolesGivenBySchools: readonly StaffRoleName[] = ["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"];
+/** The roles that an operator gives, and those who run a school may end at it. */
+export const rolesEndedBySchools: readonly StaffRoleName[] = ["SUPPORT"];
 const givingForSchools: ReadonlySet<StaffRoleName> = new Set(["DISTRICT", "SCHOOL_ADMIN"]);
 const longestReason = 200;
 const usualSupportDays = 14;
@@ -115,17 +117,34 @@ export async function giveRole(
 // Otherwise two operators could withdraw each other's role at the same time.
 const lockOperators = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('staff_role.operators'))`);
 
+/**
+ * Returns what was withdrawn. Those who run a school end support there; at schools beyond their reach it stays.
+ * Errors: forbidden role_beyond_own; not_found; conflict last_operator.
+ */
 export async function withdrawRole(
   tx: Transaction,
   id: StaffRoleId,
   by: { giver: Giver; origin: Origin },
-): Promise<void> {
+): Promise<StaffRole> {
   await run(tx, lockOperators, {});
   const role = await getRole(tx, id);
-  refuseGiver(by.giver, role.role, role.schoolIds);
+  const schoolIds = listEnded(by.giver, role);
   if (role.role === "OPERATOR") await refuseLastOperator(tx, [id]);
-  await tx.prisma.staffRole.delete({ where: { id } });
-  await recordAll(tx, "staff_role_withdrawn", role, by.origin);
+  if (schoolIds.length === role.schoolIds.length) await tx.prisma.staffRole.delete({ where: { id } });
+  else await tx.prisma.staffRoleSchool.deleteMany({ where: { roleId: id, schoolId: { in: schoolIds } } });
+  const withdrawn = { ...role, schoolIds };
+  await recordAll(tx, "staff_role_withdrawn", withdrawn, by.origin);
+  return withdrawn;
+}
+
+/** The schools of a role where this giver ends it. */
+function listEnded(giver: Giver, { role, schoolIds }: StaffRole): SchoolId[] {
+  const reach = giver && joinReach(giver.filter((held) => givingForSchools.has(held.role)));
+  const reached = schoolIds.filter((id) => reach?.schoolIds.has(id));
+  const isOperator = giver === null || giver.some((held) => held.role === "OPERATOR");
+  if (!isOperator && rolesEndedBySchools.includes(role) && reached.length > 0) return reached;
+  refuseGiver(giver, role, schoolIds);
+  return schoolIds;
 }
 
 export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHolder): Promise<void> {

@@ -14,6 +14,7 @@ export {
   giveRole,
   listLastOperators,
   refuseLastOperatorLeaves,
+  rolesEndedBySchools,
   rolesGivenBySchools,
   withdrawRole,
   type NewRole,

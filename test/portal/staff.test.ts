@@ -65,7 +65,15 @@ test("support is given by an operator with a reason and a last day, which the sc
   await browser.submit(form, "/staff/new", { role: "SUPPORT", endsOn: "2026-02-10", reason: "Ticket 4711", once: "x" });
   expect(await rolesOf(personId)).toMatchObject([{ endsAt: new Date("2026-02-10T23:00:00Z") }]);
   const { browser: admin } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-  expect((await admin.open(address)).html).toContain("Ticket 4711");
+  const seen = await admin.open(address);
+  expect(seen.html).toContain("Ticket 4711");
+  const [role] = await service.db.prisma.staffRole.findMany({ where: { personId } });
+  const ended = await admin.submit(seen, `/${role!.id}/withdrawal`);
+  expect(ended.html).toContain("Die Rolle ist entzogen.");
+  expect(ended.html).not.toContain("Ticket 4711");
+  expect(await rolesOf(personId)).toEqual([]);
+  const lines = await service.db.prisma.audit.findMany({ where: { personId, action: "staff_role_withdrawn" } });
+  expect(lines).toMatchObject([{ schoolId: school, detail: { role: "SUPPORT" } }]);
 });
 
 test("a partner gets a role for apps on the page of the whole service", async () => {

@@ -110,8 +110,18 @@ describe("who gives what", () => {
       const wanted = toColleague(role, role === "OPERATOR" || role === "PARTNER" ? [] : [school]);
       await expect(give(wanted, giver), role).rejects.toEqual(refused("role_beyond_own"));
       const { id } = await give(wanted);
-      await expect(withdraw(id, giver), role).rejects.toEqual(refused("role_beyond_own"));
+      if (role !== "SUPPORT") await expect(withdraw(id, giver), role).rejects.toEqual(refused("role_beyond_own"));
     }
+  });
+
+  test("an admin ends support at their school, and nowhere else", async () => {
+    const giver = await adminOf([school]);
+    const { id } = await give(toColleague("SUPPORT", [school, other]));
+    await withdraw(id, giver);
+    expect(await rolesOf(colleague)).toMatchObject([{ role: "SUPPORT", schoolIds: [other] }]);
+    await expect(withdraw(id, giver)).rejects.toEqual(refused("role_beyond_own"));
+    await withdraw(id, await adminOf([school, other]));
+    expect(await rolesOf(colleague)).toEqual([]);
   });
 
   test("an admin gives nothing at another school, not even together with their own", async () => {

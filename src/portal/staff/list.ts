@@ -17,6 +17,7 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
     unwrapPage(api.GET("/admin/v1/staff-roles", { params: { query: asked } })),
     listProposedTeachers(request),
   ]);
+  const ended = permissions.rolesToEnd(schoolId);
   const held = items.map((one) => ({
     ...one,
     name:
@@ -24,7 +25,8 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
     target: targetOfRole(one.role),
     isApp: one.holder.personId === null,
     isOwn: one.holder.personId === me.personId,
-    mayWithdraw: permissions.reachesAll || given.includes(one.role),
+    mayWithdraw: ended.includes(one.role),
+    withdrawal: one.holder.personId === me.personId ? "own" : permissions.reachesAll ? "everywhere" : "here",
   }));
   const next = more(address, role && { role });
   const model = {
