@@ -7280,6 +7280,13 @@ export interface components {
              * @example true
              */
             onlyMissing: boolean;
+            /**
+             * @description Only these of the group's students; all of them if left out.
+             * @example [
+             *       "c0000000-0000-4000-8000-000000000002"
+             *     ]
+             */
+            personIds?: string[];
         };
         /** @description A person in a group. */
         AdminMember: {
@@ -7307,6 +7314,18 @@ export interface components {
              * @example false
              */
             isGuest: boolean;
+            /**
+             * Format: date-time
+             * @description When staff blocked the person from signing in; null if not blocked, and for a guest.
+             * @example null
+             */
+            blockedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the person last signed in to an app; null if never, and for a guest.
+             * @example 2026-02-02T10:20:00.000Z
+             */
+            lastSignInAt: string | null;
         };
         /** @description The membership of a person in a group. */
         MembershipSettings: {

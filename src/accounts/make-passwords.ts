@@ -17,7 +17,7 @@ import { findSignInSettings } from "./sign-in-settings.ts";
 import { giveUserNames } from "./user-names/index.ts";
 
 export type PasswordsFor = { schoolId: SchoolId; onlyMissing: boolean } & (
-  { roles: readonly PersonRole[] } | { groupId: GroupId }
+  { roles: readonly PersonRole[] } | { groupId: GroupId; personIds?: readonly string[] | undefined }
 );
 
 export type MadeLogin = { personId: PersonId; name: PersonName | null; username: string; password: string };
@@ -31,6 +31,7 @@ async function listCandidates({ prisma }: Pick<RecordStore, "prisma">, asked: Pa
   const people = await prisma.person.findMany({
     where: {
       status: "ACTIVE",
+      ...("groupId" in asked && asked.personIds && { id: { in: [...asked.personIds] } }),
       affiliations: { some: { schoolId, ...inGroup } },
       ...("groupId" in asked ? isStudent : { role: { in: [...asked.roles] } }),
       ...(onlyMissing && { NOT: { credential: { passwordHash: { not: null } } } }),

@@ -1,3 +1,4 @@
+import { listSignInTimes } from "../access/index.ts";
 import {
   addMembership,
   findPerson,
@@ -44,12 +45,24 @@ export const listMembers: AdminHandler<"listMembers"> = async (deps, request) =>
   });
   const ids = found.map(({ id }) => id);
   const logins = await listUserNames(deps.db, ids);
+  const times = await listSignInTimes(deps.db, ids);
   const presentMember = (person: Person): AdminMember => {
     const { id, name, status, homeSchoolId } = person;
     const role = membershipOf(person, groupId)?.role ?? person.role;
     const { username = null, hasPassword: hasLogin = false } = logins.get(id) ?? {};
     const isGuest = homeSchoolId !== schoolId && !keepsRecord(reach, homeSchoolId);
-    return present<AdminMember>({ id, role, name, status, username: isGuest ? null : username, hasLogin, isGuest });
+    const ofHome = <T>(value: T): T | null => (isGuest ? null : value);
+    return present<AdminMember>({
+      id,
+      role,
+      name,
+      status,
+      username: ofHome(username),
+      hasLogin,
+      isGuest,
+      blockedAt: ofHome(person.blockedAt),
+      lastSignInAt: ofHome(times.get(id)?.lastSignInAt ?? null),
+    });
   };
   return page.answer(found, presentMember);
 };

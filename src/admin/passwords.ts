@@ -31,5 +31,6 @@ export const createSchoolPasswords: AdminHandler<"createSchoolPasswords"> = (dep
 export const createGroupPasswords: AdminHandler<"createGroupPasswords"> = async (deps, request) => {
   const { groupId, body, reach } = request;
   const { schoolId } = await readGroup(deps.db, reach, groupId);
-  return makeFor(deps, request, { schoolId: schoolId as SchoolId, onlyMissing: body.onlyMissing, groupId });
+  const { onlyMissing, personIds } = body;
+  return makeFor(deps, request, { schoolId: schoolId as SchoolId, onlyMissing, groupId, personIds });
 };

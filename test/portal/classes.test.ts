@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
-import type { Shown } from "../support/browser.ts";
+import { readForm, type Shown } from "../support/browser.ts";
 import { jpeg } from "../support/images.ts";
 import { makeMakers } from "../support/make.ts";
 import { giveRoleTo, makePortalUser, type PortalUser } from "../support/portal.ts";
@@ -174,6 +174,33 @@ describe("the logins of a class", () => {
     const all = await browser.submit(await browser.open(`${world.page}/logins`), "/logins", { kind: "all" });
     expect(passwordsOf(all)).toHaveLength(1);
     expect(passwordsOf(all)).not.toEqual(passwordsOf(made));
+  });
+
+  test("a class teacher sees who is blocked and who signed in, and gives those who are ticked new passwords", async () => {
+    const world = await makeClass();
+    const { school, group } = world;
+    const [ada, cem] = [
+      await make.person({ school, groups: [group], ...named("Ada", "Berg"), isBlocked: true }),
+      await make.person({ school, groups: [group], ...named("Cem", "Can") }),
+    ];
+    for (const person of [ada, cem, world.pupil]) await giveLogin(service.db, person);
+    const app = await make.app();
+    await make.signIn({ app: app.clientId, person: cem });
+    const { browser } = await makeTeacher(world);
+    const page = await browser.open(world.page);
+    expect(textOf(page.html)).toMatch(/Ada Berg gesperrt seit [^B]*noch nie/);
+    expect(textOf(page.html)).toMatch(/Cem Can (?:(?!noch nie).)*Bo Müller/);
+    expect(mainOf(page.html)).not.toMatch(/name="person" value="[^"]*" aria-label="[^"]*Lehrkraft/);
+    const form = await browser.open(`${world.page}/logins?person=${ada}&person=${cem}`);
+    expect(textOf(form.html)).toMatch(/Für wen\? (Ada Berg Cem Can|Cem Can Ada Berg) /);
+    expect(textOf(form.html)).toContain("Neue Passwörter für diese 2 Personen");
+    const others = await prisma.credential.findUniqueOrThrow({ where: { personId: world.pupil } });
+    const body = new URLSearchParams(readForm(form, "/logins").fields);
+    body.set("kind", "chosen");
+    for (const id of [ada, cem]) body.append("person", id);
+    const made = await (await browser.once(`${world.page}/logins`, { method: "POST", body })).text();
+    expect([...made.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, name]) => name).sort()).toEqual(["Ada Berg", "Cem Can"]);
+    expect(await prisma.credential.findUniqueOrThrow({ where: { personId: world.pupil } })).toEqual(others);
   });
 
   test("cards have QR codes where the school uses them, and are refused in words where it does not", async () => {

@@ -5,6 +5,7 @@ import {
   findHasCards,
   findSchoolLogo,
   leavingOf,
+  listMembers,
   nameOf,
   schoolLogoAddress,
   unwrap,
@@ -19,15 +20,37 @@ import { groupAddress, readGroup } from "./group-record.ts";
 type Card = AdminSchemas["MadeLoginCard"];
 type Secret = AdminSchemas["NamedLoginSecret"];
 
-/** `missing` and `all` create passwords; `cards` creates cards with a QR code. */
-const kinds = ["missing", "all", "cards"] as const;
+/** `missing`, `all` and `chosen` create passwords; `cards` creates cards with a QR code. */
+const kinds = ["missing", "all", "chosen", "cards"] as const;
 type Kind = (typeof kinds)[number];
+
+const mostChosen = 200;
+
+/** The people who were ticked in the list of the members. */
+const readChosen = ({ req, typed }: PageRequest): string[] => {
+  const asked = typed["person"] ?? [req.query["person"] ?? []].flat();
+  return [...new Set(asked.filter((id) => typeof id === "string"))].slice(0, mostChosen);
+};
+
+async function listChosen(request: PageRequest): Promise<{ id: string; name: string }[]> {
+  const ids = readChosen(request);
+  const members = ids.length === 0 ? [] : await listMembers(request);
+  return members
+    .filter(({ id, role }) => ids.includes(id) && role === "STUDENT")
+    .map((member) => ({ id: member.id, name: nameOf(member, request) }));
+}
 
 export async function showLogins(request: PageRequest): Promise<PageView> {
   const { t, field } = request;
-  const [{ record: group }, hasCards] = await Promise.all([readGroup(request), findHasCards(request)]);
-  const model = { group, base: groupAddress(request), kind: field("kind") || "missing" };
-  const view = { ...model, hasCards, newPasswords: field("newPasswords") !== "no" };
+  const [{ record: group }, hasCards, chosen] = await Promise.all([
+    readGroup(request),
+    findHasCards(request),
+    listChosen(request),
+  ]);
+  const passwords: Kind[] = chosen.length > 0 ? ["chosen"] : ["missing", "all"];
+  const model = { group, base: groupAddress(request), chosen, kind: field("kind") || passwords[0] };
+  const offered: Kind[] = hasCards ? [...passwords, "cards"] : passwords;
+  const view = { ...model, kinds: offered, hasCards, newPasswords: field("newPasswords") !== "no" };
   return { title: t("logins.title"), view: "logins", model: view };
 }
 
@@ -67,8 +90,11 @@ export async function giveLogins(request: PageRequest): Promise<PageView | Redir
   const kind = kinds.find((one) => one === field("kind"));
   if (kind === undefined) return { to: `${groupAddress(request)}/logins` };
   const { record: group } = await readGroup(request);
-  if (kind !== "cards") return givePasswords(request, { kind, className: group.name });
-  const body = { groupId: request.path.groupId, newPasswords: field("newPasswords") !== "no", withQr: true };
+  const personIds = readChosen(request);
+  if (kind === "chosen" && personIds.length === 0) return { to: `${groupAddress(request)}/logins` };
+  if (kind !== "cards") return givePasswords(request, { kind, personIds, className: group.name });
+  const whom = personIds.length > 0 ? { personIds } : { groupId: request.path.groupId };
+  const body = { ...whom, newPasswords: field("newPasswords") !== "no", withQr: true };
   return makeCards(request, body, pageOf(request));
 }
 
@@ -97,11 +123,11 @@ export async function makeCards(
 
 async function givePasswords(
   request: PageRequest,
-  { kind, className }: { kind: Exclude<Kind, "cards">; className: string },
+  { kind, personIds, className }: { kind: Exclude<Kind, "cards">; personIds: string[]; className: string },
 ): Promise<PageView> {
   const { api, path, idempotencyKey } = request;
   const params = { path, header: { "Idempotency-Key": idempotencyKey } };
-  const body = { onlyMissing: kind === "missing" };
+  const body = { onlyMissing: kind === "missing", ...(personIds.length > 0 && { personIds }) };
   const made = await unwrap(api.POST("/admin/v1/groups/{groupId}/logins", { params, body }));
   const cards = made.map((secret) => fromSecret(secret, request, className));
   return showCards(request, { cards, skipped: [], printId: null, page: pageOf(request) });

@@ -31,7 +31,7 @@ export { makeTimes, readZone } from "./zone.ts";
 export { addFrameTexts, requestIdOf } from "./area.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";
 export { findHasCards, listLoginCards, revokeLoginCard } from "./login-cards.ts";
-export { isMemberPage, personAddress, readMember, requestPassword } from "./member.ts";
+export { isMemberPage, listMembers, personAddress, readMember, requestPassword } from "./member.ts";
 export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";
 export { figureRanges, readPlots } from "./figures.ts";
 export { askedBy, leavingOf } from "./leaving.ts";

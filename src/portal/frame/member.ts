@@ -4,11 +4,14 @@ import { Refused, unwrapPage } from "./refused.ts";
 
 const mostMembers = 1000;
 
-/** A class teacher reads the people of a class only as its members. Errors: Refused for a person who is not in it. */
-export async function readMember({ api, path }: PageRequest): Promise<AdminSchemas["AdminMember"]> {
+export async function listMembers({ api, path }: PageRequest): Promise<AdminSchemas["AdminMember"][]> {
   const params = { path, query: { limit: mostMembers } };
-  const { items } = await unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params }));
-  const member = items.find(({ id }) => id === path.personId);
+  return (await unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params }))).items;
+}
+
+/** A class teacher reads the people of a class only as its members. Errors: Refused for a person who is not in it. */
+export async function readMember(request: PageRequest): Promise<AdminSchemas["AdminMember"]> {
+  const member = (await listMembers(request)).find(({ id }) => id === request.path.personId);
   if (member === undefined) throw new Refused(404, { code: "person_not_found" });
   return member;
 }

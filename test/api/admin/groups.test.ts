@@ -208,6 +208,8 @@ test("the members of a group are listed by name, in pages and by every filter", 
       username: null,
       hasLogin: false,
       isGuest: false,
+      blockedAt: null,
+      lastSignInAt: null,
     },
     {
       id: teacher,
@@ -217,6 +219,8 @@ test("the members of a group are listed by name, in pages and by every filter", 
       username: "cem",
       hasLogin: true,
       isGuest: false,
+      blockedAt: null,
+      lastSignInAt: null,
     },
   ]);
   expect(idsOf(await list("has-login=true"))).toEqual([teacher]);

@@ -192,3 +192,20 @@ test("only a school where the person is a guest asks, and only the home school d
   expect(refusalOf(await atGuest("DELETE", path))).toEqual([403, "home_school_only"]);
   expect(await open()).toHaveLength(1);
 });
+
+test("only the chosen students of a group get new passwords, and nobody of another group", async () => {
+  const [group, other] = [await make.group({ school, name: "3a" }), await make.group({ school, name: "3b" })];
+  const of = (groups: (typeof group)[], role: "STUDENT" | "TEACHER" = "STUDENT") =>
+    make.person({ school, groups, role });
+  const [chosen, left, elsewhere, teacher] = [
+    await of([group]),
+    await of([group]),
+    await of([other]),
+    await of([group], "TEACHER"),
+  ];
+  const body = { onlyMissing: false, personIds: [chosen, elsewhere, teacher] };
+  const { call } = await makeClassTeacher(service, { school, groups: [group] });
+  const made = await call("POST", pathOf(group), { body });
+  expect(madeOf(made).map(({ personId }) => personId)).toEqual([chosen]);
+  expect([await auditOf(left), await auditOf(elsewhere), await auditOf(teacher)]).toEqual([[], [], []]);
+});
