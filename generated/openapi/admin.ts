@@ -7455,8 +7455,8 @@ export interface components {
         /**
          * @description Why an import needs a confirmation: `LEAVERS`, too many people leave; `GROUPS_ENDED`, too many groups end; `NAMES_CHANGED`, many people
          *     get another name under the same id, as if the ids were those of other people; `CLASSES_LEFT`, most pupils leave a class and do not move up
-         *     together; `CLASSES_ENDED`, a class ends or becomes empty; `OTHER_SCHOOL`, the name of the file or a line above its headings names another
-         *     school.
+         *     together; `CLASSES_ENDED`, a class ends or becomes empty; `OTHER_SCHOOL`, the name of the file, a line above its headings, or
+         *     an organisation in it names or numbers another school.
          * @example NAMES_CHANGED
          * @enum {string}
          */
@@ -7906,13 +7906,13 @@ export interface components {
         };
         /**
          * @description What looks like a mistake. CLASS_MISSING: a student without a class. NAME_TWICE: two people of one name in one class. GROUP_SPELLING: a
-         *     name of a class or group that differs from another one only in case, accents, spaces, full stops or leading zeros. DATE_IN_PLACE: a date
+         *     name of a class or group that differs from another one only in case, accents, spaces, full stops or leading zeros. CLASS_UNCERTAIN: the name of a class that may mean several classes, such as `5a/b`, and is read as one. DATE_IN_PLACE: a date
          *     instead of an id or of the name of a class. CHARACTERS_LOST: a name with `?` or U+FFFD. NO_PERSON: a
          *     row of a table that is no person, such as a sum or a footer, and is passed over.
          * @example NAME_TWICE
          * @enum {string}
          */
-        ImportWarningKind: "CLASS_MISSING" | "NAME_TWICE" | "GROUP_SPELLING" | "DATE_IN_PLACE" | "CHARACTERS_LOST" | "NO_PERSON";
+        ImportWarningKind: "CLASS_MISSING" | "NAME_TWICE" | "GROUP_SPELLING" | "CLASS_UNCERTAIN" | "DATE_IN_PLACE" | "CHARACTERS_LOST" | "NO_PERSON";
         /** @description Something in a file that looks like a mistake. */
         ImportWarning: {
             /** @example roster.csv */
@@ -7929,7 +7929,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The class of the two people, the other spelling, or the date.
+             * @description The class of the two people, the other spelling, the classes that may be meant, or the date.
              * @example 5a
              */
             detail: string | null;

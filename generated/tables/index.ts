@@ -600,6 +600,7 @@ export const tables = {
       leaseUntil: "lease_until",
       namedSchoolIds: "named_school_ids",
       otherSchoolId: "other_school_id",
+      otherSchool: "other_school",
       progressPhase: "progress_phase",
       progressPercent: "progress_percent",
       progressAt: "progress_at",
@@ -754,6 +755,7 @@ export const tables = {
       sortKey: "sort_key",
       type: "type",
       previousSourceId: "previous_source_id",
+      mayMean: "may_mean",
       isDeleted: "is_deleted",
     },
   },
@@ -1807,6 +1809,7 @@ export type Rows = {
     leaseUntil: Date | null;
     namedSchoolIds: string[];
     otherSchoolId: string | null;
+    otherSchool: string | null;
     progressPhase: string | null;
     progressPercent: number | null;
     progressAt: Date | null;
@@ -1928,6 +1931,7 @@ export type Rows = {
     sortKey: string;
     type: string | null;
     previousSourceId: string | null;
+    mayMean: string[];
     isDeleted: boolean;
   };
   stagedMembership: {

@@ -91,6 +91,7 @@ const warningTexts: Record<Schemas["ImportWarningKind"], string> = {
   CLASS_MISSING: "student without a class",
   NAME_TWICE: "same name twice in a class",
   GROUP_SPELLING: "another spelling of a group",
+  CLASS_UNCERTAIN: "read as one class, and may mean others",
   DATE_IN_PLACE: "a date instead of an id or class",
   CHARACTERS_LOST: "lost characters",
   NO_PERSON: "a row without a person, passed over",

@@ -88,8 +88,9 @@ const findUnusual = statement<Pick<SchoolPart, "importId" | "schoolId">>(
     SELECT count(*)::int AS matched, (count(*) FILTER (WHERE ${isRenamed}))::int AS renamed
     FROM ${i} JOIN ${p} ON ${p.id} = ${i.id} WHERE ${i.isStaged} AND NOT ${i.isGone}),
   other AS (
-    SELECT ${school.name} FROM ${record} JOIN ${school} ON ${school.id} = ${record.otherSchoolId}
-    WHERE ${record.id} = ${importId} AND ${record.otherSchoolId} <> ${schoolId})
+    SELECT coalesce(${school.name}, ${record.otherSchool}) AS name
+    FROM ${record} LEFT JOIN ${school} ON ${school.id} = ${record.otherSchoolId} AND ${school.id} <> ${schoolId}
+    WHERE ${record.id} = ${importId} AND coalesce(${school.id}::text, ${record.otherSchool}) IS NOT NULL)
   SELECT people.matched, people.renamed, (SELECT count(*)::int FROM sizes) AS classes,
     ${namesWhere(sql`NOT is_empty`)} AS left, ${namesWhere(sql`is_empty`)} AS ended,
     (SELECT name FROM other) AS "otherSchool",

@@ -28,7 +28,7 @@ import { findEncoding, type Encoding } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 import { describeDifference } from "./same-difference.ts";
-import { findOtherSchool, loadSchools } from "./schools.ts";
+import { loadSchools, type OtherSchool } from "./schools.ts";
 import { makeStaging, maxFaults } from "./staging.ts";
 import { directoryTables } from "./tables.ts";
 import { countWarnings } from "./warnings.ts";
@@ -140,7 +140,6 @@ export async function readImport(
     await waitForColumns(db, id, request.workbook?.path ?? request.path, await describe(file, plan.guess, request));
     return getImport(db, id);
   }
-  await noteOtherSchool(db, id, request, [file.name, ...(plan?.titles ?? [])]);
   const read = await stage(db, id, { ...request, plan });
   await analyzeStaged(db.pool);
   onProgress?.({ phase: "checking", done: 0, total: 1 });
@@ -153,16 +152,6 @@ export async function readImport(
   if ((state === "READY" || rows !== null) && typeof plan?.mapping === "object" && request.schoolId !== undefined)
     await keepMapping(db, request.schoolId, { guess: plan.guess, mapping: plan.mapping }, origin.at);
   return getImport(db, id);
-}
-
-async function noteOtherSchool(
-  db: PrismaDb,
-  id: ImportId,
-  { schoolId }: NewImport,
-  texts: readonly string[],
-): Promise<void> {
-  const otherSchoolId = schoolId === undefined ? undefined : await findOtherSchool(db, schoolId, texts);
-  if (otherSchoolId !== undefined) await db.prisma.import.updateMany({ where: { id }, data: { otherSchoolId } });
 }
 
 const describe = async (file: SourceFile, guess: TableGuess, request: NewImport): Promise<Upload> => ({
@@ -215,7 +204,12 @@ export async function compareAgain(
   });
 }
 
-type Staged = { read: ReadResult; faults: number; notes: Record<string, number> };
+type Staged = {
+  read: ReadResult;
+  faults: number;
+  notes: Record<string, number>;
+  otherSchool: OtherSchool | undefined;
+};
 
 const formats = { xlsx: "PLAIN", zip: "ONEROSTER", json: "SCHULCONNEX", csv: "PLAIN" } as const;
 
@@ -234,16 +228,17 @@ async function stage(db: PrismaDb, id: ImportId, request: Planned): Promise<Stag
   const staging = makeStaging(db, id, request.interrupt);
   const { schoolId, among, mode, people, carryOvers = new Map<string, string>() } = request;
   const schools = await loadSchools(db, schoolId, among);
+  schools.noteNames({ texts: [(await openRoster(request)).name, ...(request.plan?.titles ?? [])] });
   const read = await readFormat(request, { staging, schools, mode, people, carryOvers });
   await staging.flush();
-  return { read, faults: staging.faults, notes: staging.notes };
+  return { read, faults: staging.faults, notes: staging.notes, otherSchool: schools.other };
 }
 
 async function check(
   tx: Transaction,
   id: ImportId,
   { carryOvers = new Map<string, string>() }: NewImport,
-  { read, faults, notes }: Staged,
+  { read, faults, notes, otherSchool }: Staged,
 ): Promise<void> {
   await tx.query(longWork);
   const parents = await dropSkipped(tx, id);
@@ -265,6 +260,7 @@ async function check(
       },
       ...(rows !== null && { rows, headings: (read.headings ?? []).map(cleanCell) }),
       namedSchoolIds: [...read.schools],
+      ...(otherSchool && ("id" in otherSchool ? { otherSchoolId: otherSchool.id } : { otherSchool: otherSchool.name })),
     },
   });
   if (checked.count === 0) await tx.prisma.importError.deleteMany({ where: { importId: id } });

@@ -5,6 +5,10 @@ import { foldText } from "../platform/text/fold-text.ts";
 
 export type Schools = Awaited<ReturnType<typeof loadSchools>>;
 
+type Named = { texts: readonly string[]; numbers?: readonly string[] };
+/** One that is known here, or its name in the file. */
+export type OtherSchool = { id: SchoolId } | { name: string };
+
 export const schoolFaults = {
   other_school: "This is another school than the import is for.",
   unknown_school: "No school of the directory has this official id.",
@@ -12,7 +16,10 @@ export const schoolFaults = {
 
 /** Leaves out sandboxes. Errors: `find` throws forbidden school_out_of_reach for a school outside `among`. */
 export async function loadSchools({ prisma }: RecordStore, only: SchoolId | undefined, among?: ReadonlySet<SchoolId>) {
-  const rows = await prisma.school.findMany({ where: { sandboxId: null }, select: { id: true, officialId: true } });
+  const rows = await prisma.school.findMany({
+    where: { sandboxId: null },
+    select: { id: true, name: true, officialId: true },
+  });
   const byName = new Map(rows.map(({ id, officialId }) => [officialId, id as SchoolId]));
   for (const { id } of rows) byName.set(id, id as SchoolId);
   const find = (...names: readonly string[]): SchoolId | undefined => {
@@ -25,9 +32,23 @@ export async function loadSchools({ prisma }: RecordStore, only: SchoolId | unde
       );
     return school;
   };
+  const own = rows.find(({ id }) => id === only);
+  let other: OtherSchool | undefined;
+  let noted = "";
   return {
     find,
     only,
+    /** Notes the other school that a file names, if it does not name its own. */
+    noteNames(named: Named): void {
+      const key = JSON.stringify(named);
+      if (own === undefined || other !== undefined || key === noted) return;
+      noted = key;
+      other = findOther(rows, own, named);
+    },
+    /** The other school than that of the import that the file names. */
+    get other() {
+      return other;
+    },
     /** The named school, or the only one of the import; a fault's code if that is another or unknown one. */
     choose(...names: readonly string[]): { id: SchoolId } | { id: undefined; fault: keyof typeof schoolFaults } {
       const named = find(...names);
@@ -47,26 +68,31 @@ const spaced = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim()} `;
 
+type Row = { id: string; name: string; officialId: string };
+
+/** A number of at least five digits, which schools of the same authority have in the same form. */
+const formOf = (number: string): string | undefined =>
+  number.replace(/\D/g, "").length >= shortestNumber ? number.toUpperCase().replace(/\d/g, "9") : undefined;
+const tailOf = (officialId: string): string => officialId.replace(/^\D+/, "");
+
 /**
  * The school that one of the texts names or numbers, if none of them does so for the school `own`; of several the one
- * with the longest name, which the others may be a part of.
+ * with the longest name, which the others may be a part of. A number in the form of the own one is another school's,
+ * even if it is not known here.
  */
-export async function findOtherSchool(
-  { prisma }: RecordStore,
-  own: SchoolId,
-  texts: readonly string[],
-): Promise<SchoolId | undefined> {
-  const all = texts.map(spaced).join("");
-  const rows = await prisma.school.findMany({
-    where: { sandboxId: null },
-    select: { id: true, name: true, officialId: true },
-  });
-  const isNamed = ({ name, officialId }: (typeof rows)[number]) =>
+function findOther(rows: readonly Row[], own: Row, { texts, numbers = [] }: Named): OtherSchool | undefined {
+  if (numbers.includes(own.officialId) || numbers.includes(own.id)) return undefined;
+  const all = [...texts, ...numbers].map(spaced).join("");
+  const isNamed = ({ name, officialId }: Row) =>
     [
       [name, shortestName] as const,
       [officialId, shortestNumber] as const,
-      [officialId.replace(/^\D+/, ""), shortestNumber] as const,
+      [tailOf(officialId), shortestNumber] as const,
     ].some(([text, shortest]) => spaced(text).trim().length >= shortest && all.includes(spaced(text)));
   const named = rows.filter(isNamed).toSorted((a, b) => b.name.length - a.name.length);
-  return named.some(({ id }) => id === own) ? undefined : (named[0]?.id as SchoolId | undefined);
+  if (named.some(({ id }) => id === own.id)) return undefined;
+  if (named[0] !== undefined) return { id: named[0].id as SchoolId };
+  const forms = [own.officialId, tailOf(own.officialId)].map(formOf).filter((form) => form !== undefined);
+  const other = numbers.find((number) => forms.includes(formOf(number) ?? ""));
+  return other === undefined ? undefined : { name: texts.find((text) => text.trim() !== "") ?? other };
 }

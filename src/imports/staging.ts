@@ -49,6 +49,8 @@ export type StagedGroup = {
   name: string;
   type: "KLASSE" | "KURS" | "SONSTIG" | null;
   previousSourceId: string | null;
+  /** The classes that its name may mean instead, as `findClassesIn` returns them. */
+  mayMean?: readonly string[];
   isDeleted: boolean;
 };
 export type StagedMembership = {
@@ -153,9 +155,9 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
     role({ line, column }, { personSourceId, schoolId, role, isPrimary, isDeleted }) {
       add("stagedRole", { line, column, personSourceId, schoolId, role, isPrimary, isDeleted });
     },
-    group({ line, column }, { sourceId, schoolId, name, type, previousSourceId, isDeleted }) {
-      const sortKey = makeSortKey(name);
-      add("stagedGroup", { line, column, sourceId, schoolId, name, sortKey, type, previousSourceId, isDeleted });
+    group({ line, column }, { sourceId, schoolId, name, type, previousSourceId, mayMean = [], isDeleted }) {
+      const named = { sourceId, schoolId, name, sortKey: makeSortKey(name), type };
+      add("stagedGroup", { line, column, ...named, previousSourceId, mayMean: toArray(mayMean), isDeleted });
     },
     membership({ line, column, groupColumn }, { schoolId, personSourceId, groupSourceId, role, isDeleted }) {
       const columns = { line, personColumn: column, groupColumn };
@@ -179,7 +181,7 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
 
 type Value = string | number | boolean | null | undefined;
 
-const toArray = (subjects: readonly string[]): string => `{${subjects.join(",")}}`;
+const toArray = (words: readonly string[]): string => `{${words.join(",")}}`;
 
 const escapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 

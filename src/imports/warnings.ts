@@ -13,7 +13,13 @@ import type { ImportId } from "./record.ts";
 import { isPerson } from "./tables.ts";
 
 export type WarningKind =
-  "CLASS_MISSING" | "NAME_TWICE" | "GROUP_SPELLING" | "DATE_IN_PLACE" | "CHARACTERS_LOST" | "NO_PERSON";
+  | "CLASS_MISSING"
+  | "NAME_TWICE"
+  | "GROUP_SPELLING"
+  | "CLASS_UNCERTAIN"
+  | "DATE_IN_PLACE"
+  | "CHARACTERS_LOST"
+  | "NO_PERSON";
 
 export type ImportWarning = {
   file: string;
@@ -41,6 +47,11 @@ const isGroup = (importId: Part) => sql`${g.importId} = ${importId} AND NOT ${g.
 const isClass = sql`${g.type} = 'KLASSE'`;
 const ofPerson = (importId: Part) => sql`${m} JOIN ${g} ON ${isGroup(importId)} AND ${isClass}
   AND ${g.sourceId} = ${m.groupSourceId}`;
+
+const other = table("stagedGroup", "other");
+const known = table("group", "known");
+/** SQL: a name of a class as `findClassesIn` writes them. */
+const spelled = (name: Sql) => sql`regexp_replace(regexp_replace(lower(${name}), '[\\s./-]', '', 'g'), '^0+', '')`;
 
 type Found = { of: "person" | "group"; row: Sql; from: Sql };
 
@@ -79,6 +90,24 @@ const searches: Record<WarningKind, (values: { importId: Part; listsClasses: Par
         SELECT ${g.line}, ${g.name}, array_agg(${g.name}) OVER (PARTITION BY ${g.schoolId}, ${g.type}, ${spelling}) AS names
         FROM ${g} WHERE ${isGroup(importId)}) AS alike
       WHERE cardinality(array_remove(alike.names, alike.name)) > 0`,
+    },
+  ],
+  CLASS_UNCERTAIN: ({ importId }) => [
+    {
+      of: "group",
+      row: sql`uncertain.line, uncertain.name, uncertain.detail`,
+      from: sql`(
+        SELECT ${g.line}, ${g.name}, string_agg(DISTINCT there.name, ', ') AS detail
+        FROM ${g} CROSS JOIN unnest(${g.mayMean}) AS meant (name) JOIN (
+          SELECT ${other.schoolId}, ${other.name} FROM ${other}
+          WHERE ${other.importId} = ${importId} AND NOT ${other.isDeleted} AND ${other.type} = 'KLASSE'
+            AND cardinality(${other.mayMean}) = 0
+          UNION SELECT ${known.schoolId}, ${known.name} FROM ${known}
+          WHERE ${known.type} = 'KLASSE' AND ${known.status} = 'ACTIVE') AS there
+          ON there.school_id = ${g.schoolId} AND there.name <> ${g.name}
+            AND (${spelled(sql`there.name`)} = meant.name
+              OR meant.name ~ '^[0-9]+$' AND ${spelled(sql`there.name`)} ~ ('^' || meant.name || '[a-z]{1,2}$'))
+        WHERE ${isGroup(importId)} GROUP BY ${g.line}, ${g.name}, ${g.sourceId}) AS uncertain`,
     },
   ],
   DATE_IN_PLACE: ({ importId }) => [

@@ -46,7 +46,8 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   shared_secret: "name encrypted created_at",
   sign_on_step: "id client_id request_id short_code at attempt step outcome code description reason sent",
   signing_key: "kid algorithm state public_jwk encrypted_private created_at activated_at retired_at",
-  staged_group: "import_id row line column source_id school_id name sort_key type previous_source_id is_deleted",
+  staged_group:
+    "import_id row line column source_id school_id name sort_key type previous_source_id may_mean is_deleted",
   synced_group: "client_id school_id group_id",
   upstream_connection:
     "id school_id profile name issuer client_id client_secret secret_expires_at token_endpoint_auth_method scopes tenant " +

@@ -156,7 +156,7 @@ export const storedColumns = {
     importHistory: "actor_id created_at applied_at undone_at",
     none:
       "id format mode people speaks_of state school_year error_count warning_count rows headings notes lease_holder lease_until " +
-      "named_school_ids other_school_id progress_phase progress_percent progress_at",
+      "named_school_ids other_school_id other_school progress_phase progress_percent progress_at",
   },
   import_turn: {
     until: "WORK",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { confirmImport, getImport } from "../../src/imports/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { fingerprint, makeImporter, origin, writeRoster } from "./rosters.ts";
+import { fingerprint, makeImporter, origin, writeRoster, zip } from "./rosters.ts";
 import { previewImport } from "../../src/imports/index.ts";
 
 const db = await testDatabase();
@@ -118,6 +118,46 @@ test("a file that names another school in its name or above its headings holds",
   expect(holdsOf(await previewOf("Schüler Kastanienschule-Behausen.csv"))).toEqual(named);
   expect(holdsOf(await previewOf("Wechsel Kastanienschule Behausen - Lindenschule Ahausen.csv"))).toEqual([]);
   expect(holdsOf(await previewOf("schueler.csv", "Kastanienschule Behausen;;;;\n"))).toEqual(named);
+});
+
+const archiveOf = (identifier: string, name: string) =>
+  zip({
+    "manifest.csv": `propertyName,value\noneroster.version,1.1\n${["orgs", "users", "classes", "enrollments"].map((file) => `file.${file},bulk\n`).join("")}`,
+    "orgs.csv": `sourcedId,name,type,identifier\n7,${name},school,${identifier}\n`,
+    "users.csv": "sourcedId,orgSourcedIds,role,givenName,familyName\n1,7,student,Ada,Öz\n2,7,student,Bo,Ek\n",
+    "classes.csv": "sourcedId,title,classType,schoolSourcedId\n",
+    "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\n",
+  });
+const recordsOf = (kennung: string, name: string) =>
+  JSON.stringify([
+    {
+      pid: "1",
+      person: { name: { vorname: "Ada", familienname: "Öz" } },
+      personenkontexte: [{ organisation: { kennung, name }, rolle: "Lern" }],
+    },
+  ]);
+
+test("an archive or records that name or number another school hold, whether or not it is known here", async () => {
+  const own = await make.school({ name: "Ulmenschule Ahausen", officialId: "DE-BE-175001" });
+  await make.school({ name: "Fichtenschule Behausen", officialId: "DE-BE-175002" });
+  const cases: [string, string, string[]][] = [
+    ["DE-BE-175001", "Fichtenschule Behausen", []],
+    ["175001", "Hauptstandort", []],
+    ["", "Hauptstandort", []],
+    ["S-4711", "Hauptstandort", []],
+    ["DE-BE-175009", "Eichenschule", ["Eichenschule"]],
+    ["175009", "Eichenschule", ["Eichenschule"]],
+    ["175002", "Hauptstandort", ["Fichtenschule Behausen"]],
+    ["", "Fichtenschule Behausen", ["Fichtenschule Behausen"]],
+    ["X", "Ulmenschule Ahausen und Fichtenschule Behausen", []],
+  ];
+  for (const [number, name, names] of cases) {
+    const holds = async (content: string | Buffer) =>
+      (await preview(content, { school: own })).schools[0]!.holds.map((hold) => [hold.reason, ...hold.names]);
+    const expected = names.map((other) => ["OTHER_SCHOOL", other]);
+    expect([number, name, await holds(await archiveOf(number, name))]).toEqual([number, name, expected]);
+    expect([number, name, await holds(recordsOf(number, name))]).toEqual([number, name, expected]);
+  }
 });
 
 test("what was confirmed is applied, and more than that holds again", async () => {

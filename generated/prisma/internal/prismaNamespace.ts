@@ -9130,6 +9130,7 @@ export const ImportScalarFieldEnum = {
   leaseUntil: 'leaseUntil',
   namedSchoolIds: 'namedSchoolIds',
   otherSchoolId: 'otherSchoolId',
+  otherSchool: 'otherSchool',
   progressPhase: 'progressPhase',
   progressPercent: 'progressPercent',
   progressAt: 'progressAt',
@@ -9295,6 +9296,7 @@ export const StagedGroupScalarFieldEnum = {
   sortKey: 'sortKey',
   type: 'type',
   previousSourceId: 'previousSourceId',
+  mayMean: 'mayMean',
   isDeleted: 'isDeleted'
 } as const
 

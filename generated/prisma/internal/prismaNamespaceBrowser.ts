@@ -826,6 +826,7 @@ export const ImportScalarFieldEnum = {
   leaseUntil: 'leaseUntil',
   namedSchoolIds: 'namedSchoolIds',
   otherSchoolId: 'otherSchoolId',
+  otherSchool: 'otherSchool',
   progressPhase: 'progressPhase',
   progressPercent: 'progressPercent',
   progressAt: 'progressAt',
@@ -991,6 +992,7 @@ export const StagedGroupScalarFieldEnum = {
   sortKey: 'sortKey',
   type: 'type',
   previousSourceId: 'previousSourceId',
+  mayMean: 'mayMean',
   isDeleted: 'isDeleted'
 } as const
 

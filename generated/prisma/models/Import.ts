@@ -55,6 +55,7 @@ export type ImportMinAggregateOutputType = {
   leaseHolder: string | null
   leaseUntil: Date | null
   otherSchoolId: string | null
+  otherSchool: string | null
   progressPhase: string | null
   progressPercent: number | null
   progressAt: Date | null
@@ -77,6 +78,7 @@ export type ImportMaxAggregateOutputType = {
   leaseHolder: string | null
   leaseUntil: Date | null
   otherSchoolId: string | null
+  otherSchool: string | null
   progressPhase: string | null
   progressPercent: number | null
   progressAt: Date | null
@@ -104,6 +106,7 @@ export type ImportCountAggregateOutputType = {
   leaseUntil: number
   namedSchoolIds: number
   otherSchoolId: number
+  otherSchool: number
   progressPhase: number
   progressPercent: number
   progressAt: number
@@ -141,6 +144,7 @@ export type ImportMinAggregateInputType = {
   leaseHolder?: true
   leaseUntil?: true
   otherSchoolId?: true
+  otherSchool?: true
   progressPhase?: true
   progressPercent?: true
   progressAt?: true
@@ -163,6 +167,7 @@ export type ImportMaxAggregateInputType = {
   leaseHolder?: true
   leaseUntil?: true
   otherSchoolId?: true
+  otherSchool?: true
   progressPhase?: true
   progressPercent?: true
   progressAt?: true
@@ -190,6 +195,7 @@ export type ImportCountAggregateInputType = {
   leaseUntil?: true
   namedSchoolIds?: true
   otherSchoolId?: true
+  otherSchool?: true
   progressPhase?: true
   progressPercent?: true
   progressAt?: true
@@ -305,6 +311,7 @@ export type ImportGroupByOutputType = {
   leaseUntil: Date | null
   namedSchoolIds: string[]
   otherSchoolId: string | null
+  otherSchool: string | null
   progressPhase: string | null
   progressPercent: number | null
   progressAt: Date | null
@@ -356,6 +363,7 @@ export type ImportWhereInput = {
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
   otherSchoolId?: Prisma.UuidNullableFilter<"Import"> | string | null
+  otherSchool?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
@@ -390,6 +398,7 @@ export type ImportOrderByWithRelationInput = {
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
   otherSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
+  otherSchool?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPhase?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
   progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -427,6 +436,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
   otherSchoolId?: Prisma.UuidNullableFilter<"Import"> | string | null
+  otherSchool?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
@@ -461,6 +471,7 @@ export type ImportOrderByWithAggregationInput = {
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
   otherSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
+  otherSchool?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPhase?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
   progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -497,6 +508,7 @@ export type ImportScalarWhereWithAggregatesInput = {
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
   otherSchoolId?: Prisma.UuidNullableWithAggregatesFilter<"Import"> | string | null
+  otherSchool?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
   progressPhase?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableWithAggregatesFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
@@ -525,6 +537,7 @@ export type ImportCreateInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -559,6 +572,7 @@ export type ImportUncheckedCreateInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -593,6 +607,7 @@ export type ImportUpdateInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -627,6 +642,7 @@ export type ImportUncheckedUpdateInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -661,6 +677,7 @@ export type ImportCreateManyInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -689,6 +706,7 @@ export type ImportUpdateManyMutationInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -717,6 +735,7 @@ export type ImportUncheckedUpdateManyInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -745,6 +764,7 @@ export type ImportCountOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
   otherSchoolId?: Prisma.SortOrder
+  otherSchool?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
   progressPercent?: Prisma.SortOrder
   progressAt?: Prisma.SortOrder
@@ -774,6 +794,7 @@ export type ImportMaxOrderByAggregateInput = {
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   otherSchoolId?: Prisma.SortOrder
+  otherSchool?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
   progressPercent?: Prisma.SortOrder
   progressAt?: Prisma.SortOrder
@@ -796,6 +817,7 @@ export type ImportMinOrderByAggregateInput = {
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   otherSchoolId?: Prisma.SortOrder
+  otherSchool?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
   progressPercent?: Prisma.SortOrder
   progressAt?: Prisma.SortOrder
@@ -945,6 +967,7 @@ export type ImportCreateWithoutTurnInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -978,6 +1001,7 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1027,6 +1051,7 @@ export type ImportUpdateWithoutTurnInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1060,6 +1085,7 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1093,6 +1119,7 @@ export type ImportCreateWithoutSchoolsInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1126,6 +1153,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1175,6 +1203,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1208,6 +1237,7 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1241,6 +1271,7 @@ export type ImportCreateWithoutChangesInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1274,6 +1305,7 @@ export type ImportUncheckedCreateWithoutChangesInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1323,6 +1355,7 @@ export type ImportUpdateWithoutChangesInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1356,6 +1389,7 @@ export type ImportUncheckedUpdateWithoutChangesInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1389,6 +1423,7 @@ export type ImportCreateWithoutPiecesInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1422,6 +1457,7 @@ export type ImportUncheckedCreateWithoutPiecesInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1471,6 +1507,7 @@ export type ImportUpdateWithoutPiecesInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1504,6 +1541,7 @@ export type ImportUncheckedUpdateWithoutPiecesInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1537,6 +1575,7 @@ export type ImportCreateWithoutErrorsInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1570,6 +1609,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1619,6 +1659,7 @@ export type ImportUpdateWithoutErrorsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1652,6 +1693,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1685,6 +1727,7 @@ export type ImportCreateWithoutFaultyRowsInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1718,6 +1761,7 @@ export type ImportUncheckedCreateWithoutFaultyRowsInput = {
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   otherSchoolId?: string | null
+  otherSchool?: string | null
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
@@ -1767,6 +1811,7 @@ export type ImportUpdateWithoutFaultyRowsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1800,6 +1845,7 @@ export type ImportUncheckedUpdateWithoutFaultyRowsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1900,6 +1946,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   leaseUntil?: boolean
   namedSchoolIds?: boolean
   otherSchoolId?: boolean
+  otherSchool?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
@@ -1935,6 +1982,7 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   leaseUntil?: boolean
   namedSchoolIds?: boolean
   otherSchoolId?: boolean
+  otherSchool?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
@@ -1963,6 +2011,7 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   leaseUntil?: boolean
   namedSchoolIds?: boolean
   otherSchoolId?: boolean
+  otherSchool?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
@@ -1991,13 +2040,14 @@ export type ImportSelectScalar = {
   leaseUntil?: boolean
   namedSchoolIds?: boolean
   otherSchoolId?: boolean
+  otherSchool?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
   upload?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "people" | "speaksOf" | "state" | "fileName" | "schoolYear" | "errorCount" | "warningCount" | "rows" | "headings" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "otherSchoolId" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "people" | "speaksOf" | "state" | "fileName" | "schoolYear" | "errorCount" | "warningCount" | "rows" | "headings" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "otherSchoolId" | "otherSchool" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   faultyRows?: boolean | Prisma.Import$faultyRowsArgs<ExtArgs>
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
@@ -2042,6 +2092,7 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     leaseUntil: Date | null
     namedSchoolIds: string[]
     otherSchoolId: string | null
+    otherSchool: string | null
     progressPhase: string | null
     progressPercent: number | null
     progressAt: Date | null
@@ -2496,6 +2547,7 @@ export interface ImportFieldRefs {
   readonly leaseUntil: Prisma.FieldRef<"Import", 'DateTime'>
   readonly namedSchoolIds: Prisma.FieldRef<"Import", 'String[]'>
   readonly otherSchoolId: Prisma.FieldRef<"Import", 'String'>
+  readonly otherSchool: Prisma.FieldRef<"Import", 'String'>
   readonly progressPhase: Prisma.FieldRef<"Import", 'String'>
   readonly progressPercent: Prisma.FieldRef<"Import", 'Int'>
   readonly progressAt: Prisma.FieldRef<"Import", 'DateTime'>

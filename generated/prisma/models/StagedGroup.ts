@@ -77,6 +77,7 @@ export type StagedGroupCountAggregateOutputType = {
   sortKey: number
   type: number
   previousSourceId: number
+  mayMean: number
   isDeleted: number
   _all: number
 }
@@ -133,6 +134,7 @@ export type StagedGroupCountAggregateInputType = {
   sortKey?: true
   type?: true
   previousSourceId?: true
+  mayMean?: true
   isDeleted?: true
   _all?: true
 }
@@ -234,6 +236,7 @@ export type StagedGroupGroupByOutputType = {
   sortKey: string
   type: string | null
   previousSourceId: string | null
+  mayMean: string[]
   isDeleted: boolean
   _count: StagedGroupCountAggregateOutputType | null
   _avg: StagedGroupAvgAggregateOutputType | null
@@ -271,6 +274,7 @@ export type StagedGroupWhereInput = {
   sortKey?: Prisma.StringFilter<"StagedGroup"> | string
   type?: Prisma.StringNullableFilter<"StagedGroup"> | string | null
   previousSourceId?: Prisma.StringNullableFilter<"StagedGroup"> | string | null
+  mayMean?: Prisma.StringNullableListFilter<"StagedGroup">
   isDeleted?: Prisma.BoolFilter<"StagedGroup"> | boolean
 }
 
@@ -285,6 +289,7 @@ export type StagedGroupOrderByWithRelationInput = {
   sortKey?: Prisma.SortOrder
   type?: Prisma.SortOrderInput | Prisma.SortOrder
   previousSourceId?: Prisma.SortOrderInput | Prisma.SortOrder
+  mayMean?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -303,6 +308,7 @@ export type StagedGroupWhereUniqueInput = Prisma.AtLeast<{
   sortKey?: Prisma.StringFilter<"StagedGroup"> | string
   type?: Prisma.StringNullableFilter<"StagedGroup"> | string | null
   previousSourceId?: Prisma.StringNullableFilter<"StagedGroup"> | string | null
+  mayMean?: Prisma.StringNullableListFilter<"StagedGroup">
   isDeleted?: Prisma.BoolFilter<"StagedGroup"> | boolean
 }, "importId_row">
 
@@ -317,6 +323,7 @@ export type StagedGroupOrderByWithAggregationInput = {
   sortKey?: Prisma.SortOrder
   type?: Prisma.SortOrderInput | Prisma.SortOrder
   previousSourceId?: Prisma.SortOrderInput | Prisma.SortOrder
+  mayMean?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
   _count?: Prisma.StagedGroupCountOrderByAggregateInput
   _avg?: Prisma.StagedGroupAvgOrderByAggregateInput
@@ -339,6 +346,7 @@ export type StagedGroupScalarWhereWithAggregatesInput = {
   sortKey?: Prisma.StringWithAggregatesFilter<"StagedGroup"> | string
   type?: Prisma.StringNullableWithAggregatesFilter<"StagedGroup"> | string | null
   previousSourceId?: Prisma.StringNullableWithAggregatesFilter<"StagedGroup"> | string | null
+  mayMean?: Prisma.StringNullableListFilter<"StagedGroup">
   isDeleted?: Prisma.BoolWithAggregatesFilter<"StagedGroup"> | boolean
 }
 
@@ -353,6 +361,7 @@ export type StagedGroupCreateInput = {
   sortKey: string
   type?: string | null
   previousSourceId?: string | null
+  mayMean?: Prisma.StagedGroupCreatemayMeanInput | string[]
   isDeleted: boolean
 }
 
@@ -367,6 +376,7 @@ export type StagedGroupUncheckedCreateInput = {
   sortKey: string
   type?: string | null
   previousSourceId?: string | null
+  mayMean?: Prisma.StagedGroupCreatemayMeanInput | string[]
   isDeleted: boolean
 }
 
@@ -381,6 +391,7 @@ export type StagedGroupUpdateInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousSourceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mayMean?: Prisma.StagedGroupUpdatemayMeanInput | string[]
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -395,6 +406,7 @@ export type StagedGroupUncheckedUpdateInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousSourceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mayMean?: Prisma.StagedGroupUpdatemayMeanInput | string[]
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -409,6 +421,7 @@ export type StagedGroupCreateManyInput = {
   sortKey: string
   type?: string | null
   previousSourceId?: string | null
+  mayMean?: Prisma.StagedGroupCreatemayMeanInput | string[]
   isDeleted: boolean
 }
 
@@ -423,6 +436,7 @@ export type StagedGroupUpdateManyMutationInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousSourceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mayMean?: Prisma.StagedGroupUpdatemayMeanInput | string[]
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -437,6 +451,7 @@ export type StagedGroupUncheckedUpdateManyInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousSourceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mayMean?: Prisma.StagedGroupUpdatemayMeanInput | string[]
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -456,6 +471,7 @@ export type StagedGroupCountOrderByAggregateInput = {
   sortKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   previousSourceId?: Prisma.SortOrder
+  mayMean?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -499,6 +515,15 @@ export type StagedGroupSumOrderByAggregateInput = {
   column?: Prisma.SortOrder
 }
 
+export type StagedGroupCreatemayMeanInput = {
+  set: string[]
+}
+
+export type StagedGroupUpdatemayMeanInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 
 
 export type StagedGroupSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -512,6 +537,7 @@ export type StagedGroupSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   sortKey?: boolean
   type?: boolean
   previousSourceId?: boolean
+  mayMean?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedGroup"]>
 
@@ -526,6 +552,7 @@ export type StagedGroupSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   sortKey?: boolean
   type?: boolean
   previousSourceId?: boolean
+  mayMean?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedGroup"]>
 
@@ -540,6 +567,7 @@ export type StagedGroupSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   sortKey?: boolean
   type?: boolean
   previousSourceId?: boolean
+  mayMean?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedGroup"]>
 
@@ -554,10 +582,11 @@ export type StagedGroupSelectScalar = {
   sortKey?: boolean
   type?: boolean
   previousSourceId?: boolean
+  mayMean?: boolean
   isDeleted?: boolean
 }
 
-export type StagedGroupOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "sourceId" | "schoolId" | "name" | "sortKey" | "type" | "previousSourceId" | "isDeleted", ExtArgs["result"]["stagedGroup"]>
+export type StagedGroupOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "sourceId" | "schoolId" | "name" | "sortKey" | "type" | "previousSourceId" | "mayMean" | "isDeleted", ExtArgs["result"]["stagedGroup"]>
 
 export type $StagedGroupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "StagedGroup"
@@ -573,6 +602,7 @@ export type $StagedGroupPayload<ExtArgs extends runtime.Types.Extensions.Interna
     sortKey: string
     type: string | null
     previousSourceId: string | null
+    mayMean: string[]
     isDeleted: boolean
   }, ExtArgs["result"]["stagedGroup"]>
   composites: {}
@@ -1007,6 +1037,7 @@ export interface StagedGroupFieldRefs {
   readonly sortKey: Prisma.FieldRef<"StagedGroup", 'String'>
   readonly type: Prisma.FieldRef<"StagedGroup", 'String'>
   readonly previousSourceId: Prisma.FieldRef<"StagedGroup", 'String'>
+  readonly mayMean: Prisma.FieldRef<"StagedGroup", 'String[]'>
   readonly isDeleted: Prisma.FieldRef<"StagedGroup", 'Boolean'>
 }
     

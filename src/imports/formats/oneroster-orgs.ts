@@ -3,6 +3,7 @@ import type { SourceFile } from "../read/source.ts";
 import { readTable } from "../read/table.ts";
 import { detachText } from "../read/text.ts";
 import { idLength } from "../read/value.ts";
+import { cleanCell } from "./columns.ts";
 import { schoolFaults } from "../schools.ts";
 import type { ImportMode, ReadContext } from "./format.ts";
 
@@ -38,6 +39,7 @@ export async function readOrgs(
         row.fault("identifier", school.fault, schoolFaults[school.fault]);
         return void faulty.add(sourcedId);
       }
+      schools.noteNames({ texts: [cleanCell(row.get("name"))], numbers: [row.get("identifier") || sourcedId] });
       known.set(sourcedId, school.id);
       found.add(school.id);
     });
@@ -48,6 +50,7 @@ export async function readOrgs(
       if (school !== undefined || file !== undefined) return school;
       const { id } = schools.choose(sourcedId);
       if (id !== undefined) found.add(id);
+      schools.noteNames({ texts: [], numbers: [sourcedId] });
       return id;
     },
     faulty,

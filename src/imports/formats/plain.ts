@@ -11,7 +11,7 @@ import { findValueFault, idLength, nameLength, readUsername, toName } from "../r
 import { cleanCell, layOut, type Mapping, type TableGuess } from "./columns.ts";
 import { chooseScope, maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 import { isNoPerson } from "./no-person.ts";
-import { isParentRole, readDate, readRole, splitClasses } from "./words.ts";
+import { findClassesIn, isParentRole, readDate, readRole, splitClasses } from "./words.ts";
 
 const groupColumns = [
   ["classes", "class", "KLASSE"],
@@ -195,8 +195,9 @@ function readGroups(row: Row, { staging, school, seen, sourceId, mapping, carryO
         }
         seen.add(detachText(groupSourceId));
         const previousSourceId = carryOvers.get(groupSourceId) ?? null;
+        const mayMean = kind === "class" ? findClassesIn(name) : [];
         const group = { sourceId: groupSourceId, schoolId: school, name, type, previousSourceId, isDeleted: false };
-        staging.group({ line: row.line, column }, group);
+        staging.group({ line: row.line, column }, { ...group, mayMean });
       }
       const membership = { schoolId: school, personSourceId: sourceId, groupSourceId, role: null, isDeleted: false };
       staging.membership({ line: row.line, column: row.column("id"), groupColumn: column }, membership);

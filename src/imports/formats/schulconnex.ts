@@ -14,6 +14,7 @@ import {
   type ReadResult,
   type Subject,
 } from "./format.ts";
+import { cleanCell } from "./columns.ts";
 import type { Staging } from "../staging.ts";
 import { isParentRole } from "./words.ts";
 
@@ -224,8 +225,13 @@ function readContext(reader: Reader, path: JsonPath, state: ReadState): Context 
   const code = reader.get([...path, "rolle"]);
   if (!isDeleted && typeof code === "string" && isParentRole(code)) return "PARENT";
   const school = state.schools.choose(...organisationNames(reader, organisation));
-  if (school.id !== undefined) state.found.add(school.id);
-  else reader.fault([...organisation, "kennung"], school.fault, schoolFaults[school.fault]);
+  if (school.id !== undefined) {
+    const name = reader.get([...organisation, "name"]);
+    const texts = typeof name === "string" ? [cleanCell(name)] : [];
+    state.schools.noteNames({ texts, numbers: organisationNames(reader, organisation) });
+    state.found.add(school.id);
+  }
+  if (school.id === undefined) reader.fault([...organisation, "kennung"], school.fault, schoolFaults[school.fault]);
   return { path, schoolId: school.id, role: reader.role([...path, "rolle"], roles), isDeleted };
 }
 

@@ -117,10 +117,49 @@ const classNames = [
 
 export const isClassName = (text: string): boolean => classNames.some((pattern) => pattern.test(text));
 
-/** `07A/07B` is two classes; `5/1` and `5a/b` are one name. */
+const wholeClass = /^\d{1,2}\s?[a-z]{1,2}$/i;
+
+/** `07A/07B`, `7a, 7b` and `7a 7b` are two classes; `5/1` and `5a/b` are one name. */
 export function splitClasses(text: string): string[] {
-  const parts = text.split(/\s?[/+&]\s?/);
-  return parts.every((part) => /\p{L}/u.test(part) && isClassName(part)) ? parts : [text];
+  const parts = text.split(/\s*[/+&,;]\s*|\s+(?:und|u\.|and)\s+/i);
+  if (parts.every((part) => /\p{L}/u.test(part) && isClassName(part))) return parts;
+  const words = text.split(/\s+/);
+  return words.length > 1 && words.every((word) => wholeClass.test(word)) ? words : [text];
+}
+
+const between = String.raw`\s*(?:[/+&,;–-]|und|u\.|and|bis|to|\s)\s*`;
+const isRange = (separators: string): boolean => /[–-]|bis|to/i.test(separators);
+/** `5a/b`, `5a-c`, `5a b` */
+const oneGrade = new RegExp(String.raw`^(\d{1,2})\s?([a-z])(${between})([a-z](?:${between}[a-z])*)$`, "i");
+/** `5-6`, `5/6a`, `5a-6b` */
+const twoGrades = new RegExp(String.raw`^(\d{1,2})\s?([a-z]?)${between}(\d{1,2})\s?([a-z]?)$`, "i");
+/** `5ab` */
+const oneWord = /^(\d{1,2})\s?([a-z]{2,4})$/i;
+
+const lettersFrom = (first: string, last: string): string[] => {
+  const [from, to] = [first.charCodeAt(0), last.charCodeAt(0)];
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => String.fromCharCode(from + n));
+};
+
+/**
+ * The classes that the name of a class may mean instead, in lower case without spaces and leading zeros; without a
+ * letter, all of a grade. Empty if it can only be one class.
+ */
+export function findClassesIn(name: string): string[] {
+  const text = name.trim().toLowerCase();
+  const classOf = (grade: string, letter: string) => `${Number(grade)}${letter}`;
+  const [, grade, first, separator = "", rest = ""] = oneGrade.exec(text) ?? [];
+  if (grade !== undefined && first !== undefined) {
+    const letters = rest.match(/(?<![a-z])[a-z](?![a-z])/g) ?? [];
+    const all = isRange(separator) ? lettersFrom(first, letters.at(-1) ?? first) : [first, ...letters];
+    return [...new Set(all.map((letter) => classOf(grade, letter)))];
+  }
+  const [, lower, one = "", higher, other = ""] = twoGrades.exec(text) ?? [];
+  if (lower !== undefined && higher !== undefined && (Number(higher) > Number(lower) || (one !== "" && other !== "")))
+    return [...new Set([classOf(lower, one || other), classOf(higher, other)])];
+  const [, of, together = ""] = oneWord.exec(text) ?? [];
+  const letters = lettersFrom(together.slice(0, 1), together.slice(-1));
+  return of !== undefined && letters.join("") === together ? letters.map((letter) => classOf(of, letter)) : [];
 }
 
 /** Units: days since 1899-12-30, as spreadsheets count; dates of people alive. */
