@@ -122,7 +122,14 @@ export { listAppsOfGroups } from "./apps-of-groups.ts";
 export { attributesOf, listAppsOfPerson, type AppOfPerson, type PersonAttribute } from "./apps-of-person.ts";
 export { personFactsOf, type PersonFacts, type SchoolFacts } from "./sign-on-explanation.ts";
 export { mergeGrants, separateGrants, type MergedApp } from "./merge-grants.ts";
-export { attributesLacking, claimsAt, findSubject, subjectOf, type Subject, type SubjectClaims } from "./subject-claims.ts";
+export {
+  attributesLacking,
+  claimsAt,
+  findSubject,
+  subjectOf,
+  type Subject,
+  type SubjectClaims,
+} from "./subject-claims.ts";
 export * from "./token.ts";
 export { findViewTimes, type ViewTimes } from "./view-times.ts";
 export { viewVersion, viewVersionOfPerson } from "./view-version.ts";

@@ -25,6 +25,7 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
         ctx.body = presentError(ctx, out);
         return;
       }
+      if (ctx.oidc.route === "resume" && ctx.req.headers.cookie === undefined) return findOutAboutCookies(ctx);
       const isAway = isDatabaseUnavailable(error);
       const status = isAway ? 503 : ctx.status >= 500 ? 500 : 400;
       const again = status >= 500 ? addressOf(ctx) : null;
@@ -65,8 +66,13 @@ function sendError(ctx: KoaContextWithOIDC, error: Omit<ErrorModel, "requestId" 
   send(ctx, renderErrorPage(model, contextOf(ctx)));
 }
 
+/** Sends the browser to the page of the sign-on, which finds out whether it takes cookies. */
+function findOutAboutCookies(ctx: KoaContextWithOIDC): void {
+  ctx.status = 303;
+  ctx.redirect(`/interaction/${encodeURIComponent(String(ctx["params"]["uid"]))}`);
+}
+
 function reasonOf(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error) {
-  if (ctx.req.headers.cookie === undefined && ctx.oidc.route === "resume") return "no_cookies";
   if (out.error === "server_error") return "bug";
   if (out.error === "invalid_client") return "unknown_app";
   if (out.error === "invalid_redirect_uri") return "wrong_redirect";

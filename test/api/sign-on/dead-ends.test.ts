@@ -44,7 +44,9 @@ test("a sign-on that is over and signed nobody in has ended, and leads back to i
   await browser.submit(login, "/cancel");
   const back = await browser.open(login.url);
   expect(back.status).toBe(400);
-  expect(back.html).toContain("Diese Seite ist abgelaufen");
+  expect(back.html).toContain("Diese Anmeldung geht hier nicht weiter");
+  expect(back.html).toContain('href="/sign-in/school"');
+  expect(back.html).not.toMatch(/zu lange|abgelaufen/);
   expect(linksOf(back)).toEqual(["http://127.0.0.1:4999/", "/"]);
 });
 
@@ -54,7 +56,7 @@ test("a sign-on that was begun an hour ago has ended", async () => {
   world.service.clock.forwardSeconds(3600);
   const late = await browser.submit(login, "/login", world.login);
   expect(late.status).toBe(400);
-  expect(late.html).toContain("Diese Seite ist abgelaufen");
+  expect(late.html).toContain("Diese Anmeldung geht hier nicht weiter");
 });
 
 test("a browser that keeps no cookies is told so, and how to allow them", async () => {
@@ -68,12 +70,35 @@ test("a browser that keeps no cookies is told so, and how to allow them", async 
   expect(html).toContain("Dein Browser nimmt keine Cookies an");
   expect(html).toContain("Erlaube Cookies für diese Seite");
   const form = new URLSearchParams(world.login as Record<string, string>);
-  const posted = await open(`${start.headers.get("location")}/login`, { method: "POST", body: form });
+  const sent = await open(`${start.headers.get("location")}/login`, { method: "POST", body: form });
+  const posted = await open(sent.headers.get("location") ?? "");
   expect(await posted.text()).toContain("Dein Browser nimmt keine Cookies an");
   const platform = await open("/sign-in", { method: "POST", body: form });
   expect(posted.status).toBe(400);
   expect(platform.status).toBe(422);
   expect(await platform.text()).toContain("Dein Browser hat kein Cookie mitgeschickt");
+});
+
+test("a browser whose cookies were deleted takes new ones, and is not told that it takes none", async () => {
+  const { address } = askFor(world.service, app);
+  const browser = makeBrowser(world.service.url, german);
+  const login = await browser.open(address);
+  const uid = new URL(login.url).pathname.split("/").at(-1)!;
+  for (const path of [`/interaction/${uid}`, `/oauth2/auth/${uid}`]) {
+    const later = makeBrowser(world.service.url, german);
+    const shown = await later.open(path);
+    expect([shown.status, shown.html.includes("Diese Anmeldung geht hier nicht weiter")], path).toEqual([400, true]);
+    expect(shown.html).not.toMatch(/nimmt keine Cookies|zu lange/);
+  }
+  const emptied = await fetch(`${world.service.url}/interaction/${uid}/login`, {
+    method: "POST",
+    body: new URLSearchParams(world.login as Record<string, string>),
+    redirect: "manual",
+    headers: german,
+  });
+  const headers = { ...german, cookie: emptied.headers.get("set-cookie")!.split(";")[0]! };
+  const shown = await fetch(new URL(emptied.headers.get("location")!, world.service.url), { headers });
+  expect(await shown.text()).toContain("Diese Anmeldung geht hier nicht weiter");
 });
 
 test("an error page has a short code, which the log has too, a way on, and the other language", async () => {

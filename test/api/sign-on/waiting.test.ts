@@ -94,7 +94,7 @@ test("what one browser was given is of no use to another, and none after some mi
   const form = await other.open(askFor(world.service, app, {}).address);
   const stolen = await other.submit(form, "/login", { waiting });
   expect(stolen.status).toBe(422);
-  expect(stolen.html).toContain("Die Seite war zu lange offen");
+  expect(stolen.html).toContain("Diese Seite gilt nicht mehr");
   later(181);
   const late = await browser.submit(await browser.open(askFor(world.service, app, {}).address), "/login", { waiting });
   expect(late.status).toBe(422);
@@ -126,7 +126,7 @@ test("of two uses of a ticket at the same time, in two processes, one signs in",
   const answers = await Promise.all([send(world.service, waiting), send(second, waiting)]);
   expect(answers.map(({ status }) => status).sort()).toEqual([303, 422]);
   const refused = answers.find(({ status }) => status === 422)!;
-  expect(await refused.text()).toContain("Die Seite war zu lange offen");
+  expect(await refused.text()).toContain("Diese Seite gilt nicht mehr");
 });
 
 test("a ticket that signed in does so no more, however it is spelled, though browser, cookies and form are the same", async () => {
@@ -144,5 +144,5 @@ test("a ticket of an app's sign-on is good once too, also where its password was
   expect([first.status, first.html.includes("stimmen nicht")]).toEqual([422, true]);
   expect(first.html).toContain(`value="${login.username}"`);
   const again = await browser.submit(waiting, "/login");
-  expect([again.status, again.html.includes("Die Seite war zu lange offen")]).toEqual([422, true]);
+  expect([again.status, again.html.includes("Diese Seite gilt nicht mehr")]).toEqual([422, true]);
 });

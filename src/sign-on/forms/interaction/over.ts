@@ -8,13 +8,12 @@ const retryParameter = "cookies";
 
 /**
  * Answers for a sign-on that is over, or whose cookies the browser did not send. A browser without any cookie is
- * redirected once with a cookie first.
+ * redirected once with a cookie first, because only then it is known whether it takes one.
  */
 export async function showOver(request: PageRequest): Promise<void> {
   const { deps, req, res } = request;
   if (req.headers.cookie === undefined) {
-    if (req.method !== "GET" || retryParameter in req.query)
-      return sendError(request, { reason: "no_cookies", status: 400 });
+    if (retryParameter in req.query) return sendError(request, { reason: "no_cookies", status: 400 });
     res.cookie("_cookies", "1", { httpOnly: true, sameSite: "lax", secure: req.secure });
     return redirect(request, `${pathOf(request)}?${retryParameter}`);
   }
