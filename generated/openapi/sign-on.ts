@@ -190,6 +190,8 @@ export interface paths {
          *
          *     The next key is published at least an hour before it signs, so cache the set for an hour at most. Choose the key by `kid`, and read the
          *     set again when you see an unknown one: a lost key is replaced immediately, and an app can be registered for another algorithm at any time.
+         *
+         *     The media type is `application/json`, or `application/jwk-set+json` if `Accept` prefers it.
          */
         get: operations["listKeys"];
         put?: never;
@@ -1267,8 +1269,9 @@ export interface components {
          */
         LoginHint: string;
         /**
-         * @description Any of `none`, `login`, `consent`, separated by spaces. `none` shows no page and returns an error if the person is not signed in or has
-         *     not given consent; `login` asks for the password again; `consent` asks for consent again.
+         * @description `none`, or any of `login`, `select_account` and `consent`, separated by spaces. `none` shows no page and returns an error if the person is
+         *     not signed in or has not given consent; `login` and `select_account` ask who signs in, and for the password; `consent` asks for consent
+         *     again.
          * @example login
          */
         Prompt: string;
@@ -1419,8 +1422,9 @@ export interface operations {
                  */
                 login_hint?: components["parameters"]["LoginHint"];
                 /**
-                 * @description Any of `none`, `login`, `consent`, separated by spaces. `none` shows no page and returns an error if the person is not signed in or has
-                 *     not given consent; `login` asks for the password again; `consent` asks for consent again.
+                 * @description `none`, or any of `login`, `select_account` and `consent`, separated by spaces. `none` shows no page and returns an error if the person is
+                 *     not signed in or has not given consent; `login` and `select_account` ask who signs in, and for the password; `consent` asks for consent
+                 *     again.
                  * @example login
                  */
                 prompt?: components["parameters"]["Prompt"];
@@ -1719,6 +1723,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["JsonWebKeySet"];
                     "application/jwk-set+json": components["schemas"]["JsonWebKeySet"];
                 };
             };

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { errors as libraryFaults } from "oidc-provider";
+import { libraryErrors } from "../../src/sign-on/protocol/provider/answers.ts";
 import { AppError, type ErrorKind } from "../../src/platform/errors.ts";
 import { listErrors } from "../../src/publish/index.ts";
 import { bundles } from "./bundles.ts";
@@ -14,6 +16,10 @@ function problemsOf(value: unknown): Found[] {
   const own = typeof type === "string" && typeof code === "string" && typeof status === "number";
   return [...(own ? [{ code, status }] : []), ...Object.values(value).flatMap(problemsOf)];
 }
+
+/** Errors of oidc-provider that need a feature which is off: device flow, CIBA, DPoP, PAR, registration, credentials. */
+const ofOtherFeatures =
+  /pending|slow_down|expired|binding|attestation|metadata|credential|dpop|nonce|proof|request_object|invalid_request_uri|statement|target|user_code|user_id|details|temporarily|transaction|unmet|invalid_redirect_uri/;
 
 const kinds = [
   ...["invalid", "unauthenticated", "forbidden", "not_found", "method_not_allowed", "conflict", "gone", "too_large"],
@@ -45,6 +51,17 @@ describe("docs/errors.md", () => {
   ])("explains every error that %s, with its status", (_where, found) => {
     expect(found.length).toBeGreaterThan(80);
     expect(found.filter(({ code, status }) => statusOf.get(code) !== status)).toEqual([]);
+  });
+
+  test("explains every error that the library can answer with, whose features are on", () => {
+    const raised = Object.values(libraryFaults).flatMap((Fault) => {
+      const { error } = new (Fault as new (...given: string[]) => { error?: string })("", "");
+      return error === undefined || error === "" ? [] : [error];
+    });
+    expect(
+      [...new Set(raised)].filter((error) => !ofOtherFeatures.test(error) && !libraryErrors.includes(error)),
+    ).toEqual([]);
+    expect(libraryErrors.filter((error) => !statusOf.has(error))).toEqual([]);
   });
 
   test("explains none that the service does not answer", () => {

@@ -23,6 +23,11 @@ export type DiscoveryDocument = Schemas["DiscoveryDocument"];
 export type JsonWebKey = Schemas["JsonWebKey"];
 export type JsonWebKeySet = Schemas["JsonWebKeySet"];
 export type GrantType = Schemas["GrantType"];
+export const grantTypes = valuesOf<GrantType>({
+  authorization_code: true,
+  refresh_token: true,
+  client_credentials: true,
+});
 
 type AuthorizationRequest = operations["authorize"]["parameters"]["query"];
 export const responseTypes = valuesOf<AuthorizationRequest["response_type"]>({ code: true });
@@ -65,6 +70,7 @@ const authorization: Takes<operations>["authorize"] = {
   acr_values: true,
   ui_locales: true,
 };
+export const authorizationParameters: ReadonlySet<string> = new Set(Object.keys(authorization));
 const logout: Takes<operations>["endSession"] = {
   id_token_hint: true,
   client_id: true,

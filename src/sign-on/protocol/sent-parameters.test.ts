@@ -58,7 +58,7 @@ test.each([
   [{ code_challenge: verifier.slice(1) }, "code_challenge code_challenge_length"],
   [{ code_challenge_method: undefined }, "code_challenge_method code_challenge_method"],
   [{ code_challenge: undefined, code_challenge_method: undefined }, "code_challenge missing"],
-  [{ prompt: "select_account" }, "prompt prompt"],
+  [{ prompt: "create" }, "prompt prompt"],
   [{ max_age: "1e2" }, "max_age max_age"],
   [{ redirect_url: redirectUri }, "redirect_url unknown"],
 ])("of an authorization request with %j it is said that %s", (changed, problem) => {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { SentParameter, SentProblem } from "../../platform/advice/sign-on/index.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
-import { responseModes } from "./contract.ts";
+import { grantTypes, responseModes } from "./contract.ts";
 import { findScopeProblem } from "./scope-problem.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -133,7 +133,7 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
       login_hint: { show: kindOfHint },
       prompt: {
         show: among("none", "login", "consent", "select_account", "create"),
-        check: checkAmong("prompt", "none", "login", "consent"),
+        check: checkAmong("prompt", "none", "login", "select_account", "consent"),
       },
       max_age: {
         show: (text) => (/^\d{1,10}$/.test(text) ? text : null),
@@ -158,8 +158,6 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
     },
   );
 }
-
-const grantTypes = ["authorization_code", "refresh_token", "client_credentials"];
 
 export function authenticationOf(given: Given, header: string | undefined): string {
   if (header !== undefined) return /^basic /i.test(header) ? "client_secret_basic" : "other";

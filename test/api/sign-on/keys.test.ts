@@ -45,6 +45,18 @@ async function logOut({ browser }: Pick<SignedIn, "browser">, idToken: string) {
     : `status ${page.status}`;
 }
 
+test("the key set is JSON for everybody, and a key set by its own name for whoever prefers it", async () => {
+  const typeFor = async (accept: string | null) => {
+    const headers = accept === null ? {} : { accept };
+    const { headers: answered } = await fetch(`${world.service.url}/.well-known/jwks.json`, { headers });
+    expect(answered.get("vary")).toContain("Accept");
+    return answered.get("content-type");
+  };
+  for (const accept of ["*/*", "application/json", "text/html", "application/json, application/jwk-set+json"])
+    expect([accept, await typeFor(accept)]).toEqual([accept, "application/json; charset=utf-8"]);
+  expect(await typeFor("application/jwk-set+json")).toMatch(/^application\/jwk-set\+json/);
+});
+
 test("a fresh service publishes the RS256 key that signs and the one after it, in this order, and no other", async () => {
   const { service, login } = world;
   const { keys } = await readKeys();

@@ -70,11 +70,28 @@ const requests: Record<string, Record<string, Params>> = {
       ["plain", 'a b+c%20&"\\/é', "?#&=/+", "%41%00", "€😀", "<script>alert(1)</script>", null],
       (state) => ({ state }),
     ),
+    ...named(
+      "RFC 6749 3.1: a parameter that nobody described,",
+      [
+        { resource: "https://graph.example" },
+        { resource: "not an address" },
+        { claims: '{"userinfo":{"email":null}}' },
+        { authorization_details: "[]" },
+        { dpop_jkt: "x" },
+        { display: "popup" },
+        { audience: "https://api.example" },
+      ],
+      (more) => more,
+    ),
     "RFC 9207 2.4: an issuer in the request": { iss: "https://evil.example" },
     "OpenID Connect Core 3.1.2.1: acr_values is a wish that nothing fails on": { acr_values: "urn:mace:silver" },
   },
   question: {
-    "OpenID Connect Core 3.1.2.1: prompt=consent asks again for the agreement": { prompt: "consent" },
+    ...named(
+      "OpenID Connect Core 3.1.2.1: a page for the prompt",
+      ["login", "consent", "select_account", "select_account consent", "login select_account"],
+      (prompt) => ({ prompt }),
+    ),
     "OpenID Connect Core 3.1.2.4: more scopes than were agreed to": { scope: "openid role" },
   },
   invalid_request: {
@@ -93,7 +110,7 @@ const requests: Record<string, Record<string, Params>> = {
     "RFC 9700 2.1.1: a confidential client without PKCE": { code_challenge: null, code_challenge_method: null },
     ...named(
       "OpenID Connect Core 3.1.2.1: the prompt",
-      ["NONE", "create", "grün", "none login", "consent none", "login,consent"],
+      ["NONE", "create", "grün", "none login", "none select_account", "consent none", "login,consent"],
       (prompt) => ({ prompt }),
     ),
     ...named(

@@ -53,6 +53,13 @@ tryFaults({
 });
 
 tryRules({
+  "RFC 6749 3.2: a parameter that nobody described, such as a resource, is ignored": async () => {
+    const more = { resource: "https://graph.example", audience: "x", authorization_details: "[]" };
+    expect(refusalOf(await world.token({ ...forItself, ...more }))).toEqual([200, undefined]);
+    expect(refusalOf(await refresh(await refreshToken(), more))).toEqual([200, undefined]);
+    const code = world.fieldsOf(await world.authorize({}));
+    expect(refusalOf(await world.token({ ...code, ...more }))).toEqual([200, undefined]);
+  },
   "RFC 6749 2.3.1 and 3.2: nothing is read from the address, neither credentials nor parameters": async () => {
     const { clientId, clientSecret } = world.app;
     const query = new URLSearchParams({ client_id: clientId, client_secret: clientSecret!, ...forItself });

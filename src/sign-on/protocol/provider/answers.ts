@@ -80,6 +80,14 @@ type LibraryTokens = {
   refresh_token?: string;
 };
 
+/** The errors that the library can answer with here, each explained in docs/errors.md. */
+export const libraryErrors: readonly string[] = [
+  ...["invalid_request", "invalid_client", "invalid_grant", "invalid_scope", "invalid_token", "insufficient_scope"],
+  ...["unauthorized_client", "unsupported_grant_type", "unsupported_response_type", "unsupported_response_mode"],
+  ...["access_denied", "login_required", "consent_required", "interaction_required", "unsupported_token_type"],
+  ...["request_not_supported", "request_uri_not_supported", "registration_not_supported", "server_error"],
+];
+
 /** The page of docs/errors.md that explains an error. */
 export const pageOfError = ({ oidc }: KoaContextWithOIDC, code: string): string => makeProblemType(oidc.issuer)(code);
 
@@ -168,9 +176,10 @@ function presentKey(key: JsonWebKey): JsonWebKey {
 
 /** Replaces the keys of the library, which also has those that sign nothing at present. */
 export function answerKeys(ctx: KoaContextWithOIDC, keys: readonly JsonWebKey[]): void {
-  const { type } = ctx.response;
   ctx.body = present<JsonWebKeySet>({ keys: keys.map(presentKey) });
-  ctx.type = type;
+  // Some clients decode nothing but application/json.
+  ctx.type = ctx.accepts("application/json", "application/jwk-set+json") || "application/json";
+  ctx.vary("Accept");
 }
 
 // Every failure is 400: with WWW-Authenticate, common clients would not read the error.

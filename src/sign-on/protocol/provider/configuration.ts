@@ -100,7 +100,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       Interaction: interactionSeconds,
     },
     discovery: {
-      prompt_values_supported: ["none", "login", "consent"],
+      prompt_values_supported: ["none", "login", "select_account", "consent"],
       ui_locales_supported: ["de", "en"],
     },
   };

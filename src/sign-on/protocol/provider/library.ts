@@ -10,6 +10,7 @@ import {
   interactionPolicy,
   type KoaContextWithOIDC,
   Provider,
+  type TokenEndpointGrantContext,
 } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { commandLineClientId, scopeFromWire, secretMatches } from "../../../access/index.ts";
@@ -106,6 +107,12 @@ export const reliances: readonly Reliance[] = [
     use: "overridden: all response modes give the app the same parameters",
     isThere: (provider) => responseModes.every((mode) => replacedModes.get(provider)?.has(mode)),
   },
+  // features.resourceIndicators: where it is on, for configuration.ts, a request that names a resource is refused.
+  {
+    name: "registerGrantType in the constructor",
+    use: "overridden: the parameter resource is ignored",
+    isThere: (provider) => replacedGrants.get(provider)?.has("authorization_code") === true,
+  },
   // interactions.policy is the option; what its base has is not documented.
   policyCheck("login", "id_token_hint"),
   policyCheck("consent", "native_client_prompt"),
@@ -113,12 +120,26 @@ export const reliances: readonly Reliance[] = [
   { name: "cookie signatures", use: "made with SHA-256; bind a form to a browser", isThere: signsCookies },
 ];
 
+type Names = string | readonly string[] | ReadonlySet<string>;
+const replacedGrants = new WeakMap<Provider, ReadonlySet<string>>();
 const replacedModes = new WeakMap<Provider, ReadonlySet<string>>();
 
 /** Builds the provider. `answerApp` answers in every response mode. */
 export function constructProvider(issuerUrl: string, configuration: Configuration, answerApp: AnswerApp): Provider {
   const modes = new Set<string>();
+  const grants = new Set<string>();
   class ProviderOfApps extends Provider {
+    override registerGrantType<Taken extends object>(
+      name: string,
+      handler: (ctx: TokenEndpointGrantContext<Taken>) => void | Promise<void>,
+      parameters: Names = [],
+      repeatable: Names = [],
+    ): void {
+      const taken = new Set(typeof parameters === "string" ? [parameters] : parameters);
+      taken.delete("resource");
+      grants.add(name);
+      super.registerGrantType(name, handler, taken, repeatable);
+    }
     override registerResponseMode(name: string): void {
       modes.add(name);
       super.registerResponseMode(name, (ctx, redirectUri, parameters) =>
@@ -128,6 +149,7 @@ export function constructProvider(issuerUrl: string, configuration: Configuratio
   }
   const provider = new ProviderOfApps(issuerUrl, configuration);
   replacedModes.set(provider, modes);
+  replacedGrants.set(provider, grants);
   return provider;
 }
 

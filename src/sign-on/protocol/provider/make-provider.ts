@@ -8,6 +8,7 @@ import { findRequest, type FoundCode, type ProviderRequest, runRequest, startReq
 import { committed } from "../storage/unit-of-work.ts";
 import { makeAnswerApp, type AnswerApp } from "./answer-app.ts";
 import { answerKeys, polishAnswer, refuseToken } from "./answers.ts";
+import { authorizationParameters } from "../contract.ts";
 import { commit } from "./commit.ts";
 import { makeConfiguration } from "./configuration.ts";
 import { limitPages } from "./cors.ts";
@@ -15,7 +16,14 @@ import type { ProviderDeps } from "./deps.ts";
 import { makeFindClient, readClientId } from "./find-client.ts";
 import { checkLibrary, constructProvider, replaceMethods } from "./library.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
-import { dropEmpty, dropIdleNonce, refuseFormForDevice, refuseLogoutTokens } from "./query.ts";
+import {
+  askForAccount,
+  dropEmpty,
+  dropIdleNonce,
+  keepDescribed,
+  refuseFormForDevice,
+  refuseLogoutTokens,
+} from "./query.ts";
 import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./show-pages.ts";
 import { findUpstreamSession, lacksSession, noteRefusal, type UpstreamSteps } from "./upstream-steps.ts";
@@ -68,6 +76,8 @@ export function makeProvider(deps: ProviderDeps, pages: Pages): Provider {
     }
     if (ctx.path === logoutPath) await nameClientOfHint(provider, ctx);
     if (ctx.path === authorizationPath) {
+      keepDescribed(ctx, authorizationParameters);
+      askForAccount(ctx);
       refuseFormForDevice(ctx);
       dropIdleNonce(ctx);
     }

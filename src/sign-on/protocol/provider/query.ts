@@ -14,6 +14,27 @@ export function dropEmpty(ctx: Context): void {
   );
 }
 
+/**
+ * Keeps the parameters that the contract describes, and those that the library has to refuse: what is unknown is
+ * ignored (RFC 6749 section 3.1).
+ */
+export function keepDescribed(ctx: Context, described: ReadonlySet<string>): void {
+  ctx.query = Object.fromEntries(
+    Object.entries(ctx.query).filter(([name]) => described.has(name) || refusedByLibrary.has(name)),
+  );
+}
+
+/** Source: OpenID Connect Core 1.0 sections 3.1.2.6 and 6. */
+const refusedByLibrary: ReadonlySet<string> = new Set(["request", "request_uri", "registration"]);
+
+/** Asks who signs in where an app asks to choose an account: a browser has one session. */
+export function askForAccount(ctx: Context): void {
+  const { prompt } = ctx.query;
+  if (typeof prompt !== "string" || !prompt.split(" ").includes("select_account")) return;
+  const words = prompt.split(" ").map((word) => (word === "select_account" ? "login" : word));
+  ctx.query = { ...ctx.query, prompt: [...new Set(words)].join(" ") };
+}
+
 /** Refuses a logout token as a hint: it has the signature, issuer and audience of an ID token (RFC 8725, 3.11). */
 export function refuseLogoutTokens(ctx: Context): void {
   const { id_token_hint: hint } = ctx.query;
