@@ -3774,7 +3774,10 @@ export interface components {
             addressAddition?: string | null;
             /** @example Musterstadt */
             city: string;
-            /** @example 26121 */
+            /**
+             * @description The postal code; five digits in Germany.
+             * @example 26121
+             */
             zipCode: string;
         };
         /** @description Country and federal state of a new school. */
@@ -3822,7 +3825,10 @@ export interface components {
             addressAddition?: string | null;
             /** @example Musterstadt */
             city?: string;
-            /** @example 26121 */
+            /**
+             * @description The postal code; five digits in Germany.
+             * @example 26121
+             */
             zipCode?: string;
         };
         /** @description The changes of country and federal state; properties that are left out stay unchanged. */

@@ -43,6 +43,7 @@ export async function createSchool(change: Change, school: NewSchool | NewSandbo
   const { id: chosen, address, location, sandboxId, ...rest } = { sandboxId: null, ...school };
   const id = chosen ?? (makeUuid(now) as SchoolId);
   const record = checkSchool({ ...rest, ...address, ...location });
+  checkZipCode(record);
   await change.touch({ schools: [id] });
   const times = { createdAt: now, updatedAt: now };
   await write(
@@ -52,9 +53,15 @@ export async function createSchool(change: Change, school: NewSchool | NewSandbo
   return id;
 }
 
+/** Other countries have codes of other shapes. */
+function checkZipCode({ country, zipCode }: SchoolLocation & SchoolAddress): void {
+  if (country === "DE" && !/^[0-9]{5}$/.test(zipCode))
+    throw new AppError("invalid", "zip_code_malformed", "zipCode must have five digits in Germany.");
+}
+
 /**
- * Returns the names of the fields that differ. Errors: invalid text_*; not_found school_not_found; conflict
- * official_id_taken.
+ * Returns the names of the fields that differ. Errors: invalid text_*, zip_code_malformed; not_found school_not_found;
+ * conflict official_id_taken.
  */
 export async function updateSchool(change: Change, update: SchoolUpdate): Promise<(keyof SchoolRecord)[]> {
   const { tx, now } = change;
@@ -64,6 +71,7 @@ export async function updateSchool(change: Change, update: SchoolUpdate): Promis
   const after = checkSchool({ ...before, ...definedOf(rest), ...definedOf(address), ...definedOf(location) });
   const changed = listDifferent(before, after);
   if (changed.length === 0) return [];
+  if (changed.includes("zipCode") || changed.includes("country")) checkZipCode(after);
   const data = { ...after, sortKey: makeSortKey(after.name), updatedAt: now };
   await write(tx.prisma.school.update({ where: { id }, data }));
   await auditChange(change, { action: "school_updated", schoolId: id, detail: { changed } });

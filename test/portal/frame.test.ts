@@ -75,6 +75,13 @@ describe("forms", () => {
     expect(await countOf("F-1")).toBe(1);
   });
 
+  test("with a postal code of four digits say so beside the field", async () => {
+    const page = await browser.open("/admin/schools/new");
+    const refused = await browser.submit(page, "/new", { ...filled, officialId: "F-9", zipCode: "2612" });
+    expect([refused.status, refused.html.match(/aria-describedby="zipCode-fault"/g)?.length]).toEqual([400, 1]);
+    expect(refused.html).toContain('id="zipCode-fault"');
+  });
+
   test("that are refused show the page again with what was typed, and why", async () => {
     await make.school({ officialId: "F-2" });
     const page = await browser.open("/admin/schools/new");

@@ -26,6 +26,13 @@ test("a school changes its name and address; twice counts once, and nobody else'
   expect(await schoolOf(school)).toMatchObject({ name: "Neue Schule" });
 });
 
+test("a postal code of four digits is refused beside its field", async () => {
+  const refused = await browser.submit(await browser.open(address), "/settings/school", { ...named, zipCode: "2612" });
+  expect(refused.status).toBe(400);
+  expect(refused.html).toMatch(/value="2612" aria-invalid="true" aria-describedby="zipCode-fault"/);
+  expect(refused.html).toContain('id="zipCode-fault">Eine Postleitzahl in Deutschland hat fünf Ziffern.');
+});
+
 test("a school sets how its people sign in", async () => {
   const set = { userNameRule: "RANDOM", passwordKind: "WORDS", mustChangePassword: "on" };
   const more = { ownPasswordFromGrade: "7", helpText: "Frau Probst hilft." };

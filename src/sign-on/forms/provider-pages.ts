@@ -68,8 +68,9 @@ function sendError(ctx: KoaContextWithOIDC, error: Omit<ErrorModel, "requestId" 
 
 /** Sends the browser to the page of the sign-on, which finds out whether it takes cookies. */
 function findOutAboutCookies(ctx: KoaContextWithOIDC): void {
+  const { uid } = (ctx as { params?: { uid?: string } }).params ?? {};
   ctx.status = 303;
-  ctx.redirect(`/interaction/${encodeURIComponent(String(ctx["params"]["uid"]))}`);
+  ctx.redirect(`/interaction/${encodeURIComponent(uid ?? "")}`);
 }
 
 function reasonOf(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error) {

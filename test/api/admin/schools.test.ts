@@ -50,6 +50,26 @@ describe("registering", () => {
     ]);
   });
 
+  test("a postal code has five digits in Germany, and any form elsewhere; an old one stays until it is changed", async () => {
+    const register = (number: string, zipCode: string, location: { country: string; state: string }) =>
+      operator("POST", "/schools", {
+        body: { ...newSchool(number), address: { ...newSchool(number).address, zipCode }, location },
+      });
+    const saxony = { country: "DE", state: "SN" };
+    for (const wrong of ["1917", "019171", "0191A", "D-01917", "٠١٩١٧"])
+      expect(refusalOf(await register("14-010", wrong, saxony)), wrong).toEqual([400, "zip_code_malformed"]);
+    const tyrol = await register("14-011", "6020", { country: "AT", state: "7" });
+    expect(tyrol.status).toBe(201);
+    const change = (id: string, body: object) =>
+      operator("PATCH", `/schools/${id}`, { body, headers: { "if-match": "*" } });
+    const { id } = tyrol.body as { id: string };
+    expect(refusalOf(await change(id, { location: saxony }))).toEqual([400, "zip_code_malformed"]);
+    await service.db.prisma.school.update({ where: { id }, data: { country: "DE" } });
+    expect((await change(id, { name: "Anderer Name" })).status).toBe(204);
+    expect(refusalOf(await change(id, { address: { zipCode: "6021" } }))).toEqual([400, "zip_code_malformed"]);
+    expect((await change(id, { address: { zipCode: "06021" } })).status).toBe(204);
+  });
+
   test("the same request again gets the first answer and makes nothing", async () => {
     const given = { body: newSchool("14-003"), headers: { "Idempotency-Key": "lessing" } };
     const [first, again] = [await operator("POST", "/schools", given), await operator("POST", "/schools", given)];
