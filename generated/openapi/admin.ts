@@ -6826,6 +6826,16 @@ export interface components {
             person: components["schemas"]["PersonName"];
             /** @example null */
             app: string | null;
+            /**
+             * @description The groups of what was done to several people, as far as the caller reaches their schools.
+             * @example []
+             */
+            groups: string[];
+            /**
+             * @description The file of the import.
+             * @example null
+             */
+            file: string | null;
         };
         /** @description Who did what, and when. An entry never contains a secret. */
         AuditLine: {

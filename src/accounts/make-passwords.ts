@@ -118,7 +118,8 @@ async function writePasswords(
   const found = await findRows<LoginRow, People>(tx, selectLogins, { people: allowed });
   const wanted = found.filter(({ hadPassword }) => !(asked.onlyMissing && hadPassword));
   const people = wanted.map(({ personId }) => ({ ...prepared.get(personId)!, personId }));
-  await setSecretsIn(tx, { schoolId: asked.schoolId, people, mustChange }, origin);
+  const groupIds = "groupId" in asked ? [asked.groupId] : undefined;
+  await setSecretsIn(tx, { schoolId: asked.schoolId, people, mustChange, groupIds }, origin);
   return wanted.map(({ personId, username, firstFull, firstCall, last }) => ({
     personId,
     username,

@@ -1,4 +1,4 @@
-import type { PersonId, SchoolId } from "../directory/index.ts";
+import { describeAct, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAct, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { findRows, sql, statement, table, update } from "../platform/database/sql.ts";
@@ -39,13 +39,21 @@ const updatePasswords = statement<Passwords>(
 /** What a person gets: a password as its hash, a card, or both. */
 export type NewSecrets = { personId: PersonId; passwordHash: string | null; card: MadeCard | null };
 
+/** `groupIds`: the groups whose people were asked for. */
+type SecretsOfPeople = {
+  schoolId: SchoolId;
+  people: readonly NewSecrets[];
+  mustChange: boolean;
+  groupIds?: readonly string[] | null | undefined;
+};
+
 /**
  * Sets passwords and cards of people who have user names and whom the caller has locked. What they replace ends, with
  * its sign-ins.
  */
 export async function setSecretsIn(
   tx: Transaction,
-  { schoolId, people, mustChange }: { schoolId: SchoolId; people: readonly NewSecrets[]; mustChange: boolean },
+  { schoolId, people, mustChange, groupIds }: SecretsOfPeople,
   origin: Origin,
 ): Promise<void> {
   const passwords = people.flatMap(({ personId, passwordHash: hash }) => (hash === null ? [] : [{ personId, hash }]));
@@ -63,5 +71,6 @@ export async function setSecretsIn(
   const ofPasswords = ids.map((personId) => ({ ...line, personId }));
   const lines = [...ofPasswords, ...(await createCardsIn(tx, { schoolId, cards }, origin))];
   const action = cards.length > 0 ? "login_cards_created" : "credentials_set";
-  await recordAct(tx, { ...origin, action, schoolId, detail: { count: people.length } }, lines);
+  const detail = await describeAct(tx, { schoolId, people: all, groupIds });
+  await recordAct(tx, { ...origin, action, schoolId, detail }, lines);
 }

@@ -28,7 +28,18 @@ function presentActor({ actorId, actorRole }: RecordedAudit, withPeople: boolean
 const withoutValue = (named: Named, value: string | null): Named =>
   Object.fromEntries(Object.entries(named).filter(([, held]) => value === null || held !== value));
 
-type LineNames = { actors: Names; people: Names };
+/** `groups` and `files` by the ids of groups and imports. */
+type LineNames = {
+  actors: Names;
+  people: Names;
+  groups: ReadonlyMap<string, string>;
+  files: ReadonlyMap<string, string>;
+};
+
+const subjectsOf = ({ detail }: RecordedAudit): { groupIds: string[]; importId: string | null } => {
+  const { groupIds, importId } = detail as { groupIds?: string[]; importId?: string };
+  return { groupIds: groupIds ?? [], importId: importId ?? null };
+};
 
 /** Returns the names in audit lines; of affected people, only those at schools of the caller. */
 export async function findLineNames(
@@ -40,7 +51,21 @@ export async function findLineNames(
   const actorIds = (prefix: string, of: RecordedAudit[]) => of.map(({ actorId }) => afterPrefix(prefix, actorId ?? ""));
   const clientIds = [...actorIds(appActor(""), lines), ...lines.map(({ clientId }) => clientId)];
   const atSchools = reach.all ? undefined : reach.schoolIds;
+  const subjects = ofSchool.map(subjectsOf);
+  const groups = await db.prisma.group.findMany({
+    where: {
+      id: { in: [...new Set(subjects.flatMap(({ groupIds }) => groupIds))] },
+      ...(atSchools && { schoolId: { in: [...atSchools] } }),
+    },
+    select: { id: true, name: true },
+  });
+  const imports = await db.prisma.import.findMany({
+    where: { id: { in: [...new Set(subjects.flatMap(({ importId }) => importId ?? []))] } },
+    select: { id: true, fileName: true },
+  });
   return {
+    groups: new Map(groups.map(({ id, name }) => [id, name])),
+    files: new Map(imports.map(({ id, fileName }) => [id, fileName])),
     actors: await findNames(db, { personIds: actorIds(personActor(""), ofSchool), clientIds }),
     people: await findNames(db, { personIds: ofSchool.map(({ personId }) => personId), atSchools }),
   };
@@ -50,6 +75,7 @@ export function presentLine(line: RecordedAudit, withPeople: boolean, names: Lin
   const { id, at, action, clientId, personId, schoolId, requestId } = line;
   const withDifference = withPeople || personId === null;
   const actor = presentActor(line, withPeople);
+  const { groupIds, importId } = subjectsOf(line);
   return present<Schemas["AuditLine"]>({
     id,
     at,
@@ -67,6 +93,8 @@ export function presentLine(line: RecordedAudit, withPeople: boolean, names: Lin
       actorApp: names.actors.ofApp(actor.clientId),
       person: withPeople ? names.people.ofPerson(personId) : null,
       app: names.actors.ofApp(clientId),
+      groups: withPeople ? groupIds.flatMap((id) => names.groups.get(id) ?? []) : [],
+      file: withPeople && importId !== null ? (names.files.get(importId) ?? null) : null,
     }),
   });
 }

@@ -39,8 +39,9 @@ export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { sch
     if (everybody && Object.keys(asked).length > 0)
       throw new AppError("invalid", "card_holders_invalid", "Name either personIds or groupId.");
     const isWholeSchool = everybody === true && groupsInReach(reach, schoolId).all;
+    const groupIds = asked.groupId === undefined ? undefined : [asked.groupId];
     const personIds = isWholeSchool ? undefined : await listCardHolders(tx, subject, everybody ? null : asked);
-    const revoked = await revokeCardsIn(tx, { schoolId, ...(personIds && { personIds }) }, origin);
+    const revoked = await revokeCardsIn(tx, { schoolId, ...(personIds && { personIds }), groupIds }, origin);
     return { status: 200, body: present<Schemas["RevokedCards"]>({ revoked }) };
   });
 

@@ -26,6 +26,7 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
   if (body.withQr && !settings.enabled) throw cardsDisabled();
   const { passwordKind, mustChangePassword: mustChange } = (await findSignInSettings(deps.db, schoolId))!;
   const subject = { schoolId, reach, now: origin.at };
+  const groupIds = body.groupId === undefined ? null : [body.groupId];
   const asked = await findCardHolders(deps.db, subject, body);
   const personIds = asked.map(({ personId }) => personId);
   const wanted = asked.filter(({ skip }) => skip === null || skip === "NO_LOGIN").map(({ personId }) => personId);
@@ -45,7 +46,7 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
       }
       const holders = personIds.length === 0 ? [] : await findCardHolders(tx, subject, { personIds });
       const given = holders.filter(({ skip, personId }) => skip === null && prepared.has(personId));
-      await giveCredentials(tx, given, { schoolId, settings, prepared, mustChange, origin });
+      await giveCredentials(tx, given, { schoolId, settings, prepared, mustChange, groupIds, origin });
       const cards = given.map((holder) => presentMade(holder, { settings, prepared }));
       const skipped = holders.flatMap(({ personId, name, skip }) =>
         skip === null ? [] : [present<Schemas["SkippedCard"]>({ personId, name, reason: skip })],

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { stringify } from "csv-stringify/sync";
 import { againAfterDeadlock } from "../access/index.ts";
-import type { PersonId, SchoolId } from "../directory/index.ts";
+import { describeAct, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
@@ -172,10 +172,11 @@ export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (d
       await closeBatchIn(tx, { ...batch, keys, key, people, content, now: origin.at });
       if (!isDeepStrictEqual(content, seen)) throw changedMeanwhile();
       const { schoolId } = request;
+      const { groupIds } = batch;
       const { mustChangePassword: mustChange } = (await findSignInSettings(tx, schoolId))!;
       if (batch.newPasswords || batch.withQr)
-        await giveCredentials(tx, holders, { schoolId, settings, prepared, mustChange, origin });
-      const detail = { count: holders.length };
+        await giveCredentials(tx, holders, { schoolId, settings, prepared, mustChange, groupIds, origin });
+      const detail = await describeAct(tx, { schoolId, people, groupIds });
       if (batch.withLetters) await recordAudit(tx, { ...origin, action: "parent_letters_printed", schoolId, detail });
     }),
   );

@@ -9,22 +9,23 @@ import type { Schemas } from "./handler.ts";
 export type MadeLoginCard = Schemas["MadeLoginCard"];
 
 type Given = { settings: CardSettings; prepared: ReadonlyMap<PersonId, Prepared> };
+type Giving = Given & { schoolId: SchoolId; mustChange: boolean; groupIds: readonly string[] | null; origin: Origin };
 
 /** The holder's card only if cards work for their grade. */
 const cardOf = ({ personId, grade }: CardHolder, { settings, prepared }: Given): MadeCard | null =>
   isCardGrade(settings, grade) ? prepared.get(personId)!.card : null;
 
-/** Sets what was prepared for people who have user names; the caller has locked them. */
+/** Sets what was prepared for people who have user names and whom the caller locked; `groupIds` as it was asked. */
 export async function giveCredentials(
   tx: Transaction,
   holders: readonly CardHolder[],
-  { schoolId, mustChange, origin, ...given }: Given & { schoolId: SchoolId; mustChange: boolean; origin: Origin },
+  { schoolId, mustChange, groupIds, origin, ...given }: Giving,
 ): Promise<void> {
   const people = holders.map((holder) => {
     const { personId } = holder;
     return { personId, passwordHash: given.prepared.get(personId)!.passwordHash, card: cardOf(holder, given) };
   });
-  await setSecretsIn(tx, { schoolId, people, mustChange }, origin);
+  await setSecretsIn(tx, { schoolId, people, mustChange, groupIds }, origin);
 }
 
 export function presentMade(holder: CardHolder, given: Given): MadeLoginCard {

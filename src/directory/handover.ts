@@ -1,5 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { Db, RecordStore, Transaction } from "../platform/database/db.ts";
+import { describeAct } from "./classes-of-people.ts";
 import { recordAuditLines, type AuditAction, type Origin } from "../events/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
@@ -162,7 +163,8 @@ export async function createHandover(
   });
   const rows = personIds.toSorted().map((personId) => ({ personId, handoverId: id }));
   await write(prisma.handoverPerson.createMany({ data: rows }));
-  await record(tx, "handover_offered", { id, from, to, people: personIds.length }, origin);
+  const { groupIds } = await describeAct(tx, { schoolId: from, people: personIds });
+  await record(tx, "handover_offered", { id, from, to, people: personIds.length, groupIds }, origin);
   return id;
 }
 
@@ -177,10 +179,12 @@ async function lockOpen(tx: Transaction, id: HandoverId, now: Date): Promise<Han
   return handover;
 }
 
+type Closing = { state: "ACCEPTED" | "DECLINED" | "WITHDRAWN"; moved?: number | null; groupIds?: readonly string[] };
+
 async function close(
   tx: Transaction,
-  { id, from, to }: Handover,
-  { state, moved = null }: { state: "ACCEPTED" | "DECLINED" | "WITHDRAWN"; moved?: number | null },
+  { id, from, to, pupils }: Handover,
+  { state, moved = null, groupIds: placed }: Closing,
   origin: Origin,
 ): Promise<void> {
   await tx.prisma.handoverPerson.deleteMany({ where: { handoverId: id } });
@@ -191,7 +195,9 @@ async function close(
     WITHDRAWN: "handover_withdrawn",
   } as const;
   const schools = { from: from.id as SchoolId, to: to.id as SchoolId };
-  await record(tx, actions[state], { id, ...schools, ...(moved !== null && { people: moved }) }, origin);
+  const people = pupils.map((pupil) => pupil.id);
+  const { groupIds } = await describeAct(tx, { schoolId: schools.from, people, groupIds: placed });
+  await record(tx, actions[state], { id, ...schools, ...(moved !== null && { people: moved }), groupIds }, origin);
 }
 
 /** Declines or withdraws an offer. Errors: as `lockOpen`. */
@@ -238,6 +244,7 @@ export async function acceptHandover(
   const found = await tx.prisma.group.count({ where: { id: { in: groups }, schoolId: schools.to, status: "ACTIVE" } });
   if (found < new Set(groups).size) throw new AppError("not_found", "group_not_found", "The group does not exist.");
   const handover = await lockOpen(tx, id, now);
+  const left = await describeAct(tx, { schoolId: schools.from, people: handover.pupils.map((pupil) => pupil.id) });
   for (const { id: personId } of handover.pupils) {
     await movePerson(change, { personId, ...schools });
     const placement = placements.find((one) => one.personId === personId);
@@ -245,21 +252,30 @@ export async function acceptHandover(
     if (sourceSystemIdentifier !== undefined) await updatePerson(change, { personId, sourceSystemIdentifier });
     if (groupId !== undefined) await addMembership(change, { groupId, personId });
   }
-  await close(tx, handover, { state: "ACCEPTED", moved: handover.pupils.length }, originOf(change));
+  // Each school reads the names of its own.
+  const groupIds = [...new Set([...(left.groupIds ?? []), ...groups])];
+  const closing = { state: "ACCEPTED", moved: handover.pupils.length, groupIds } as const;
+  await close(tx, handover, closing, originOf(change));
   return handover.pupils.map((pupil) => pupil.id);
 }
 
-type Subject = { id: HandoverId; from: SchoolId; to: SchoolId; people?: number };
+type Subject = {
+  id: HandoverId;
+  from: SchoolId;
+  to: SchoolId;
+  people?: number;
+  groupIds?: readonly string[] | undefined;
+};
 
 /** Records one line at each of both schools. */
-const record = (tx: Transaction, action: AuditAction, { from, to, id, people }: Subject, origin: Origin) =>
+const record = (tx: Transaction, action: AuditAction, { from, to, id, people, groupIds }: Subject, origin: Origin) =>
   recordAuditLines(
     tx,
     [from, to].map((schoolId) => ({
       ...origin,
       action,
       schoolId,
-      detail: { handoverId: id, ...(people !== undefined && { people }) },
+      detail: { handoverId: id, ...(people !== undefined && { people }), ...(groupIds && { groupIds }) },
     })),
   );
 

@@ -125,3 +125,4 @@ export {
   type PersonStatus,
   type PersonStep,
 } from "./transitions.ts";
+export { describeAct } from "./classes-of-people.ts";

@@ -1,5 +1,5 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
-import { personNameOf, type PersonId, type SchoolId } from "../../directory/index.ts";
+import { describeAct, personNameOf, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { recordAct, type AuditLine, type Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import type { MadeCard } from "./make-card.ts";
@@ -34,13 +34,22 @@ export async function createCardsIn(
   return [...revoked, ...cards.map(({ personId, card }) => ({ ...line, personId, detail: { cardId: card.id } }))];
 }
 
-type Revoked = { schoolId: SchoolId; personIds?: readonly PersonId[]; id?: CardId };
+type Revoked = {
+  schoolId: SchoolId;
+  personIds?: readonly PersonId[];
+  id?: CardId;
+  /** The groups whose people were asked for. */
+  groupIds?: readonly string[] | undefined;
+};
 
 /** Revokes cards of a school, with an entry in the audit log and in the history of each person. Returns how many. */
 export async function revokeCardsIn(tx: Transaction, revoked: Revoked, origin: Origin): Promise<number> {
   const lines = await revokeIn(tx, revoked, origin);
-  const detail = { count: lines.length };
-  await recordAct(tx, { ...origin, action: "login_cards_revoked", schoolId: revoked.schoolId, detail }, lines);
+  const { schoolId, groupIds } = revoked;
+  const people = lines.flatMap(({ personId }) => (personId === undefined ? [] : [personId as PersonId]));
+  const act = await describeAct(tx, { schoolId, people, groupIds });
+  const detail = { ...act, count: lines.length };
+  await recordAct(tx, { ...origin, action: "login_cards_revoked", schoolId, detail }, lines);
   return lines.length;
 }
 

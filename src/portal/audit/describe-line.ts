@@ -21,7 +21,7 @@ export function describeLine(line: Line, { t, times }: Pick<PageRequest, "t" | "
     what: describeAction(action, t),
     by,
     role: actor.role === "NONE" ? "" : t(`staffRoles.${actor.role}`),
-    whom: whole(line.names.person) || (line.personId === null ? "" : t("audit.nameless")),
+    whom: whole(line.names.person) || (line.personId === null ? describeSubjects(line, t) : t("audit.nameless")),
     through: line.names.app ?? line.clientId ?? "",
     differences: compareLine(line, { t, times, names }),
   };
@@ -30,4 +30,11 @@ export function describeLine(line: Line, { t, times }: Pick<PageRequest, "t" | "
 function describeProgram({ program, personId }: Line["actor"], t: PageRequest["t"]): string {
   if (personId !== null) return t("audit.nameless");
   return program === null ? t("words.nobodyRecorded") : t("audit.program", { program });
+}
+
+/** What was done to many people: their groups or the file, and how many they are. */
+function describeSubjects({ names: { groups, file }, detail }: Line, t: PageRequest["t"]): string {
+  const count = detail["count"] ?? detail["people"];
+  const people = typeof count === "number" ? t("audit.people", { count }) : "";
+  return [...groups, file ?? "", people].filter(Boolean).join(", ");
 }
