@@ -17,7 +17,7 @@ function problemsOf(value: unknown): Found[] {
   return [...(own ? [{ code, status }] : []), ...Object.values(value).flatMap(problemsOf)];
 }
 
-/** Errors of oidc-provider that need a feature which is off: device flow, CIBA, DPoP, PAR, registration, credentials. */
+/** Errors of the library that need a feature which is off: device flow, CIBA, DPoP, PAR, registration, credentials. */
 const ofOtherFeatures =
   /pending|slow_down|expired|binding|attestation|metadata|credential|dpop|nonce|proof|request_object|invalid_request_uri|statement|target|user_code|user_id|details|temporarily|transaction|unmet|invalid_redirect_uri/;
 
