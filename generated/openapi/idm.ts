@@ -991,7 +991,7 @@ export interface components {
          */
         UserId: string;
         /**
-         * @description With `true` deleted groups are listed too; their `status` is DELETED. By default they are left out.
+         * @description With `true` (or `1`) deleted groups are listed too; their `status` is DELETED. By default they are left out.
          * @example true
          */
         ShowDeletedGroups: boolean;
@@ -1001,7 +1001,7 @@ export interface components {
          */
         GroupId: string;
         /**
-         * @description With `true` soft-deleted people are listed too, and every entry has a `status`. By default they are left out. A soft-deleted person stays
+         * @description With `true` (or `1`) soft-deleted people are listed too, and every entry has a `status`. By default they are left out. A soft-deleted person stays
          *     listed until they are restored or deleted for good, even if their groups are deleted or no longer synced; only the end of sync ends it.
          * @example true
          */
@@ -1339,7 +1339,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` deleted groups are listed too; their `status` is DELETED. By default they are left out.
+                 * @description With `true` (or `1`) deleted groups are listed too; their `status` is DELETED. By default they are left out.
                  * @example true
                  */
                 "show-deleted"?: components["parameters"]["ShowDeletedGroups"];
@@ -1446,7 +1446,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` soft-deleted people are listed too, and every entry has a `status`. By default they are left out. A soft-deleted person stays
+                 * @description With `true` (or `1`) soft-deleted people are listed too, and every entry has a `status`. By default they are left out. A soft-deleted person stays
                  *     listed until they are restored or deleted for good, even if their groups are deleted or no longer synced; only the end of sync ends it.
                  * @example true
                  */

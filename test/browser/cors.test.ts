@@ -69,6 +69,18 @@ test("a page of the app reads discovery, keys, userinfo and tokens, with credent
   tokens = { ...tokens, ...refreshed };
 });
 
+test("a page reads the API with the headers that its libraries add", async () => {
+  const page = await openPage(own);
+  const added = { "x-requested-with": "XMLHttpRequest", "cache-control": "no-cache", baggage: "a=b" };
+  const traced = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
+  const headers = { authorization: "Bearer none", "content-type": "application/json", ...added, ...traced };
+  const answer = await page.evaluate(
+    `fetch(${JSON.stringify(`${world.service.url}/idm/ep/v1/schools`)}, ${JSON.stringify({ headers })})
+      .then((response) => response.status, () => null)`,
+  );
+  expect(answer).toBe(401);
+});
+
 test.each(["another port", "another host"] as const)(
   "a hostile page at %s reads only what is public, though the person is signed in and the tokens are stolen",
   async (where) => {

@@ -99,6 +99,13 @@ function nearest(places: Place[]): Place[] {
   return places.filter((place) => parameters(place) === least);
 }
 
+/** A boolean may be spelled as PHP and Python do. */
+function spelled({ type }: { type?: unknown }, values: readonly string[]): string | readonly string[] | undefined {
+  if (type === "array") return values;
+  const value = values[0]!;
+  return type === "boolean" ? ({ 1: "true", 0: "false", True: "true", False: "false" }[value] ?? value) : value;
+}
+
 function makeDocumentCheck(document: OpenApiDocument): (operation: Operation, exchange: Exchange) => string[] {
   const check = { json: makeCheck(document), text: makeCheck(document, { coerceTypes: true }) };
   return (operation, exchange) => {
@@ -145,9 +152,7 @@ function makeDocumentCheck(document: OpenApiDocument): (operation: Operation, ex
         if (required) faults.push(`the query parameter ${name} is missing`);
         continue;
       }
-      faults.push(
-        ...asFaults(`query parameter ${name}`, check.text(schema, schema.type === "array" ? values : values[0])),
-      );
+      faults.push(...asFaults(`query parameter ${name}`, check.text(schema, spelled(schema, values))));
     }
     return faults;
   }

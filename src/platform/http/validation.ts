@@ -32,6 +32,7 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
       }
       checkNames(req, queries);
       joinLists(req, parameters);
+      readBooleans(req, parameters);
       checkValues(req, parameters);
       // Otherwise a caller could fill the library's cache, which is keyed by type.
       delete req.headers["content-type"];
@@ -136,10 +137,24 @@ function checkValues(req: Request, parameters: Parameter[]): void {
 function joinLists(req: Request, parameters: Parameter[]): void {
   for (const { name } of parameters.filter(isList)) {
     const given = req.query[name];
-    if (!Array.isArray(given)) continue;
-    const value = { ...req.query, [name]: given.map(String).join(",") };
-    Object.defineProperty(req, "query", { value, writable: true, enumerable: true, configurable: true });
+    if (Array.isArray(given)) setQuery(req, name, given.map(String).join(","));
   }
+}
+
+/** What clients of PHP and of Python send. */
+const otherBooleans: Partial<Record<string, string>> = { 1: "true", 0: "false", True: "true", False: "false" };
+
+function readBooleans(req: Request, parameters: Parameter[]): void {
+  for (const { name, in: place, schema } of parameters) {
+    const given = place === "query" && schema?.type === "boolean" ? req.query[name] : undefined;
+    const read = typeof given === "string" ? otherBooleans[given] : undefined;
+    if (read !== undefined) setQuery(req, name, read);
+  }
+}
+
+function setQuery(req: Request, name: string, text: string): void {
+  const value = { ...req.query, [name]: text };
+  Object.defineProperty(req, "query", { value, writable: true, enumerable: true, configurable: true });
 }
 
 const isList = (parameter: Parameter): boolean => parameter.in === "query" && parameter.schema?.type === "array";

@@ -46,6 +46,17 @@ test("a request against the contract is refused as a problem that says why", asy
   expect(answers).toEqual(refused);
 });
 
+test("a boolean may be written as PHP and Python write it", async () => {
+  const list = async (spelling: string) => {
+    const { status, body } = await read(`${idm}/schools/${school}/people?show-deleted=${spelling}`);
+    return { status, people: (body as object[]).length };
+  };
+  const [shown, hidden] = [await list("true"), await list("false")];
+  expect(shown.people).toBeGreaterThan(hidden.people);
+  for (const spelling of ["1", "True"]) expect(await list(spelling), spelling).toEqual(shown);
+  for (const spelling of ["0", "False"]) expect(await list(spelling), spelling).toEqual(hidden);
+});
+
 test("the type of a problem is a page that explains it", async () => {
   const { body } = await read(`${idm}/schools?limit=x`);
   const page = await fetch((body as { type: string }).type, { headers: { accept: "text/html" } });
