@@ -83,6 +83,7 @@ const requests: Record<string, Record<string, Params>> = {
       ],
       (more) => more,
     ),
+    ...named("spaces around scopes,", ["openid ", " openid", "openid  email"], (scope) => ({ scope })),
     "RFC 9207 2.4: an issuer in the request": { iss: "https://evil.example" },
     "OpenID Connect Core 3.1.2.1: acr_values is a wish that nothing fails on": { acr_values: "urn:mace:silver" },
   },
@@ -121,6 +122,7 @@ const requests: Record<string, Record<string, Params>> = {
   },
   invalid_scope: {
     "RFC 6749 3.3: a scope in other letters": { scope: "OpenID" },
+    "OpenID Connect Core 5.4: no scope but one that does not exist here": { scope: "email" },
     "RFC 6749 4.1.2.1: a scope that cannot be in a description": { scope: 'no"such\\scope' },
   },
   unsupported_response_type: named(

@@ -53,6 +53,11 @@ tryFaults({
 });
 
 tryRules({
+  "RFC 9110 11.4: several spaces after the scheme": async () => {
+    const { authorization } = basic(world.app);
+    const headers = { authorization: authorization!.replace(" ", "   ") };
+    expect(refusalOf(await world.token(forItself, { headers }))).toEqual([200, undefined]);
+  },
   "RFC 6749 3.2: a parameter that nobody described, such as a resource, is ignored": async () => {
     const more = { resource: "https://graph.example", audience: "x", authorization_details: "[]" };
     expect(refusalOf(await world.token({ ...forItself, ...more }))).toEqual([200, undefined]);

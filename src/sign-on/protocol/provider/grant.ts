@@ -84,6 +84,11 @@ export function makeExtraParams(deps: ProviderDeps) {
 function readScope(ctx: KoaContextWithOIDC): string {
   const asked = ctx.query["scope"];
   const scopes = [...new Set(typeof asked === "string" ? listScopes(asked) : [])];
+  if (scopes.length === 0 && typeof asked === "string" && asked.trim() !== "")
+    throw new errors.InvalidScope(
+      `the request names no other scope than ${asked.trim()}, which does not exist here`,
+      asked,
+    );
   if (scopes.length === 0) throw new errors.InvalidRequest("missing required parameter(s) 'scope'");
   checkScopes(ctx.oidc.client, scopes);
   return scopes.join(" ");

@@ -23,6 +23,8 @@ import {
   keepDescribed,
   refuseFormForDevice,
   refuseLogoutTokens,
+  trimCredentials,
+  trimScope,
 } from "./query.ts";
 import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./show-pages.ts";
@@ -70,6 +72,7 @@ export function makeProvider(deps: ProviderDeps, pages: Pages): Provider {
     provider.pathFor("token"),
   ];
   const handle = async (ctx: Context, next: () => Promise<void>, request: ProviderRequest) => {
+    trimCredentials(ctx);
     if (ctx.path === logoutPath || ctx.path === authorizationPath) {
       dropEmpty(ctx);
       refuseLogoutTokens(ctx);
@@ -78,6 +81,7 @@ export function makeProvider(deps: ProviderDeps, pages: Pages): Provider {
     if (ctx.path === authorizationPath) {
       keepDescribed(ctx, authorizationParameters);
       askForAccount(ctx);
+      trimScope(ctx);
       refuseFormForDevice(ctx);
       dropIdleNonce(ctx);
     }

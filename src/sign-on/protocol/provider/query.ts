@@ -14,6 +14,19 @@ export function dropEmpty(ctx: Context): void {
   );
 }
 
+/** Takes several spaces between scopes for one, as the token endpoint does. */
+export function trimScope(ctx: Context): void {
+  const { scope } = ctx.query;
+  if (typeof scope !== "string" || !/^ | $| {2}/.test(scope)) return;
+  ctx.query = { ...ctx.query, scope: scope.split(" ").filter(Boolean).join(" ") };
+}
+
+/** RFC 9110 section 11.4 has one space or more between the scheme and what follows; the library takes one. */
+export function trimCredentials({ req }: { req: { headers: { authorization?: string | undefined } } }): void {
+  const { authorization } = req.headers;
+  if (authorization?.includes("  ")) req.headers.authorization = authorization.trim().replace(/ {2,}/, " ");
+}
+
 /**
  * Keeps the parameters that the contract describes, and those that the library has to refuse: what is unknown is
  * ignored (RFC 6749 section 3.1).
