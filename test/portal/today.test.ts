@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeMakers } from "../support/make.ts";
-import { makePortalUser } from "../support/portal.ts";
+import { giveRoleTo, makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
 import { giveLogin } from "../support/token.ts";
 
@@ -15,6 +15,31 @@ test("a school admin comes from /admin to what waits at their school, and sees t
   expect(new URL(page.url).pathname).toBe(`/admin/schools/${school}/today`);
   expect(page.html).toContain("Neue Schule");
   for (const next of ["classes", "apps"]) expect(page.html).toContain(`href="/admin/schools/${school}/${next}"`);
+});
+
+test("a district sees what waits at each of its schools, with the numbers of the school's own page", async () => {
+  const [busy, calm, taught] = [await make.school(), await make.school(), await make.school()];
+  const person = await make.person({ school: busy });
+  const { browser, personId } = await makePortalUser(service, "DISTRICT", { schoolIds: [busy, calm] });
+  await giveRoleTo(service, personId, "CLASS_TEACHER", { schoolIds: [taught] });
+  await service.db.prisma.dataRequest.create({
+    data: {
+      id: crypto.randomUUID(),
+      personId: person,
+      schoolId: busy,
+      askedBy: "PERSON",
+      receivedOn: service.clock(),
+      dueOn: service.clock(),
+    },
+  });
+  const { html } = await browser.open("/admin");
+  const rows = new Map(
+    [busy, calm, taught].map((id) => [id, new RegExp(`schools/${id}/today"[\\s\\S]*?</tr>`).exec(html)![0]]),
+  );
+  expect(textOf(rows.get(busy)!)).toContain("1 Auskunftsanfrage");
+  expect(rows.get(busy)).toContain(`href="/admin/schools/${busy}/privacy/requests"`);
+  expect(textOf(rows.get(calm)!)).toContain("nichts");
+  expect((await browser.open(`/admin/schools/${busy}/privacy/requests`)).status).toBe(200);
 });
 
 test("people without a login and leavers are one click away", async () => {

@@ -3,6 +3,8 @@ import { listTexts, type TextName } from "../../platform/contract-texts.ts";
 import { makeArea, onlyIf, unwrap, unwrapPage } from "../frame/index.ts";
 import type { Redirect, PageHandler, PageView, PageRequest } from "../frame/index.ts";
 
+import { listWaiting } from "./waits.ts";
+
 type NewSchool = AdminSchemas["SchoolInput"];
 
 /** `/admin`: redirects to the reader's school, or offers a choice. */
@@ -23,18 +25,26 @@ function findWay({ me, permissions }: PageRequest): Redirect | null {
   return school === undefined && permissions.isPartner ? { to: "/partner" } : null;
 }
 
-async function listSchools({ api, may, me, query, cursor, t }: PageRequest): Promise<PageView> {
+/** With what waits at each of them, the page has fewer. */
+const [mostSchools, mostWaiting] = [50, 20];
+
+async function listSchools(request: PageRequest): Promise<PageView> {
+  const { api, may, me, permissions, query, cursor, t } = request;
+  const showsWaiting = !permissions.reachesAll && may("getToday");
+  const limit = showsWaiting ? mostWaiting : mostSchools;
   const search = query("search");
   if (me.roles.length === 0) return { title: t("none.title"), view: "none", model: {}, status: 403 };
   const { items, more } = await unwrapPage(
     api.GET("/admin/v1/schools", {
-      params: { query: { limit: 50, ...(search !== "" && { search }), ...cursor } },
+      params: { query: { limit, ...(search !== "" && { search }), ...cursor } },
     }),
   );
+  const ids = items.map(({ id }) => id).filter((id) => permissions.may("getToday", id));
+  const waiting = showsWaiting ? await listWaiting(request, ids) : null;
   return {
     title: t("frame.pages.operator_schools"),
     view: "schools",
-    model: { schools: items, search, more: more("/admin/schools", { search }), mayAdd: may("createSchool") },
+    model: { schools: items, waiting, search, more: more("/admin/schools", { search }), mayAdd: may("createSchool") },
   };
 }
 
