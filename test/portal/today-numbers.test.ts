@@ -6,6 +6,7 @@ import type { Browser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { hashAllQuickly } from "../support/quick-hash.ts";
+import { findStructureFaults } from "../support/page-structure.ts";
 import { startService } from "../support/service.ts";
 import { giveLogin } from "../support/token.ts";
 import { makeConnectionRow } from "../support/upstream-rows.ts";
@@ -71,7 +72,7 @@ async function makeSchoolWith(n: number): Promise<{ school: SchoolId; browser: B
   for (const state of ["READY", "HELD", "UNMAPPED", "READING", "EXPIRED", "CANCELLED"])
     await times(n, () => makeImport(state, [school]));
   await makeImport("HELD", [school, elsewhere]);
-  await times(n, async () => {
+  await times(n, async (number) => {
     const left = await make.person({ school, status: "SOFT_DELETED" });
     await prisma.person.update({ where: { id: left }, data: { softDeletedAt: day(-3) } });
     const before = await make.person({ school, status: "SOFT_DELETED" });
@@ -90,7 +91,7 @@ async function makeSchoolWith(n: number): Promise<{ school: SchoolId; browser: B
     const expiring = await makeConnection(school, { expiring: true, isOn: true });
     for (const code of ["SEVERAL_MATCH", "WAITS_FOR_STAFF"]) await refuse(expiring, code);
     await makeConnection(school, { failing: true, expiring: true, isOn: false });
-    const [open, accepted] = [await make.app({ name: "Offene App" }), await make.app({ name: "Erlaubte App" })];
+    const [open, accepted] = [await make.app({ name: `Offene App ${number}` }), await make.app({ name: `Erlaubte App ${number}` })];
     for (const { clientId } of [open, accepted]) {
       const { id: agreementId } = await make.agreement(clientId);
       if (clientId === accepted.clientId) await accept(agreementId, clientId, school);
@@ -218,6 +219,25 @@ const shownBehind: Record<string, (browser: Browser, school: SchoolId, card: Car
     return countIn(html, /Offene App/g);
   },
 };
+
+test("the pages behind Today are in order for a screen reader, with several of everything", async () => {
+  const { school, browser } = await makeSchoolWith(2);
+  const operator = await makePortalUser(service, "OPERATOR");
+  const base = `/admin/schools/${school}`;
+  const { html } = await browser.open(`${base}/own-login`);
+  const connections = [...mainOf(html).matchAll(/<h3><a href="([^"]*)"/g)].map(([, to]) => to!);
+  const faults: Record<string, string[]> = {};
+  const own = ["today", "own-login", "imports", "imports?waiting=yes", "people", "apps", "retention", "handovers"];
+  const look = async (reader: Browser, address: string) => {
+    const found = findStructureFaults((await reader.open(address)).html);
+    if (found.length > 0) faults[address] = found;
+  };
+  for (const page of [...own, "privacy", "privacy/requests", "settings"]) await look(browser, `${base}/${page}`);
+  for (const page of connections.flatMap((to) => [to, `${to}/refusals`, `${to}/links`])) await look(browser, page);
+  for (const page of ["/admin/logins", "/admin/logins?show=failing", "/admin/retention", "/admin/schools"])
+    await look(operator.browser, page);
+  expect(faults).toEqual({});
+});
 
 test.each([0, 1, 3, 6])("each number of Today is what its links show, at a school with %i of everything", async (n) => {
   const { school, browser } = await makeSchoolWith(n);

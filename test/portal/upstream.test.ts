@@ -3,6 +3,7 @@ import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { accountRefusals, connectionFailures, passingFailures, type ConnectionId } from "../../src/upstream/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { listTexts } from "../support/page-texts.ts";
+import { findStructureFaults } from "../support/page-structure.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { makeTestClock, startService } from "../support/service.ts";
 import { connectSchool, makeTravellingBrowser, signInThere, spoil } from "../support/upstream-browser.ts";
@@ -61,7 +62,7 @@ test("a connection of another school is not found under the address of this one"
   const other = await makeWorld();
   const both = await makePortalUser(service, "OPERATOR");
   const found = await both.browser.open(`${world.base}/${other.connectionId}`);
-  expect([found.status, found.html.includes("Diese Verbindung gibt es nicht")]).toEqual([404, true]);
+  expect([found.status, found.html.includes("Diese Verbindung ist hier nicht zu finden")]).toEqual([404, true]);
   for (const form of ["off", "check", "deletion", "rule"]) {
     const refused = await world.admin.browser.open(world.page).then((shown) => {
       const html = shown.html.replaceAll(world.connectionId, other.connectionId);
@@ -123,6 +124,7 @@ test("a new account waits, is named on Today, and is accepted or declined", asyn
     expect(html).toContain("muss dein Konto annehmen");
   }
   expect((await admin.browser.open(`/admin/schools/${school}/today`)).html).toContain("warten 2 als Gäste auf Sie");
+  expect(findStructureFaults((await admin.browser.open(`${page}/refusals`)).html)).toEqual([]);
   const list = await admin.browser.open(`${page}/refusals`);
   const idOf = (name: string) => new RegExp(`value="([0-9a-f-]{36})"[^>]*> ${name} Neu`).exec(list.html)![1]!;
   const nobody = await admin.browser.submit(list, "/refusals/guests", { act: "accept" });

@@ -79,3 +79,18 @@ test("problems have texts, apart from those that only programs cause", () => {
   const codes = [...ofApis.matchAll(/^### `(\w+)`$/gm)].map(([, code]) => code!);
   expect(codes.filter((code) => !texts.has(`problems.${code}`) && !ofPrograms.has(code))).toEqual([]);
 });
+
+test("of what is not found no page says that it does not exist: it may be another school's", () => {
+  const claims = areas.flatMap((area) =>
+    (["de", "en"] as const).flatMap((language) =>
+      [...listTexts(area, language)]
+        .filter(([key, text]) => /(^|\.)problems\./.test(key) && key.endsWith("_not_found") && isClaim(String(text)))
+        .map(([key]) => `${area} ${language} ${key}`),
+    ),
+  );
+  expect(claims).toEqual([]);
+});
+
+const isClaim = (text: string) =>
+  /gibt es nicht(?!, oder)|existiert nicht|no longer exists|does not exist(?!, or)/.test(text) &&
+  !/moved|gewechselt/.test(text);
