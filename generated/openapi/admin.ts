@@ -7469,7 +7469,7 @@ export interface components {
             withoutId: number;
         } | null;
         /**
-         * @description Why an import needs a confirmation: `LEAVERS`, too many people leave; `GROUPS_ENDED`, too many groups end; `NAMES_CHANGED`, many people
+         * @description Why an import needs a confirmation: `LEAVERS`, too many people leave, or everybody of a role; `GROUPS_ENDED`, too many groups end; `NAMES_CHANGED`, many people
          *     get another name under the same id, as if the ids were those of other people; `CLASSES_LEFT`, most pupils leave a class and do not move up
          *     together; `CLASSES_ENDED`, a class ends or becomes empty; `OTHER_SCHOOL`, the name of the file, a line above its headings, or
          *     an organisation in it names or numbers another school.

@@ -3,7 +3,6 @@ import { analyzeFilled } from "../platform/database/statistics.ts";
 import type { Queryable } from "../platform/database/sql.ts";
 import { insert, run, sql, statement, table, update, type Part, type Statement } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
-import type { Subject } from "./formats/format.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { a, g, i, importGroup, importMembership, m, p } from "./tables.ts";
 
@@ -17,7 +16,6 @@ const groupFields = { name: ig.name, sortKey: ig.sortKey, type: ig.type, sourceS
 type Values = {
   schoolId: SchoolId;
   schools: readonly SchoolId[];
-  speaksOf: readonly Subject[];
   now: Date;
   purgeAt: Date;
   keepsLeavers: boolean;
@@ -117,7 +115,7 @@ const people: Record<PeopleSteps | "leave" | "changeHome" | "leaveHome", Write> 
   ),
 };
 
-const groups: Record<"freeIds" | "create" | "change" | "remove", Write> = {
+const groups: Record<"freeIds" | "create" | "forgetMembers" | "change" | "remove", Write> = {
   // Frees moving ids first. A group that loses its id to another one is no longer managed by imports.
   freeIds: statement(
     ({ schoolId }) => sql`
@@ -131,6 +129,11 @@ const groups: Record<"freeIds" | "create" | "change" | "remove", Write> = {
       { id: ig.id, schoolId, ...groupFields, createdAt: now, updatedAt: now },
       sql`FROM ${ig} WHERE ${ig.change} = 'created'`,
     ),
+  ),
+  // A group that comes back has the members whom the files name, not those of before.
+  forgetMembers: statement(
+    () => sql`DELETE FROM ${m} USING ${ig}, ${g} WHERE ${ig.change} IN ('restored', 'carried_over')
+      AND ${g.id} = ${ig.id} AND ${g.status} <> 'ACTIVE' AND ${m.groupId} = ${g.id}`,
   ),
   change: statement(
     ({ now }) => sql`
@@ -151,12 +154,7 @@ const groups: Record<"freeIds" | "create" | "change" | "remove", Write> = {
 
 const isSame = sql`${m.groupId} = ${im.groupId} AND ${m.personId} = ${im.personId}`;
 
-const memberships: Record<"forget" | "remove" | "change" | "create", Write> = {
-  // A group that comes back has the members whom the files name, not those of before.
-  forget: statement(
-    ({ speaksOf }) => sql`DELETE FROM ${m} USING ${ig}
-    WHERE ${ig.change} = 'restored' AND ${m.groupId} = ${ig.id} AND 'MEMBERSHIP' = ANY (${speaksOf}::text[])`,
-  ),
+const memberships: Record<"remove" | "change" | "create", Write> = {
   remove: statement(() => sql`DELETE FROM ${m} USING ${im} WHERE ${im.change} = 'removed' AND ${isSame}`),
   change: statement(
     () => sql`${update("membership", "m", { role: im.role })} FROM ${im} WHERE ${im.change} = 'changed' AND ${isSame}`,
@@ -185,9 +183,9 @@ function listSteps({ people: of, groups: ofGroups, memberships: ofMemberships }:
     [of.leftHome, people.leaveHome],
     [ofGroups.carriedOver, groups.freeIds],
     [ofGroups.created, groups.create],
+    [ofGroups.restored + ofGroups.carriedOver, groups.forgetMembers],
     [ofGroups.changed + ofGroups.restored + ofGroups.carriedOver, groups.change],
     [ofGroups.removed, groups.remove],
-    [ofGroups.restored, memberships.forget],
     [ofMemberships.removed, memberships.remove],
     [ofMemberships.changed, memberships.change],
     [ofMemberships.created, memberships.create],

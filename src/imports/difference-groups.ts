@@ -166,8 +166,7 @@ const staged = ({ importId, schoolId }: { importId: Part; schoolId: Part }, isDe
   const [group, person] = [importGroup.as("g"), importPerson.as("p")];
   return sql`
     SELECT ${group.id} AS group_id, ${person.id} AS person_id, max(${sm.role})::person_role AS role,
-      max(${person.role}) AS own_role, max(coalesce(${person.formerRole}, ${person.role})) AS former_role,
-      bool_or(${group.change} = 'restored') AS is_restored
+      max(${person.role}) AS own_role, max(coalesce(${person.formerRole}, ${person.role})) AS former_role
     FROM ${sm}
     JOIN ${group} ON ${group.sourceId} = ${sm.groupSourceId} AND NOT ${group.isGone}
     JOIN ${person} ON ${person.sourceId} = ${sm.personSourceId} AND NOT ${person.isGone} AND ${person.id} IS NOT NULL
@@ -175,7 +174,9 @@ const staged = ({ importId, schoolId }: { importId: Part; schoolId: Part }, isDe
       AND ${isDeleted ? sm.isDeleted : sql`NOT ${sm.isDeleted}`}
     GROUP BY 1, 2`;
 };
-const ofStaged = sql`${m.groupId} = w.group_id AND ${m.personId} = w.person_id AND w.is_restored IS NOT TRUE`;
+// Members of a deleted group see nothing of it, so they are in none.
+const present = sql`(${m} JOIN ${g} ON ${g.id} = ${m.groupId} AND ${g.status} = 'ACTIVE')
+  ON ${m.groupId} = w.group_id AND ${m.personId} = w.person_id`;
 
 // Without a role in the group it is the person's, or another that the group has given them.
 const wantedRole = sql`CASE WHEN w.role IS NOT NULL THEN w.role
@@ -189,7 +190,7 @@ const insertWanted = statement<OfSchool>((values) =>
       role: wantedRole,
       change: sql`CASE WHEN ${m.groupId} IS NULL THEN 'created' WHEN ${m.role} <> ${wantedRole} THEN 'changed' END`,
     },
-    sql`FROM (${staged(values, false)}) AS w LEFT JOIN ${m} ON ${ofStaged}`,
+    sql`FROM (${staged(values, false)}) AS w LEFT JOIN ${present}`,
   ),
 );
 
@@ -198,10 +199,7 @@ const isKept = sql`EXISTS (SELECT FROM ${im} WHERE ${im.groupId} = ${m.groupId} 
 const removed = { groupId: m.groupId, personId: m.personId, role: m.role, change: sql`'removed'` };
 
 const insertDeleted = statement<OfSchool>((values) =>
-  importMembership.insert(
-    removed,
-    sql`FROM (${staged(values, true)}) AS w JOIN ${m} ON ${ofStaged} WHERE NOT ${isKept}`,
-  ),
+  importMembership.insert(removed, sql`FROM (${staged(values, true)}) AS w JOIN ${present} WHERE NOT ${isKept}`),
 );
 
 // Files list all groups that they speak of, of the people in them. Groups made here are not in files. Ended groups keep

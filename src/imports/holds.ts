@@ -21,7 +21,7 @@ export type HoldReason = (typeof holdReasons)[number];
 export type Hold = { reason: HoldReason; count: number; of: number; names: string[] };
 export type HoldCount = Pick<Hold, "reason" | "count">;
 
-/** Below these numbers nothing is unusual: a class of three may empty, and four people may be renamed. */
+/** Below these numbers nothing is unusual: a class of three may empty, four people may be renamed, or all be gone. */
 const few = { people: 5, pupils: 5 };
 const shareOfNames = 0.1;
 
@@ -51,6 +51,7 @@ type Found = {
   ended: string[];
   otherSchool: string | null;
   inFile: number;
+  wholeRole: boolean;
 };
 
 const isTogether = sql`coalesce(most.moving, 0) * 2 > sizes.pupils`;
@@ -90,8 +91,14 @@ const findUnusual = statement<Pick<SchoolPart, "importId" | "schoolId">>(
   other AS (
     SELECT coalesce(${school.name}, ${record.otherSchool}) AS name
     FROM ${record} LEFT JOIN ${school} ON ${school.id} = ${record.otherSchoolId} AND ${school.id} <> ${schoolId}
-    WHERE ${record.id} = ${importId} AND coalesce(${school.id}::text, ${record.otherSchool}) IS NOT NULL)
-  SELECT people.matched, people.renamed, (SELECT count(*)::int FROM sizes) AS classes,
+    WHERE ${record.id} = ${importId} AND coalesce(${school.id}::text, ${record.otherSchool}) IS NOT NULL),
+  roles AS (
+    SELECT ${p.role} FROM ${p} LEFT JOIN ${i} ON ${i.id} = ${p.id}
+    WHERE ${p.homeSchoolId} = ${schoolId} AND ${p.sourceSystemIdentifier} IS NOT NULL AND ${p.status} = 'ACTIVE'
+      AND ${p.leftAt} IS NULL
+    GROUP BY ${p.role} HAVING count(*) >= ${few.people}::int AND bool_and(${leaves} IS TRUE))
+  SELECT EXISTS (SELECT FROM roles) AS "wholeRole", people.matched, people.renamed,
+    (SELECT count(*)::int FROM sizes) AS classes,
     ${namesWhere(sql`NOT is_empty`)} AS left, ${namesWhere(sql`is_empty`)} AS ended,
     (SELECT name FROM other) AS "otherSchool",
     CASE WHEN EXISTS (SELECT FROM other) THEN (
@@ -108,7 +115,7 @@ export async function findHolds(
 ): Promise<Hold[]> {
   if (share >= 1) return [];
   const [found] = await findRows<Found, typeof part>(tx, findUnusual, part);
-  const { renamed, matched, classes, left, ended, otherSchool, inFile } = found!;
+  const { renamed, matched, classes, left, ended, otherSchool, inFile, wholeRole } = found!;
   const leaving = people.removed + people.leftHome;
   const all: (Hold & { isUnusual: boolean })[] = [
     {
@@ -116,7 +123,7 @@ export async function findHolds(
       count: leaving + people.left,
       of: before.people,
       names: [],
-      isUnusual: leaving > before.people * share,
+      isUnusual: leaving > before.people * share || wholeRole,
     },
     {
       reason: "GROUPS_ENDED",

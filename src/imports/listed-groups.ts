@@ -33,7 +33,6 @@ const groups = (schoolId: Part) => sql`
     AND ${g.id} IN (SELECT ${m.groupId} FROM ${m} JOIN ${i} ON ${i.id} = ${m.personId} AND ${leaves}
       UNION SELECT ${im.groupId} FROM ${im} WHERE ${im.change} = 'removed')`;
 
-// A deleted group keeps its members, who come back with it.
 const fate = sql`CASE
   WHEN ${leaves} THEN CASE WHEN members.was AND ${p.status} = 'ACTIVE' THEN 'left' END
   WHEN members.change = 'removed' OR gr.change = 'removed' THEN
@@ -73,10 +72,10 @@ export const listGroupChanges = makeFind<GroupChange, Page>(
   WITH gr AS MATERIALIZED (${groups(schoolId)}),
   members AS (
     SELECT coalesce(was.group_id, ${im.groupId}) AS group_id, coalesce(was.person_id, ${im.personId}) AS person_id,
-      coalesce(was.is_active, false) AS was, was.role AS role_before, coalesce(${im.role}, was.role) AS role_after,
+      was.group_id IS NOT NULL AS was, was.role AS role_before, coalesce(${im.role}, was.role) AS role_after,
       ${im.change}
-    FROM (SELECT ${m.groupId}, ${m.personId}, ${m.role}, ${g.status} = 'ACTIVE' AS is_active
-      FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId} WHERE ${m.groupId} IN (SELECT id FROM gr)) AS was
+    FROM (SELECT ${m.groupId}, ${m.personId}, ${m.role} FROM ${m}
+      JOIN ${g} ON ${g.id} = ${m.groupId} AND ${g.status} = 'ACTIVE' WHERE ${m.groupId} IN (SELECT id FROM gr)) AS was
     FULL JOIN ${im} ON ${im.groupId} = was.group_id AND ${im.personId} = was.person_id),
   fates AS (
     SELECT gr.id, ${fate} AS fate, role_before, role_after FROM gr JOIN members ON members.group_id = gr.id

@@ -104,7 +104,8 @@ const listing = (schoolId: Part) => sql`
   after AS MATERIALIZED (
     SELECT members.group_id, members.person_id, name, type, natural_key
     FROM (
-      SELECT ${m.groupId}, ${m.personId} FROM ${m} LEFT JOIN ${im} ON ${im.groupId} = ${m.groupId}
+      SELECT ${m.groupId}, ${m.personId}
+      FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId} AND ${g.status} = 'ACTIVE' LEFT JOIN ${im} ON ${im.groupId} = ${m.groupId}
         AND ${im.personId} = ${m.personId} AND ${im.change} = 'removed'
       WHERE ${m.schoolId} = ${schoolId} AND ${im.groupId} IS NULL
       UNION ALL SELECT ${im.groupId}, ${im.personId} FROM ${im} WHERE ${im.change} = 'created') AS members

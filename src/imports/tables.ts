@@ -71,7 +71,7 @@ export const a = table("affiliation", "a");
 
 export const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;
 
-/** SQL: the group `g` is active once `of` of the difference is applied. Deleted groups keep their members. */
+/** SQL: the group `g` is active once `of` of the difference is applied. */
 export const isActiveAfter = (of: Columns<"isGone" | "change">) => sql`(${of.isGone} IS NOT TRUE
   AND (${g.status} = 'ACTIVE' OR ${of.change} IN ('created', 'restored', 'carried_over')))`;
 

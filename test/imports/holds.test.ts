@@ -96,6 +96,16 @@ test("classes that move up together do not hold, and a class that is scattered o
   expect(holdsOf(await preview(rosterOf(withoutClass), { school, mode: "DELTA" }))).toEqual(["CLASSES_ENDED 1 3 5a"]);
 });
 
+test("a list of pupils as the whole school holds, because every teacher would leave", async () => {
+  const school = await make.school();
+  const all = pupils(30);
+  const teachers = Array.from({ length: 5 }, (_, n) => `T${n};teacher;Jörg;Groß ${n};\n`).join("");
+  await run(rosterOf(all) + teachers, { school });
+  expect(holdsOf(await preview(rosterOf(all), { school }))).toEqual(["LEAVERS 5 35"]);
+  expect(holdsOf(await preview(rosterOf(all) + teachers.split("\n", 1)[0]!, { school }))).toEqual([]);
+  expect(holdsOf(await preview(rosterOf(all), { school, people: "STUDENTS" }))).toEqual([]);
+});
+
 test("a file that names another school in its name or above its headings holds", async () => {
   const own = await make.school({ name: "Lindenschule Ahausen", officialId: "DE-NW-165001" });
   await make.school({ name: "Kastanienschule Behausen", officialId: "DE-NW-165002" });
