@@ -42,6 +42,19 @@ test("a district sees what waits at each of its schools, with the numbers of the
   expect((await browser.open(`/admin/schools/${busy}/privacy/requests`)).status).toBe(200);
 });
 
+test("a search on the first page leads to the person, or to all whom it finds", async () => {
+  const school = await make.school();
+  const named = (last: string) => make.person({ school, name: { firstFull: "Paul", firstCall: "Paul", last } });
+  const [one] = [await named("Müller"), await named("Mühlen")];
+  const { browser } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  const today = await browser.open(`/admin/schools/${school}/today`);
+  const found = await browser.submit(today, "/people/search", { search: "Müller, Paul" });
+  expect(new URL(found.url).pathname).toBe(`/admin/schools/${school}/people/${one}`);
+  const both = await browser.submit(today, "/people/search", { search: "Paul" });
+  for (const name of ["Paul Müller", "Paul Mühlen"]) expect(both.html).toContain(name);
+  expect((await browser.submit(today, "/people/search", { search: "Nobody" })).html).toContain("Niemand");
+});
+
 test("people without a login and leavers are one click away", async () => {
   const school = await make.school();
   const without = await make.person({ school, name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" } });

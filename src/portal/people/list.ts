@@ -39,12 +39,20 @@ const withFilters = (schoolId: string, filters: Filters, cursor = ""): string =>
   return `${addressOf(schoolId)}${filled.length > 0 ? "?" : ""}${new URLSearchParams(filled).toString()}`;
 };
 
-/** Redirects to the search, which the address holds encrypted for the reader. */
-export const searchPeople = ({ field, hide, param }: PageRequest): Promise<Redirect> => {
+/**
+ * Redirects to the search, which the address holds encrypted for the reader; a search of another page (`from`) to the
+ * person, if it finds one only.
+ */
+export async function searchPeople({ api, field, hide, param }: PageRequest): Promise<Redirect> {
+  const [schoolId, search] = [param("schoolId"), field("search")];
+  if (field("from") !== "" && search !== "") {
+    const query = { school: schoolId, search, status: "ACTIVE" as const, limit: 2 };
+    const [one, ...others] = (await unwrapPage(api.GET("/admin/v1/people", { params: { query } }))).items;
+    if (one !== undefined && others.length === 0) return { to: `${addressOf(schoolId)}/${one.id}` };
+  }
   const named = Object.fromEntries(filterNames.map((name) => [name, field(name)])) as Named;
-  const filters = { q: hide(field("search")), ...named, sort: readOrder(field("sort")) };
-  return Promise.resolve({ to: withFilters(param("schoolId"), filters) });
-};
+  return { to: withFilters(schoolId, { q: hide(search), ...named, sort: readOrder(field("sort")) }) };
+}
 
 const queryOf = ({ group, status, role, "sign-in": signIn, sort }: Filters, search: string) => ({
   ...(search !== "" && { search }),

@@ -12,6 +12,7 @@ async function showToday(request: PageRequest): Promise<PageView> {
     unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path } })),
   ]);
   const can = {
+    find: may("listPeople"),
     import: may("createImport"),
     giveLogins: may("createSchoolPasswords"),
     grant: may("putGrant"),
