@@ -1975,6 +1975,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/imports/{importId}/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare an import again
+         * @description Compares a waiting import with the present directory of the school, so that its numbers are those of now. Needed where `isOutdated` says
+         *     that people or groups of the school have changed since the numbers were made. What was unusual and has gone no longer holds the import, and
+         *     what has become unusual does.
+         */
+        post: operations["compareImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/imports/{importId}/application": {
         parameters: {
             query?: never;
@@ -7674,6 +7696,18 @@ export interface components {
             memberships: components["schemas"]["ImportMembershipCounts"];
             before: components["schemas"]["ImportCountsBefore"];
             lists: components["schemas"]["ImportListCounts"];
+            /**
+             * Format: date-time
+             * @description When the numbers were made; null if that was before an update of the service.
+             * @example 2026-02-03T08:00:10.000Z
+             */
+            comparedAt: string | null;
+            /**
+             * @description Whether people or groups of the school have changed since then, so that the numbers of the waiting import may be others; `compareImport`
+             *     makes them anew.
+             * @example false
+             */
+            isOutdated: boolean;
             /** @description What is unusual at the school; empty if nothing needs a confirmation. */
             holds: components["schemas"]["ImportHold"][];
         };
@@ -19215,6 +19249,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ViewChange"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    compareImport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; optional if the import has one school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import with its new numbers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
                 };
             };
             400: components["responses"]["AdminBadRequest"];

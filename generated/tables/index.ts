@@ -631,6 +631,8 @@ export const tables = {
       counts: "counts",
       holds: "holds",
       difference: "difference",
+      comparedAt: "compared_at",
+      directoryVersion: "directory_version",
       confirmed: "confirmed",
       confirmedPeople: "confirmed_people",
       confirmedGroups: "confirmed_groups",
@@ -1834,6 +1836,8 @@ export type Rows = {
     counts: unknown;
     holds: unknown;
     difference: string | null;
+    comparedAt: Date | null;
+    directoryVersion: string | null;
     confirmed: unknown;
     confirmedPeople: number | null;
     confirmedGroups: number | null;

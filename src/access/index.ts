@@ -132,7 +132,7 @@ export {
 } from "./subject-claims.ts";
 export * from "./token.ts";
 export { findViewTimes, type ViewTimes } from "./view-times.ts";
-export { viewVersion, viewVersionOfPerson } from "./view-version.ts";
+export { versionOfSchool, viewVersion, viewVersionOfPerson } from "./view-version.ts";
 export type { AppReads } from "./app-reads.ts";
 export * from "./readable.ts";
 export * from "./visibility.ts";

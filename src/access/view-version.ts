@@ -1,5 +1,5 @@
 import { versionText } from "../platform/http/index.ts";
-import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
+import { sql, table, type Part, type Sql, type Value } from "../platform/database/sql.ts";
 import { schoolsOfPerson } from "./visibility.ts";
 
 const version = table("viewVersion", "v_version");
@@ -9,6 +9,10 @@ const totalsOf = (subject: Sql): Sql => sql`(
     SELECT sum(${version.version}) AS version, max(${version.changedAt}) AS changed_at,
       max(${version.sourceReadAt}) AS source_read_at
     FROM ${version} WHERE ${version.subject} = ${subject})`;
+
+/** The version of the people and groups of a school, whoever sees them. */
+export const versionOfSchool = (schoolId: Part): Sql => sql`(
+  SELECT coalesce(sum(${version.version}), 0) FROM ${version} WHERE ${version.subject} = 'school:' || ${schoolId})`;
 
 const totalsOfSchools = (schools: Sql): Sql => sql`(
     SELECT sum(hash_record_extended(ROW(v_listed.id, v_one.version), 0)) AS version,

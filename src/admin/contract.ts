@@ -65,6 +65,7 @@ export const parameters: ParametersAgree<
   operations,
   {
     applyImport: "in-background";
+    compareImport: "school";
     createImport:
       | "school"
       | "format"

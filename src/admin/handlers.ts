@@ -142,6 +142,7 @@ const handlers: Loaders<OperationId> = {
     "cancelImport",
     "joinImportGroups",
     "setImportGroupMoves",
+    "compareImport",
     "previewImport",
   ),
   ...handlersIn(() => import("./import-undo.ts"), "previewImportUndo", "listImportUndoEntries", "undoImport"),

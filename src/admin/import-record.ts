@@ -30,7 +30,15 @@ const leaversOf = ({ people }: Counts): number => people.removed + people.left +
 
 const noLists = { renamed: 0, classesChanged: 0, groupsChanged: 0, withoutClass: 0, losingClasses: 0 };
 
-function presentSchool({ id, name, state, counts, holds }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
+function presentSchool({
+  id,
+  name,
+  state,
+  counts,
+  holds,
+  comparedAt,
+  isOutdated,
+}: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
   const { people, groups, memberships, before, kept = 0, lists = noLists } = counts;
   return present<Schemas["ImportSchool"]>({
     id,
@@ -43,6 +51,8 @@ function presentSchool({ id, name, state, counts, holds }: ImportStatus["schools
     memberships: present<Schemas["ImportMembershipCounts"]>(memberships),
     before: present<Schemas["ImportCountsBefore"]>(before),
     lists: present<Schemas["ImportListCounts"]>(lists),
+    comparedAt,
+    isOutdated,
     holds: holds.map((hold) => present<Schemas["ImportHold"]>(hold)),
   });
 }

@@ -1,4 +1,12 @@
-import { confirmImport, findImport, joinGroups, lookAhead, setGroupMoves, sumHolds } from "../imports/index.ts";
+import {
+  confirmImport,
+  findImport,
+  joinGroups,
+  lookAhead,
+  refreshImport,
+  setGroupMoves,
+  sumHolds,
+} from "../imports/index.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { AdminHandler } from "./handler.ts";
@@ -46,6 +54,13 @@ export const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, r
   const join = { schoolId, ...request.body, holdShare: deps.imports.holdShare };
   await changeByDifference(deps, request, (db) => joinGroups(db, status, join, request.origin));
   return { status: 204 };
+};
+
+export const compareImport: AdminHandler<"compareImport"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const given = { schoolId, holdShare: deps.imports.holdShare };
+  await changeByDifference(deps, request, (db) => refreshImport(db, status, given, request.origin.at));
+  return { status: 200, body: presentImport(await findImport(storeOf(deps.db), status.id, importReach(request))) };
 };
 
 export const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (deps, request) => {

@@ -157,6 +157,7 @@ export const rights = {
   previewImport: seeOffice,
   joinImportGroups: office,
   setImportGroupMoves: office,
+  compareImport: office,
   leaveOutImportRows: office,
   applyImport: office,
   cancelImport: office,

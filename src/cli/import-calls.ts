@@ -149,6 +149,15 @@ export async function undoImport(service: Service, id: string, keep: number | un
   return ended.state === "UNDONE" ? ended : undo(false);
 }
 
+/** Compares a waiting import again, with one of its schools or with all of them. */
+export async function compareImport(service: Service, id: string, school: string | undefined): Promise<Import> {
+  const { schools } = await getImport(service, id);
+  const waiting = schools.filter(({ state }) => state !== "APPLIED").map((one) => one.id);
+  for (const each of school === undefined && waiting.length > 0 ? waiting : [school])
+    await service.api.POST(`${oneImport}/comparison`, withQuery(id, omitUndefined({ school: each })));
+  return getImport(service, id);
+}
+
 export async function leaveOutRows(service: Service, id: string): Promise<Import> {
   await service.api.POST(`${oneImport}/left-out-rows`, pathOf(id));
   return getImport(service, id);

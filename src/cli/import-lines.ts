@@ -47,7 +47,7 @@ export function importLines(
       : [`Left out: ${counted(rows.faulty, "faulty row")}. To print them as CSV: import left-out ${id}`]),
     ...(rows !== null && rows.withoutId > 0 && mode === "BULK" ? [nobodyLeaves] : []),
     ...warningLines(record, warnings),
-    ...schools.flatMap((school) => ["", ...schoolLines(school, samples.get(school.id))]),
+    ...schools.flatMap((school) => ["", ...schoolLines(id, school, samples.get(school.id))]),
     "",
     next(record),
   ];
@@ -133,15 +133,19 @@ function moreFaults(all: number, printed: number): string[] {
   ];
 }
 
+const outdatedLine = (id: string, at: string | null): string =>
+  `  outdated   these numbers are from ${at?.slice(0, 16) ?? "earlier"}, and the school has changed since. To make them anew: import compare ${id}`;
+
 const keptLine = (kept: number): string =>
   `  kept       ${counted(kept, "person", "people")} who are missing from the files, but have staff roles`;
 
-function schoolLines(school: School, samples: Samples = { leavers: [], groups: [] }): string[] {
-  const { id, state, before, kept } = school;
+function schoolLines(importId: string, school: School, samples: Samples = { leavers: [], groups: [] }): string[] {
+  const { id, state, before, kept, isOutdated, comparedAt } = school;
   return [
     `School ${id} (before: ${counted(before.people, "person", "people")} and ${counted(before.groups, "group")}): ${state}`,
     ...alignColumns(countRows(school)),
     ...(kept > 0 ? [keptLine(kept)] : []),
+    ...(isOutdated ? [outdatedLine(importId, comparedAt)] : []),
     ...school.holds.map(holdLine),
     ...alignColumns([...samples.leavers.map(leaverColumns), ...samples.groups.map(groupColumns)]),
   ];

@@ -96,6 +96,13 @@ export const verbs: Verbs = {
     summary: "Delete a mapping of columns: the school's next file with these headings waits for its columns again.",
     line: "Mapping deleted.",
   }),
+  compare: makeApiCommand({
+    summary: "Compare a waiting import with the schools as they are now, and show its new numbers.",
+    args,
+    options: { school: option.school("Only with this school.") },
+    run: async (service, { args: { importId: id }, options: { school } }) =>
+      show(service, await calls.compareImport(service, id, school)),
+  }),
   apply: makeApiCommand({
     summary: "Apply an import as its preview showed, school by school, and notify the apps.",
     args,

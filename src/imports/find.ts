@@ -1,6 +1,15 @@
+import { versionOfSchool } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import type { Store } from "../platform/database/db.ts";
-import { findRows, sql, statement, table, type Parameters, type Queryable } from "../platform/database/sql.ts";
+import {
+  findRows,
+  makeFind,
+  sql,
+  statement,
+  table,
+  type Parameters,
+  type Queryable,
+} from "../platform/database/sql.ts";
 import { findApplying } from "./lease.ts";
 import { findQueue } from "./queue.ts";
 import { importNotFound, listRecords, type ImportId, type ImportRecord, type ImportState } from "./record.ts";
@@ -8,7 +17,9 @@ import { importNotFound, listRecords, type ImportId, type ImportRecord, type Imp
 /** Imports of these schools only; of imports without schools, those of the actor. */
 export type ImportReach = { schoolIds: readonly SchoolId[]; actorId: string };
 
-export type ImportStatus = ImportRecord & {
+export type ImportStatus = Omit<ImportRecord, "schools"> & {
+  /** `isOutdated`: people or groups of the school have changed since the numbers of the waiting import were made. */
+  schools: (ImportRecord["schools"][number] & { isOutdated: boolean })[];
   progress: {
     phase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING" | "UNDOING";
     percent: number;
@@ -78,6 +89,15 @@ export async function findSomeImports(db: Queryable, filter: ImportFilter): Prom
   return { count: found[0]?.total ?? 0, first: found.map(({ total: _total, ...one }) => one) };
 }
 
+const s = table("importSchool", "s");
+
+const findOutdated = makeFind<{ key: string }, { ids: readonly ImportId[] }>(
+  ({ ids }) => sql`
+  SELECT ${s.importId} || ' ' || ${s.schoolId} AS key FROM ${s} JOIN ${i} ON ${i.id} = ${s.importId}
+  WHERE ${i.id} = ANY (${ids}::uuid[]) AND ${i.state} IN ('READY', 'HELD') AND ${s.state} IN ('READY', 'HELD')
+    AND ${s.directoryVersion} IS DISTINCT FROM ${versionOfSchool(s.schoolId)}`,
+);
+
 export async function listImportsOf(
   db: Store,
   filter: StatusFilter & Pick<ImportFilter, "among">,
@@ -87,12 +107,13 @@ export async function listImportsOf(
   const records = new Map((await listRecords(db, ids)).map((record) => [record.id, record]));
   const applying = await findApplying(db, ids);
   const { places, changing } = await findQueue(db, ids);
+  const outdated = new Set((await findOutdated(db, { ids })).map(({ key }) => key));
   return found.flatMap((row) => {
     const record = records.get(row.id);
     if (record === undefined) return [];
     // A turn begins before its lease, and ends after it.
     const isApplying = applying.has(row.id) || changing.has(row.id);
-    return [present(record, row, { isApplying, place: places.get(row.id) ?? null })];
+    return [present(record, row, { isApplying, place: places.get(row.id) ?? null, outdated })];
   });
 }
 
@@ -105,7 +126,7 @@ export async function findImport(db: Store, id: ImportId, among: ImportReach | u
 function present(
   record: ImportRecord,
   { state, namedSchoolIds, phase, percent }: StatusRow,
-  { isApplying, place }: { isApplying: boolean; place: number | null },
+  { isApplying, place, outdated }: { isApplying: boolean; place: number | null; outdated: ReadonlySet<string> },
 ): ImportStatus {
   const { schools } = record;
   const [work, ended] =
@@ -118,6 +139,8 @@ function present(
       : state === "READING" && phase !== null
         ? { phase, percent: percent ?? 0, place: null }
         : null;
-  const compared = schools.filter(({ counts }) => "people" in counts);
+  const compared = schools
+    .filter(({ counts }) => "people" in counts)
+    .map((school) => ({ ...school, isOutdated: outdated.has(`${record.id} ${school.id}`) }));
   return { ...record, state, namedSchoolIds, progress, schools: state === "READING" ? [] : compared };
 }

@@ -28,6 +28,7 @@ export {
   type GroupMove,
   type RosterGroup,
 } from "./look-alikes.ts";
+export { refreshImport } from "./refresh.ts";
 export { chooseSchool, withDifference } from "./listed.ts";
 export { listPeopleOfImport, personKinds, type PersonKind, type PersonOfImport } from "./listed-people.ts";
 export { findImport, findSomeImports, listImportsOf, type ImportReach, type ImportStatus } from "./find.ts";

@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { versionOfSchool } from "../access/index.ts";
 import { isSandboxSchool, type SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
@@ -6,7 +7,7 @@ import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
 import { analyzeSparse } from "../platform/database/statistics.ts";
-import { findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
+import { findRows, insert, makeFindOne, run, sql, statement, table } from "../platform/database/sql.ts";
 import { checkStaged, dropSkipped } from "./check.ts";
 import { setFaultyRowsAside } from "./faulty-rows.ts";
 import { countDifference } from "./counts.ts";
@@ -165,6 +166,10 @@ const describe = async (file: SourceFile, guess: TableGuess, request: NewImport)
 
 type Comparison = { id: ImportId; schools: readonly SchoolId[]; holdShare: number; now: Date; isAgain?: boolean };
 
+const findVersion = makeFindOne<{ version: string }, { schoolId: SchoolId }>(
+  ({ schoolId }) => sql`SELECT ${versionOfSchool(schoolId)}::text AS version`,
+);
+
 export async function compareImport(
   db: PrismaDb,
   { id, schools, holdShare, now, isAgain = false }: Comparison,
@@ -176,14 +181,17 @@ export async function compareImport(
     onProgress?.({ phase: "comparing", done: index, total: schools.length });
     const part = makePart(record, schoolId, now);
     await withInterruptibleTransaction(db, interrupt, async (tx) => {
+      // Before the difference, so that a change in between counts as a later one.
+      const { version } = await findVersion(tx, { schoolId });
       await findDifference(tx, part);
       if (!isAgain && (await moveClassesUp(tx, part))) await findDifference(tx, part);
-      const counts = { ...(await countDifference(tx, { schoolId })), lists: await countLists(tx, { schoolId }) };
+      const counts = { ...(await countDifference(tx, { schoolId })), lists: await countLists(tx, part) };
       const holds = await findHolds(tx, part, counts, holdShare);
       const difference = await describeDifference(tx, part);
       const state = holds.length > 0 ? "HELD" : "READY";
-      const data = { counts, holds, difference, state };
-      await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId }, data });
+      const data = { counts, holds, difference, state, comparedAt: now, directoryVersion: BigInt(version) };
+      const isWaiting = { state: { in: ["READY", "HELD"] } };
+      await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId, ...isWaiting }, data });
     });
   }
   await db.prisma.import.updateMany({

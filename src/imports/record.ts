@@ -30,6 +30,7 @@ type Coded = {
     state: "READY" | "HELD" | "APPLIED" | "UNDONE";
     counts: Counts;
     holds: Hold[];
+    comparedAt: Date | null;
     undoUntil: Date | null;
   }[];
   rows: RowCounts | null;
@@ -67,6 +68,7 @@ const shown = {
       state: true,
       counts: true,
       holds: true,
+      comparedAt: true,
       undoUntil: true,
     },
     orderBy: { schoolId: "asc" },

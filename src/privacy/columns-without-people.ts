@@ -24,7 +24,7 @@ export const columnsWithoutPeople: Readonly<Record<string, string>> = {
   merged_grant: "merger_id client_id is_new settings",
   merged_staff_role: "merger_id role_id",
   import_school:
-    "import_id school_id state counts holds difference confirmed confirmed_people confirmed_groups applied_at undo_until changed_subjects",
+    "import_id school_id state counts holds difference compared_at directory_version confirmed confirmed_people confirmed_groups applied_at undo_until changed_subjects",
   job_run: "name at duration_ms outcome done_at failures",
   last_call: "client_id school_id at",
   parent_letter: "school_id text",

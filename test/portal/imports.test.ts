@@ -391,6 +391,23 @@ describe("a file that takes much away", () => {
     ]);
   });
 
+  test("that waits while the school changes says from when its numbers are, and makes them anew at a click", async () => {
+    const world = await makeWorld();
+    const shown = await handIn(world, csv(...pupils(3, "5a")));
+    expect(textOf(shown)).toMatch(/Zahlen von [^ ]+.*Neue Personen 3/);
+    expect(shown.html).not.toContain('id="outdated"');
+    await applied(world, csv(...pupils(3, "5a"), ...pupils(1, "5b", 9)));
+    const outdated = await world.office.open(shown.url);
+    expect(textOf(outdated)).toMatch(
+      /Diese Zahlen sind von .* geändert; die Zahlen können jetzt andere sein.*Neue Personen 3/,
+    );
+    const compared = await world.office.submit(outdated, "/comparison");
+    expect(textOf(compared)).toMatch(/Die Zahlen sind neu berechnet.*Von 2 Klassen und Gruppen würde eine enden/);
+    expect(textOf(compared)).not.toMatch(/Neue Personen|können jetzt andere sein/);
+    await make.group({ school: world.school, name: "6x" });
+    expect(textOf(await world.office.open(world.base))).toMatch(/Angehalten Eine Person geht Zahlen von früher/);
+  });
+
   test("is confirmed by the number of groups that end where groups end and nobody leaves", async () => {
     const world = await makeWorld();
     await applied(world, csv(...pupils(4, "5a|5b|5c")));

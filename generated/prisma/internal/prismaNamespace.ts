@@ -9163,6 +9163,8 @@ export const ImportSchoolScalarFieldEnum = {
   counts: 'counts',
   holds: 'holds',
   difference: 'difference',
+  comparedAt: 'comparedAt',
+  directoryVersion: 'directoryVersion',
   confirmed: 'confirmed',
   confirmedPeople: 'confirmedPeople',
   confirmedGroups: 'confirmedGroups',

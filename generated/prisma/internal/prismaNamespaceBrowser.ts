@@ -859,6 +859,8 @@ export const ImportSchoolScalarFieldEnum = {
   counts: 'counts',
   holds: 'holds',
   difference: 'difference',
+  comparedAt: 'comparedAt',
+  directoryVersion: 'directoryVersion',
   confirmed: 'confirmed',
   confirmedPeople: 'confirmedPeople',
   confirmedGroups: 'confirmedGroups',

@@ -27,12 +27,14 @@ export type AggregateImportSchool = {
 }
 
 export type ImportSchoolAvgAggregateOutputType = {
+  directoryVersion: number | null
   confirmedPeople: number | null
   confirmedGroups: number | null
   changedSubjects: number | null
 }
 
 export type ImportSchoolSumAggregateOutputType = {
+  directoryVersion: bigint | null
   confirmedPeople: number | null
   confirmedGroups: number | null
   changedSubjects: number | null
@@ -43,6 +45,8 @@ export type ImportSchoolMinAggregateOutputType = {
   schoolId: string | null
   state: string | null
   difference: string | null
+  comparedAt: Date | null
+  directoryVersion: bigint | null
   confirmedPeople: number | null
   confirmedGroups: number | null
   appliedAt: Date | null
@@ -55,6 +59,8 @@ export type ImportSchoolMaxAggregateOutputType = {
   schoolId: string | null
   state: string | null
   difference: string | null
+  comparedAt: Date | null
+  directoryVersion: bigint | null
   confirmedPeople: number | null
   confirmedGroups: number | null
   appliedAt: Date | null
@@ -69,6 +75,8 @@ export type ImportSchoolCountAggregateOutputType = {
   counts: number
   holds: number
   difference: number
+  comparedAt: number
+  directoryVersion: number
   confirmed: number
   confirmedPeople: number
   confirmedGroups: number
@@ -80,12 +88,14 @@ export type ImportSchoolCountAggregateOutputType = {
 
 
 export type ImportSchoolAvgAggregateInputType = {
+  directoryVersion?: true
   confirmedPeople?: true
   confirmedGroups?: true
   changedSubjects?: true
 }
 
 export type ImportSchoolSumAggregateInputType = {
+  directoryVersion?: true
   confirmedPeople?: true
   confirmedGroups?: true
   changedSubjects?: true
@@ -96,6 +106,8 @@ export type ImportSchoolMinAggregateInputType = {
   schoolId?: true
   state?: true
   difference?: true
+  comparedAt?: true
+  directoryVersion?: true
   confirmedPeople?: true
   confirmedGroups?: true
   appliedAt?: true
@@ -108,6 +120,8 @@ export type ImportSchoolMaxAggregateInputType = {
   schoolId?: true
   state?: true
   difference?: true
+  comparedAt?: true
+  directoryVersion?: true
   confirmedPeople?: true
   confirmedGroups?: true
   appliedAt?: true
@@ -122,6 +136,8 @@ export type ImportSchoolCountAggregateInputType = {
   counts?: true
   holds?: true
   difference?: true
+  comparedAt?: true
+  directoryVersion?: true
   confirmed?: true
   confirmedPeople?: true
   confirmedGroups?: true
@@ -224,6 +240,8 @@ export type ImportSchoolGroupByOutputType = {
   counts: runtime.JsonValue
   holds: runtime.JsonValue
   difference: string | null
+  comparedAt: Date | null
+  directoryVersion: bigint | null
   confirmed: runtime.JsonValue
   confirmedPeople: number | null
   confirmedGroups: number | null
@@ -262,6 +280,8 @@ export type ImportSchoolWhereInput = {
   counts?: Prisma.JsonFilter<"ImportSchool">
   holds?: Prisma.JsonFilter<"ImportSchool">
   difference?: Prisma.StringNullableFilter<"ImportSchool"> | string | null
+  comparedAt?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
+  directoryVersion?: Prisma.BigIntNullableFilter<"ImportSchool"> | bigint | number | null
   confirmed?: Prisma.JsonFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
@@ -279,6 +299,8 @@ export type ImportSchoolOrderByWithRelationInput = {
   counts?: Prisma.SortOrder
   holds?: Prisma.SortOrder
   difference?: Prisma.SortOrderInput | Prisma.SortOrder
+  comparedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  directoryVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmed?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -300,6 +322,8 @@ export type ImportSchoolWhereUniqueInput = Prisma.AtLeast<{
   counts?: Prisma.JsonFilter<"ImportSchool">
   holds?: Prisma.JsonFilter<"ImportSchool">
   difference?: Prisma.StringNullableFilter<"ImportSchool"> | string | null
+  comparedAt?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
+  directoryVersion?: Prisma.BigIntNullableFilter<"ImportSchool"> | bigint | number | null
   confirmed?: Prisma.JsonFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
@@ -317,6 +341,8 @@ export type ImportSchoolOrderByWithAggregationInput = {
   counts?: Prisma.SortOrder
   holds?: Prisma.SortOrder
   difference?: Prisma.SortOrderInput | Prisma.SortOrder
+  comparedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  directoryVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmed?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -340,6 +366,8 @@ export type ImportSchoolScalarWhereWithAggregatesInput = {
   counts?: Prisma.JsonWithAggregatesFilter<"ImportSchool">
   holds?: Prisma.JsonWithAggregatesFilter<"ImportSchool">
   difference?: Prisma.StringNullableWithAggregatesFilter<"ImportSchool"> | string | null
+  comparedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ImportSchool"> | Date | string | null
+  directoryVersion?: Prisma.BigIntNullableWithAggregatesFilter<"ImportSchool"> | bigint | number | null
   confirmed?: Prisma.JsonWithAggregatesFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableWithAggregatesFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableWithAggregatesFilter<"ImportSchool"> | number | null
@@ -353,6 +381,8 @@ export type ImportSchoolCreateInput = {
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: string | null
+  comparedAt?: Date | string | null
+  directoryVersion?: bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -370,6 +400,8 @@ export type ImportSchoolUncheckedCreateInput = {
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: string | null
+  comparedAt?: Date | string | null
+  directoryVersion?: bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -383,6 +415,8 @@ export type ImportSchoolUpdateInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -400,6 +434,8 @@ export type ImportSchoolUncheckedUpdateInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -415,6 +451,8 @@ export type ImportSchoolCreateManyInput = {
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: string | null
+  comparedAt?: Date | string | null
+  directoryVersion?: bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -428,6 +466,8 @@ export type ImportSchoolUpdateManyMutationInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -443,6 +483,8 @@ export type ImportSchoolUncheckedUpdateManyInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -473,6 +515,8 @@ export type ImportSchoolCountOrderByAggregateInput = {
   counts?: Prisma.SortOrder
   holds?: Prisma.SortOrder
   difference?: Prisma.SortOrder
+  comparedAt?: Prisma.SortOrder
+  directoryVersion?: Prisma.SortOrder
   confirmed?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
@@ -482,6 +526,7 @@ export type ImportSchoolCountOrderByAggregateInput = {
 }
 
 export type ImportSchoolAvgOrderByAggregateInput = {
+  directoryVersion?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   changedSubjects?: Prisma.SortOrder
@@ -492,6 +537,8 @@ export type ImportSchoolMaxOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   state?: Prisma.SortOrder
   difference?: Prisma.SortOrder
+  comparedAt?: Prisma.SortOrder
+  directoryVersion?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
@@ -504,6 +551,8 @@ export type ImportSchoolMinOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   state?: Prisma.SortOrder
   difference?: Prisma.SortOrder
+  comparedAt?: Prisma.SortOrder
+  directoryVersion?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
@@ -512,6 +561,7 @@ export type ImportSchoolMinOrderByAggregateInput = {
 }
 
 export type ImportSchoolSumOrderByAggregateInput = {
+  directoryVersion?: Prisma.SortOrder
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   changedSubjects?: Prisma.SortOrder
@@ -606,6 +656,8 @@ export type ImportSchoolCreateWithoutSchoolInput = {
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: string | null
+  comparedAt?: Date | string | null
+  directoryVersion?: bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -621,6 +673,8 @@ export type ImportSchoolUncheckedCreateWithoutSchoolInput = {
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: string | null
+  comparedAt?: Date | string | null
+  directoryVersion?: bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -665,6 +719,8 @@ export type ImportSchoolScalarWhereInput = {
   counts?: Prisma.JsonFilter<"ImportSchool">
   holds?: Prisma.JsonFilter<"ImportSchool">
   difference?: Prisma.StringNullableFilter<"ImportSchool"> | string | null
+  comparedAt?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
+  directoryVersion?: Prisma.BigIntNullableFilter<"ImportSchool"> | bigint | number | null
   confirmed?: Prisma.JsonFilter<"ImportSchool">
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
@@ -678,6 +734,8 @@ export type ImportSchoolCreateWithoutImportInput = {
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: string | null
+  comparedAt?: Date | string | null
+  directoryVersion?: bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -693,6 +751,8 @@ export type ImportSchoolUncheckedCreateWithoutImportInput = {
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: string | null
+  comparedAt?: Date | string | null
+  directoryVersion?: bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -733,6 +793,8 @@ export type ImportSchoolCreateManySchoolInput = {
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: string | null
+  comparedAt?: Date | string | null
+  directoryVersion?: bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -746,6 +808,8 @@ export type ImportSchoolUpdateWithoutSchoolInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -761,6 +825,8 @@ export type ImportSchoolUncheckedUpdateWithoutSchoolInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -775,6 +841,8 @@ export type ImportSchoolUncheckedUpdateManyWithoutSchoolInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -789,6 +857,8 @@ export type ImportSchoolCreateManyImportInput = {
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: string | null
+  comparedAt?: Date | string | null
+  directoryVersion?: bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: number | null
   confirmedGroups?: number | null
@@ -802,6 +872,8 @@ export type ImportSchoolUpdateWithoutImportInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -817,6 +889,8 @@ export type ImportSchoolUncheckedUpdateWithoutImportInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -831,6 +905,8 @@ export type ImportSchoolUncheckedUpdateManyWithoutImportInput = {
   counts?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   holds?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   difference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  comparedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  directoryVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   confirmed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -848,6 +924,8 @@ export type ImportSchoolSelect<ExtArgs extends runtime.Types.Extensions.Internal
   counts?: boolean
   holds?: boolean
   difference?: boolean
+  comparedAt?: boolean
+  directoryVersion?: boolean
   confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
@@ -865,6 +943,8 @@ export type ImportSchoolSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   counts?: boolean
   holds?: boolean
   difference?: boolean
+  comparedAt?: boolean
+  directoryVersion?: boolean
   confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
@@ -882,6 +962,8 @@ export type ImportSchoolSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   counts?: boolean
   holds?: boolean
   difference?: boolean
+  comparedAt?: boolean
+  directoryVersion?: boolean
   confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
@@ -899,6 +981,8 @@ export type ImportSchoolSelectScalar = {
   counts?: boolean
   holds?: boolean
   difference?: boolean
+  comparedAt?: boolean
+  directoryVersion?: boolean
   confirmed?: boolean
   confirmedPeople?: boolean
   confirmedGroups?: boolean
@@ -907,7 +991,7 @@ export type ImportSchoolSelectScalar = {
   changedSubjects?: boolean
 }
 
-export type ImportSchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "schoolId" | "state" | "counts" | "holds" | "difference" | "confirmed" | "confirmedPeople" | "confirmedGroups" | "appliedAt" | "undoUntil" | "changedSubjects", ExtArgs["result"]["importSchool"]>
+export type ImportSchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "schoolId" | "state" | "counts" | "holds" | "difference" | "comparedAt" | "directoryVersion" | "confirmed" | "confirmedPeople" | "confirmedGroups" | "appliedAt" | "undoUntil" | "changedSubjects", ExtArgs["result"]["importSchool"]>
 export type ImportSchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -934,6 +1018,8 @@ export type $ImportSchoolPayload<ExtArgs extends runtime.Types.Extensions.Intern
     counts: runtime.JsonValue
     holds: runtime.JsonValue
     difference: string | null
+    comparedAt: Date | null
+    directoryVersion: bigint | null
     confirmed: runtime.JsonValue
     confirmedPeople: number | null
     confirmedGroups: number | null
@@ -1371,6 +1457,8 @@ export interface ImportSchoolFieldRefs {
   readonly counts: Prisma.FieldRef<"ImportSchool", 'Json'>
   readonly holds: Prisma.FieldRef<"ImportSchool", 'Json'>
   readonly difference: Prisma.FieldRef<"ImportSchool", 'String'>
+  readonly comparedAt: Prisma.FieldRef<"ImportSchool", 'DateTime'>
+  readonly directoryVersion: Prisma.FieldRef<"ImportSchool", 'BigInt'>
   readonly confirmed: Prisma.FieldRef<"ImportSchool", 'Json'>
   readonly confirmedPeople: Prisma.FieldRef<"ImportSchool", 'Int'>
   readonly confirmedGroups: Prisma.FieldRef<"ImportSchool", 'Int'>

@@ -118,7 +118,7 @@ function listsOf(school: ImportSchool, warnings: number): string[] {
 function othersOf(
   { id, schools }: Import,
   request: PageRequest,
-): { address: string; name: string | null; leavers: number }[] {
+): { address: string; name: string | null; leavers: number; isOutdated: boolean }[] {
   if (!hasManySchools(request)) return [];
   return schools
     .filter((school) => school.id !== request.path.schoolId)
@@ -126,5 +126,6 @@ function othersOf(
       address: `/admin/schools/${school.id}/imports/${id}`,
       name: request.me.schools.find((known) => known.id === school.id)?.name ?? null,
       leavers: school.leavers,
+      isOutdated: school.isOutdated,
     }));
 }

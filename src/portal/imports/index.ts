@@ -5,7 +5,7 @@ import { handOutLeftOut, leaveOut, showLeftOut, showWarnings } from "./left-out.
 import { deleteMapping, handOutTemplate, handIn, showImports } from "./list.ts";
 import { showChanges, showFaults, showLookAlikes, showViewChanges } from "./lists.ts";
 import { searchImportPeople, showPeople } from "./people.ts";
-import { apply, cancel, joinGroups, setMoves } from "./steps.ts";
+import { apply, cancel, compare, joinGroups, setMoves } from "./steps.ts";
 import { showUndo, showUndoChanges, showUndoKept, undo } from "./undo.ts";
 
 const imports = "/admin/schools/:schoolId/imports";
@@ -30,6 +30,7 @@ export const importPages = makeArea({ folder: import.meta.dirname, page: "import
   pages.get(`${one}/apps`, showViewChanges);
   pages.post(`${one}/moves`, setMoves, showImport);
   pages.post(`${one}/apply`, apply, showImport);
+  pages.post(`${one}/comparison`, compare, showImport);
   pages.post(`${one}/cancel`, cancel, showImport);
   pages.form(`${one}/undo`, undo, showUndo);
   pages.get(`${one}/undo-kept`, showUndoKept);

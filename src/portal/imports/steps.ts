@@ -24,6 +24,10 @@ export async function setMoves(request: PageRequest): Promise<Redirect> {
   return { to: importAddress(request), done: "movesSet" };
 }
 
+export const compare = postAndRedirect("importCompared", importAddress, (request) =>
+  request.api.POST("/admin/v1/imports/{importId}/comparison", { params: paramsOf(request) }),
+);
+
 /** The number of leavers that was shown, or the number typed for each reason of a hold. */
 function readConfirmation({ field, typed }: PageRequest): AdminSchemas["ImportConfirmation"] {
   const read = (name: string, code: string): number => {
