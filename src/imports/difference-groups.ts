@@ -152,6 +152,7 @@ const insertNamedGroups = statement<OfSchool>((values) =>
     ofDirectory,
     sql`FROM ${named(sm.groupSourceId, values)} AS n
      JOIN ${g} ON ${g.schoolId} = ${values.schoolId} AND ${g.sourceSystemIdentifier} = n.source_id
+       AND ${g.status} = 'ACTIVE'
      WHERE NOT EXISTS (SELECT FROM ${ig} WHERE ${ig.id} = ${g.id})`,
   ),
 );

@@ -83,7 +83,7 @@ type Known = {
   state: string;
   at: Date;
   seen: School;
-  counts: unknown;
+  counts: object | null | undefined;
 };
 type Applied = { id: ImportId; before: School; until: Date };
 type Model = { schools: School[]; imports: Known[]; applied: Applied[][]; lines: Record<string, number> };
@@ -195,7 +195,7 @@ const apply = (which: number, isTwice: boolean, fault: Fault | null) =>
       if ((await getImport(db, id)).state !== "APPLIED") await work();
     }
     chosen.state = "APPLIED";
-    if (seen === before) expect((await getImport(db, id)).schools[0]!.counts).toEqual(counts);
+    if (seen === before) expect((await getImport(db, id)).schools[0]!.counts).toEqual({ ...counts, lists: undefined });
     if (JSON.stringify(linesBefore) === JSON.stringify(linesAfter)) return;
     lines["import_applied"]! += 1;
     applied[school]!.push({ id, before, until: addDays(origin.at, rules.restoreWindowDays) });

@@ -175,3 +175,51 @@ test("every number of a preview is the length of its list", async () => {
     { renamed: 1, classesChanged: 2, groupsChanged: 1, withoutClass: 2, losingClasses: 1 },
   ]);
 });
+
+test("members of a deleted class are in no list and no number, whether an undo deleted it or a file", async () => {
+  await applied(start);
+  const withNewClass = [
+    ...start.slice(0, 5),
+    "6;student;Fee;Falk;7x;",
+    "8;student;Hal;Hahn;7x;",
+    "9;student;Ina;Iser;7x;",
+  ];
+  const undone = await handIn(withNewClass);
+  await office("POST", `/imports/${undone.id}/application`, { body: {} });
+  expect((await office("POST", `/imports/${undone.id}/undo`, { body: {} })).status).toBe(200);
+  const membershipsOf = (made: Made) => (made.schools[0] as unknown as { memberships: object }).memberships;
+  const changesOf = async ({ id }: Made) =>
+    ((await office("GET", `/imports/${id}/changes`)).body as Change[]).map(({ name, members, size }) => [
+      name,
+      ...Object.entries(members).flatMap(([kind, count]) => (count > 0 ? [`${kind} ${count}`] : [])),
+      `${size["before"]} > ${size["after"]}`,
+    ]);
+  const again = await handIn([...start, "8;student;Hal;Hahn;5b;", "7;student;Gil;Groß;7x;"]);
+  expect([membershipsOf(again), await changesOf(again)]).toEqual([
+    { created: 2, changed: 0, removed: 0 },
+    [
+      ["5a", "same 5", "5 > 5"],
+      ["5b", "new 1", "same 1", "1 > 2"],
+      ["7x", "new 1", "0 > 1"],
+      ["Chor", "same 1", "1 > 1"],
+    ],
+  ]);
+  expect(linesOf(await people(again.id))).toEqual([
+    "Groß NEW: null > Gil/STUDENT/7x/",
+    "Hahn RESTORED: Hal/STUDENT// > Hal/STUDENT/5b/",
+  ]);
+  await office("POST", `/imports/${again.id}/application`, { body: {} });
+  const ended = await handIn(start.map((row) => row.replace("5a", "6a")));
+  const confirmHolds = (ended as unknown as { holds: object[] }).holds;
+  await office("POST", `/imports/${ended.id}/application`, { body: { confirmHolds } });
+  const delta = await handIn(["1;student;Ada;Acker;6b;Chor"], "&mode=DELTA");
+  expect([membershipsOf(delta), await changesOf(delta)]).toEqual([
+    { created: 1, changed: 0, removed: 1 },
+    [
+      ["6a", "movedOut 1", "same 4", "5 > 4"],
+      ["6b", "movedIn 1", "0 > 1"],
+      ["Chor", "same 1", "1 > 1"],
+    ],
+  ]);
+  expect(linesOf(await people(delta.id))).toEqual(["Acker CLASSES_CHANGED: Ada/STUDENT/6a/Chor > Ada/STUDENT/6b/Chor"]);
+});
