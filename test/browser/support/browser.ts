@@ -150,12 +150,26 @@ async function expectNoViolation(page: Page, name: string, options: RunOptions):
   ).toEqual([]);
 }
 
-/** Expects that axe finds nothing and that nothing is wider than the window. */
+/** Expects that nothing moves for somebody who asked for less motion. */
+async function expectStillness(page: Page, name: string): Promise<void> {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  expect(await page.evaluate(moving), `${name} with reduced motion`).toEqual([]);
+  await page.emulateMedia({ reducedMotion: null });
+}
+
+const moving = `[...document.querySelectorAll("*")].filter((one) => {
+  const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(one);
+  return animationName !== "none" || scrollBehavior === "smooth" || /[1-9]/.test(transitionDuration);
+}).map((one) => one.outerHTML.slice(0, 200))`;
+
+/** Expects that axe finds nothing, that nothing moves unasked and that nothing is wider than the window. */
 export async function expectReadable(page: Page, name = page.url()): Promise<void> {
   await page.waitForLoadState();
   await shoot(page, name);
-  if (isNew([JSON.stringify(page.viewportSize()) + (await page.evaluate<string>(skeleton))]))
+  if (isNew([JSON.stringify(page.viewportSize()) + (await page.evaluate<string>(skeleton))])) {
     await expectNoViolation(page, name, { rules: { "target-size": { enabled: true } } });
+    await expectStillness(page, name);
+  }
   await expectToFit(page, name);
 }
 
