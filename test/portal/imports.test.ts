@@ -148,6 +148,32 @@ describe("handing in a file", () => {
     );
   });
 
+  test("without a choice a file is read as the page says, also where another choice is remembered", async () => {
+    const world = await makeWorld();
+    const file = (...rows: string[]) => ["Name;Vorname;Kl.;ID", ...rows].join("\n");
+    const choiceOf = (page: Shown) => /name="mode" value=""[^>]*>([^<]+)</.exec(page.html)![1]!.trim();
+    const usual = await world.office.open(world.base);
+    expect(choiceOf(usual)).toBe("Wie die Datei es sagt, sonst die ganze Schule");
+    const mapping = await handIn(world, file("A;Ada;5a;1", "B;Bo;5a;2"));
+    const chosen = {
+      use0: "LAST_NAME",
+      use1: "FIRST_NAME",
+      use2: "CLASSES",
+      use3: "ID",
+      role: "STUDENT",
+      mode: "DELTA",
+    };
+    const shown = await world.office.submit(mapping, "/columns", chosen);
+    await world.office.submit(shown, "/apply");
+    const list = await world.office.open(world.base);
+    expect(choiceOf(list)).toMatch(/bei Überschriften, die wir kennen, wie beim letzten Mal/);
+    expect(textOf(list)).toMatch(/Gemerkte Spaltenzuordnungen \(1\).*Zuletzt: nur ein Teil/);
+    expect(textOf(await handIn(world, file("A;Ada;5a;1")))).toMatch(/nur (?:ein Teil|Änderungen).*Alles ist schon so/);
+    const whole = await handIn(world, file("A;Ada;5a;1"), { fields: { mode: "BULK" } });
+    expect(textOf(whole)).toMatch(/ganze Schule.*Personen, die gehen 1/);
+    expect(choiceOf(await world.office.open(world.base))).toBe(choiceOf(usual));
+  });
+
   test("of very many columns the page shows the first and those with a meaning, and the others stay ignored", async () => {
     const world = await makeWorld();
     const table = (cells: string[]) => [...Array.from({ length: 200 }, () => "x"), ...cells].join(";");

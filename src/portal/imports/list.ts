@@ -4,7 +4,7 @@ import { hasManySchools, postAndRedirect, Refused, unwrap, unwrapPage } from "..
 import type { Redirect, Download, PageView, PageRequest } from "../frame/index.ts";
 import { listAddress } from "./import-record.ts";
 import { schoolYearOf } from "./moves.ts";
-import { readScope, scopeChoices } from "./scope.ts";
+import { readScope, scopeChoiceOf, scopeChoices } from "./scope.ts";
 
 type Format = AdminSchemas["ImportFormat"];
 
@@ -14,16 +14,19 @@ export async function showImports(request: PageRequest): Promise<PageView> {
   const { api, path, query, t } = request;
   const isWaiting = query("waiting") !== "";
   const asked = { school: path.schoolId, limit: 50, ...(isWaiting && { waiting: true }), ...request.cursor };
-  const [{ items, more }, mappings] = await Promise.all([
+  const [{ items, more }, kept] = await Promise.all([
     unwrapPage(api.GET("/admin/v1/imports", { params: { query: asked } })),
     unwrap(api.GET("/admin/v1/schools/{schoolId}/column-mappings", { params: { path } })),
   ]);
   const base = listAddress(request);
+  const mappings = kept.map((mapping) => ({ ...mapping, scope: scopeChoiceOf(mapping) }));
   const form = {
     mayImport: request.may("createImport"),
     hasManySchools: hasManySchools(request),
     formats,
     scopeChoices,
+    // Without a choice, a file with known headings is read as the last one with them.
+    isRemembered: mappings.some(({ scope }) => scope !== "BULK"),
   };
   const mayDelete = request.may("deleteColumnMapping");
   const lists = { imports: items, more: more(base, { waiting: query("waiting") }), mappings, mayDelete };
