@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { GroupId, SchoolId } from "../../src/directory/index.ts";
 import german from "../../src/portal/imports/locales/de.json" with { type: "json" };
+import english from "../../src/portal/imports/locales/en.json" with { type: "json" };
 import { zip } from "../imports/rosters.ts";
 import type { Browser, Shown } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
@@ -246,7 +247,7 @@ describe("a file with faults", () => {
     expect(shown.html).not.toMatch(/\/(apply|cancel)"/);
     const faults = await world.office.open(`${shown.url}/faults`);
     expect(textOf(faults)).toMatch(
-      /Zeile 2, Feld „role“ Diese Rolle kennen wir nicht\. 7;gäste;Jörg;.*Was zu tun ist: .*student, teacher oder other/,
+      /Zeile 2, Feld „role“ Diese Rolle kennen wir nicht\. 7;gäste;Jörg;.*Was zu tun ist: .*Schüler, Lehrkraft oder Personal/,
     );
     expect(faults.html).toContain("&lt;b&gt;Müßig");
     expect(textOf(faults)).toMatch(/Zeile 4, Feld „id“ Die Nummer steht schon in Zeile 3\./);
@@ -305,7 +306,30 @@ describe("a file with faults", () => {
     const remedies = readFileSync("src/imports/remedies.ts", "utf8").matchAll(/^ {2}([a-z_]+):/gm);
     const codes = new Set([...named, ...remedies].map(([, code]) => code!));
     expect(codes.size).toBeGreaterThan(35);
-    for (const code of codes) expect([code, Object.hasOwn(german.faults, code)]).toEqual([code, true]);
+    for (const { faults } of [german, english])
+      for (const code of codes) expect([code, Object.hasOwn(faults, code)]).toEqual([code, true]);
+  });
+
+  test("is explained in German without the words of the template, but for values that a file must have", () => {
+    const [headings] = readFileSync("src/imports/template.csv", "utf8").replace("\ufeff", "").split("\n");
+    const template = new Set(headings!.trim().split(";"));
+    const values = ["student", "teacher", "other", "active", "deleted", "bulk", "delta"];
+    const textsIn = (tree: object, path: string[] = []): [path: string, text: string][] =>
+      Object.entries(tree).flatMap(([key, value]: [string, unknown]) =>
+        typeof value === "string" ? [[[...path, key].join("."), value]] : textsIn(value as object, [...path, key]),
+      );
+    const found = textsIn(german).flatMap(([path, text]) => {
+      const said = text.replaceAll(/\{\{.*?\}\}/g, "").match(/[\p{L}_]+/gu) ?? [];
+      return said.filter((word) => template.has(word) || values.includes(word)).map((word) => `${path}: ${word}`);
+    });
+    expect(found).toEqual([
+      "faults.unknown_mode.remedy: bulk",
+      "faults.unknown_mode.remedy: delta",
+      "faults.unknown_status.remedy: active",
+      "faults.unknown_status.remedy: deleted",
+      "columns.use.STATUS: active",
+      "columns.use.STATUS: deleted",
+    ]);
   });
 });
 
