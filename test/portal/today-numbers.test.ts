@@ -91,7 +91,10 @@ async function makeSchoolWith(n: number): Promise<{ school: SchoolId; browser: B
     const expiring = await makeConnection(school, { expiring: true, isOn: true });
     for (const code of ["SEVERAL_MATCH", "WAITS_FOR_STAFF"]) await refuse(expiring, code);
     await makeConnection(school, { failing: true, expiring: true, isOn: false });
-    const [open, accepted] = [await make.app({ name: `Offene App ${number}` }), await make.app({ name: `Erlaubte App ${number}` })];
+    const [open, accepted] = [
+      await make.app({ name: `Offene App ${number}` }),
+      await make.app({ name: `Erlaubte App ${number}` }),
+    ];
     for (const { clientId } of [open, accepted]) {
       const { id: agreementId } = await make.agreement(clientId);
       if (clientId === accepted.clientId) await accept(agreementId, clientId, school);

@@ -28,12 +28,12 @@ export function trimCredentials({ req }: { req: { headers: { authorization?: str
 }
 
 /**
- * Keeps the parameters that the contract describes, and those that the library has to refuse: what is unknown is
- * ignored (RFC 6749 section 3.1).
+ * Keeps the parameters that the contract describes, those that the library has to refuse, and the language that the
+ * reader of an error page picks: what is unknown is ignored (RFC 6749 section 3.1).
  */
 export function keepDescribed(ctx: Context, described: ReadonlySet<string>): void {
   ctx.query = Object.fromEntries(
-    Object.entries(ctx.query).filter(([name]) => described.has(name) || refusedByLibrary.has(name)),
+    Object.entries(ctx.query).filter(([name]) => described.has(name) || refusedByLibrary.has(name) || name === "lang"),
   );
 }
 
