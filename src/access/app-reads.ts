@@ -41,11 +41,17 @@ export const findAppReads = makeFind<Row, { schoolId: SchoolId; clientIds: reado
     const school = sql`${schoolId}::uuid`;
     // Only a confidential app gets a token of its own.
     const has = (scope: ScopeName) => sql`(${app.type} = 'CONFIDENTIAL' AND ${literal(scope)} = ANY (${app.scopes}))`;
+    const listed = {
+      id: sql`listed.id`,
+      role: sql`listed.role`,
+      status: sql`listed.status`,
+      seenBy: sql`listed.seen_by`,
+    };
     const condition = {
       people: sql`(${has("people:read")} AND ${personIsListed(reader, p, school)})`,
-      synced: sql`(${has("people:read")} AND ${syncedPersonIsListed(reader, p)})`,
+      synced: sql`(${has("people:read")} AND ${syncedPersonIsListed(reader, listed)})`,
       users: sql`(${has("users:read")} AND ${userIsListed(reader, p, school)})`,
-      user: sql`(${has("users:read")} AND ${userIsReadable(reader, p)})`,
+      user: sql`(${has("users:read")} AND ${userIsReadable(reader, listed)})`,
     };
     const count = (counted: Sql) => sql`count(*) FILTER (WHERE ${counted})::int`;
     return sql`
@@ -68,9 +74,14 @@ export const findAppReads = makeFind<Row, { schoolId: SchoolId; clientIds: reado
         ${count(sql`known.in_users`)} AS users, ${count(sql`known.is_user AND NOT known.in_users`)} AS other_users,
         coalesce(array_agg(DISTINCT known.role) FILTER (WHERE known.is_synced OR known.in_users OR known.is_user), '{}') AS roles
       FROM (
-        SELECT ${p.role}::text AS role, ${condition.people} AS in_people, ${condition.synced} AS is_synced,
-          ${condition.users} AS in_users, ${condition.user} AS is_user
-        FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId} WHERE ${a.schoolId} = ${school}
+        SELECT listed.role::text AS role, listed.in_people, listed.in_users,
+          CASE WHEN listed.in_people THEN true ELSE ${condition.synced} END AS is_synced,
+          CASE WHEN listed.in_users THEN true ELSE ${condition.user} END AS is_user
+        FROM (
+          SELECT ${p.id}, ${p.role}, ${p.status}, ${p.seenBy}, ${condition.people} AS in_people, ${condition.users} AS in_users
+          FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId} WHERE ${a.schoolId} = ${school} OFFSET 0
+        ) AS listed
+        OFFSET 0
       ) AS known
     ) AS found
     WHERE ${app.clientId} = ANY (${clientIds}::text[])`;

@@ -81,7 +81,6 @@ describe("a request to sign-on", () => {
       "redirect_uri is longer than 2048 characters",
     ],
     ["authorize", { max_age: "99999999999" }, "max_age is not as described"],
-    ["authorize", { prompt: "select_account" }, "prompt is not as described"],
     ["authorize", { nonce: "a\0" }, "a parameter contains a NUL character"],
     ["issueToken", { redirect_uri: "nowhere" }, "redirect_uri is not as described"],
     ["endSession", { state: "x".repeat(2049) }, "state is longer than 2048 characters"],
