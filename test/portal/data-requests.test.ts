@@ -55,6 +55,7 @@ test("the pages of the letter are numbered, however long the name of the school 
     school: (await call("GET", `/schools/${school}`)).body as DataDocument["school"],
     recipients: [],
     fullName: "Bo Müller",
+    askedBy: "PERSON" as const,
     locale: "en" as const,
     zone: "Europe/Berlin",
     now: service.clock(),
@@ -65,6 +66,39 @@ test("the pages of the letter are numbered, however long the name of the school 
   expect(pages.length).toBeGreaterThan(1);
   for (const [index, page] of pages.entries())
     expect(page.trim().split("\n").at(-1)).toMatch(new RegExp(`Käthe-.* ${index + 1} ?/ ?${pages.length}$`));
+});
+
+test("the letter is addressed to whoever asked first and waits, tells times of day, and can be read aloud", async () => {
+  const { school, personId, office, admin } = await makeSchool();
+  const page = `/admin/schools/${school}/people/${personId}/data`;
+  const print = async () => {
+    const { html } = await admin.open(page);
+    const body = new URLSearchParams({ token: /name="token" value="([^"]*)"/.exec(html)![1]! });
+    const pdf = Buffer.from(await (await admin.once(`${page}/pdf`, { method: "POST", body })).arrayBuffer());
+    return { pdf: pdf.toString("latin1"), text: readPdfText(pdf).replace(/\s+/g, " ") };
+  };
+  const ask = async (askedBy: string) =>
+    office.submit(await office.open(page), "/data/requests", { askedBy, receivedOn: "2026-01-31" });
+
+  expect((await print()).text).toContain("Sie haben Auskunft über die Daten verlangt, die über Sie, Bo Müller,");
+  await ask("GUARDIAN");
+  await ask("AUTHORITY");
+  const { pdf, text } = await print();
+  expect(text).toContain("An die Sorgeberechtigten von Bo Müller");
+  expect(text).toContain("die über Bo Müller gespeichert sind");
+  expect(text).toMatch(/Angelegt.{0,40}\d\d\.\d\d\.\d{4}, \d\d:\d\d/);
+  for (const part of [
+    "/Marked true",
+    "/Lang (de)",
+    "/DisplayDocTitle true",
+    "/S /Document",
+    "/S /H1",
+    "/S /H2",
+    "/S /P",
+  ])
+    expect(pdf).toContain(part);
+  // Every line of text stands in the structure; feet are artifacts.
+  expect(pdf.match(/\/S \/H1\b/g)).toHaveLength(1);
 });
 
 const letters = {
@@ -130,7 +164,7 @@ test("staff read what apps could learn; in the letter it is a part of its own", 
   await grantTo(school, group, "Lernapp");
   const { html } = await office.open(page);
   expect(textOf(html)).toMatch(
-    /Aufgezeichnet seit dem 02.01.2026.*Lernapp \(Lern GmbH\) Seit 03.02.2026 kann die App lesen: Name, Rolle/,
+    /Aufgezeichnet seit dem 02.01.2026.*Lernapp \(Lern GmbH\) Seit 03.02.2026, \d\d:\d\d kann die App lesen: Name, Rolle/,
   );
 });
 

@@ -32,7 +32,7 @@ function describe(one: Disclosure, writing: Writing, namesSchools: boolean): Dis
       }),
     lastReadAt && t("frame.disclosures.lastRead", { at: times.time(lastReadAt) }),
     lastSentAt && t("frame.disclosures.lastSent", { at: times.time(lastSentAt) }),
-    deletedAt && t("frame.disclosures.deleted", { day: times.day(deletedAt) }),
+    deletedAt && t("frame.disclosures.deleted", { day: times.time(deletedAt) }),
   ];
   return {
     name: provider === null ? name : `${name} (${provider})`,
@@ -49,8 +49,8 @@ function describePeriod(
 ): string {
   const key = `${until === null ? "since" : "from"}${since === null ? "Before" : ""}`;
   const words = {
-    since: times.day(since ?? recordedSince),
-    until: times.day(until),
+    since: since === null ? times.day(recordedSince) : times.time(since),
+    until: times.time(until),
     what: listAttributes(attributes, t),
   };
   const under = agreements.map(({ version, acceptedAt }) =>

@@ -1,8 +1,5 @@
 // Runs in a thread.
-import { createRequire } from "node:module";
-import { buffer } from "node:stream/consumers";
-import PDFDocument from "pdfkit";
-import { breakLongWords } from "../../platform/text/break-long-words.ts";
+import { startTaggedPdf, type TaggedPdf } from "../../platform/text/tagged-pdf.ts";
 import { addTexts, makeTranslator, type Locale } from "../../platform/pages/index.ts";
 import frameGerman from "../frame/locales/de.json" with { type: "json" };
 import frameEnglish from "../frame/locales/en.json" with { type: "json" };
@@ -21,8 +18,6 @@ export type DataDocument = LetterOptions & {
   now: Date;
 };
 
-const { resolve } = createRequire(import.meta.url);
-const fontFile = (name: string): string => resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`);
 const margin = 62;
 const translator = makeTranslator({ de: addTexts(frameGerman, german), en: addTexts(frameEnglish, english) });
 
@@ -34,57 +29,48 @@ export default async function writeDocument({ data, as, zone, now, ...options }:
   return draw(letter, { locale, now });
 }
 
-type Drawing = InstanceType<typeof PDFDocument>;
-
-function write(document: Drawing, text: string, options: PDFKit.Mixins.TextOptions = {}): Drawing {
-  const width = document.page.width - 2 * margin;
-  return document.text(
-    breakLongWords(text, width, (part) => document.widthOfString(part)),
-    options,
-  );
-}
-
-async function draw(letter: Letter, { locale, now }: { locale: Locale; now: Date }): Promise<Buffer> {
-  const info = { Title: letter.title, Author: letter.sender[0] ?? "", CreationDate: now, ModDate: now };
-  const document = new PDFDocument({ size: "A4", margin, lang: locale, info, bufferPages: true });
-  document.registerFont("plain", fontFile("DejaVuSans"));
-  document.registerFont("bold", fontFile("DejaVuSans-Bold"));
-  const drawn = buffer(document);
+function draw(letter: Letter, { locale, now }: { locale: Locale; now: Date }): Promise<Buffer> {
   const [name = "", ...address] = letter.sender;
-  write(document.font("bold").fontSize(11), name);
-  write(document.font("plain").fontSize(9.5), address.join("\n"));
-  write(document.moveDown(2.5).fontSize(10), letter.recipient);
-  write(document.moveDown(1.5), letter.place, { align: "right" });
-  write(document.moveDown(1.5).font("bold").fontSize(13), letter.title);
+  const margins = { top: margin, left: margin, right: margin, bottom: margin };
+  const pdf = startTaggedPdf({ language: locale, title: letter.title, author: name, now, margins });
+  const { document, write } = pdf;
+  document.font("bold").fontSize(11);
+  write("P", name);
+  document.font("plain").fontSize(9.5);
+  write("P", address.join("\n"));
+  document.moveDown(2.5).fontSize(10);
+  write("P", letter.recipient.join("\n"));
+  document.moveDown(1.5);
+  write("P", letter.place, { align: "right" });
+  document.moveDown(1.5).font("bold").fontSize(13);
+  write("H1", letter.title);
   document.moveDown(0.8).font("plain").fontSize(10);
-  for (const line of letter.opening) write(document, line, { paragraphGap: 5, lineGap: 1.5 });
-  for (const section of letter.sections) drawSection(document, section);
-  write(document.addPage().font("bold").fontSize(13), letter.dataHeading);
-  for (const section of letter.data) drawSection(document, section);
-  numberPages(document, `${name} · ${letter.title}`);
-  document.end();
-  return drawn;
+  for (const line of letter.opening) write("P", line, { paragraphGap: 5, lineGap: 1.5 });
+  for (const section of letter.sections) drawSection(pdf, section, "H2");
+  document.addPage().font("bold").fontSize(13);
+  write("H2", letter.dataHeading);
+  for (const section of letter.data) drawSection(pdf, section, "H3");
+  numberPages(pdf, `${name} · ${letter.title}`);
+  return pdf.finish();
 }
 
-function drawSection(document: Drawing, { heading, lines }: Section): void {
+function drawSection({ document, write }: TaggedPdf, { heading, lines }: Section, as: "H2" | "H3"): void {
   // Keeps a heading together with its first lines.
   if (document.y > document.page.height - margin - 70) document.addPage();
-  write(document.moveDown(0.9).font("bold").fontSize(10.5), heading).moveDown(0.2);
-  document.font("plain").fontSize(9.5);
-  for (const line of lines) write(document, line, { paragraphGap: 3, lineGap: 1.2 });
+  document.moveDown(0.9).font("bold").fontSize(10.5);
+  write(as, heading);
+  document.moveDown(0.2).font("plain").fontSize(9.5);
+  for (const line of lines) write("P", line, { paragraphGap: 3, lineGap: 1.2 });
 }
 
 const numberWidth = 50;
 
 /** Writes the foot of every page, below its margin. */
-function numberPages(document: Drawing, text: string): void {
-  const { count } = document.bufferedPageRange();
-  for (let index = 0; index < count; index += 1) {
-    document.switchToPage(index);
-    document.page.margins.bottom = 0;
+function numberPages({ document, drawFeet }: TaggedPdf, text: string): void {
+  drawFeet((page, pages) => {
     const [width, y] = [document.page.width - 2 * margin, document.page.height - 40];
     document.font("plain").fontSize(8);
     document.text(text, margin, y, { width: width - numberWidth, height: 10, ellipsis: true });
-    document.text(`${index + 1} / ${count}`, margin, y, { width, align: "right" });
-  }
+    document.text(`${page + 1} / ${pages}`, margin, y, { width, align: "right" });
+  });
 }

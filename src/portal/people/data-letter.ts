@@ -8,7 +8,7 @@ export type Recipient = Pick<AdminSchemas["CatalogueApp"], "clientId" | "name" |
 export type Letter = {
   title: string;
   sender: string[];
-  recipient: string;
+  recipient: string[];
   place: string;
   opening: string[];
   sections: Section[];
@@ -16,12 +16,18 @@ export type Letter = {
   data: Section[];
 };
 
-export type LetterOptions = { school: School; recipients: readonly Recipient[]; fullName: string; locale: "de" | "en" };
+export type LetterOptions = {
+  school: School;
+  recipients: readonly Recipient[];
+  fullName: string;
+  askedBy: AdminSchemas["DataRequestAsker"];
+  locale: "de" | "en";
+};
 
 /** The response to a data access request with what Art. 15 (1) GDPR requires. */
 export function writeLetter(
   data: PersonData,
-  { school, recipients, fullName, locale }: LetterOptions,
+  { school, recipients, fullName, askedBy, locale }: LetterOptions,
   words: Omit<Words, "names">,
 ): Letter {
   const { t, times } = words;
@@ -46,10 +52,10 @@ export function writeLetter(
   return {
     title: t("data.documentTitle"),
     sender,
-    recipient: fullName,
+    recipient: askedBy === "PERSON" ? [fullName] : t(`letter.to.${askedBy}`, { name: fullName }).split("\n"),
     place: [address?.city, times.day(data.madeAt)].filter(Boolean).join(", "),
     opening: [
-      t("letter.opening", { name: fullName, at: times.time(data.madeAt), school: school.name }),
+      `${t(`letter.opening.${askedBy}`, { name: fullName })} ${t("letter.about", { at: times.time(data.madeAt), school: school.name })}`,
       ...(data.isComplete ? [] : [t("data.incomplete")]),
     ],
     sections: [

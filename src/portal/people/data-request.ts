@@ -68,7 +68,16 @@ async function readLetter(request: PageRequest, record: Person): Promise<LetterO
     }),
   );
   const recipients = found.filter((app) => app !== null);
-  return { school, recipients, fullName: nameOf(record, request), locale };
+  return { school, recipients, fullName: nameOf(record, request), askedBy: await readAsker(request), locale };
+}
+
+/** Who asked in the open request that came first, otherwise in the last one; the person without a request. */
+async function readAsker({ api, path, may }: PageRequest): Promise<AdminSchemas["DataRequestAsker"]> {
+  if (!may("listDataRequests")) return "PERSON";
+  const query = { person: path.personId, limit: mostRequests };
+  const { items } = await unwrapPage(api.GET("/admin/v1/data-requests", { params: { query } }));
+  const open = items.filter(({ state }) => state === "OPEN");
+  return (open.at(-1) ?? items[0])?.askedBy ?? "PERSON";
 }
 
 async function handData(request: PageRequest, as: "pdf" | "json"): Promise<Download> {

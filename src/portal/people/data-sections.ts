@@ -174,8 +174,8 @@ function describeRole({ role, schoolIds, reason, givenAt, endsAt }: AdminSchemas
   const { t, times } = words;
   const schools = schoolIds.map((schoolId) => nameSchool({ schoolId }, words)).join(", ");
   const notes = facts(words, [
-    ["givenAt", times.day(givenAt)],
-    ["endsAt", times.day(endsAt)],
+    ["givenAt", times.time(givenAt)],
+    ["endsAt", times.time(endsAt)],
     ["reason", reason],
   ]);
   return [`${t(`staffRoles.${role}`)}${schools === "" ? "" : `, ${schools}`}`, ...notes].join("; ");
