@@ -25,13 +25,13 @@ const countsOf = (events: readonly WrittenEvent[], type: string) =>
 const p = table("person", "p");
 const g = table("group", "g");
 
-// Rows that this transaction wrote were not deleted before it.
-const findDeletedBefore = makeFind<{ id: string }, { ids: readonly string[] }>(
-  ({ ids }) => sql`
-  SELECT ${p.id} FROM ${p}
-  WHERE ${p.id} = ANY (${ids}::uuid[]) AND ${p.status} = 'SOFT_DELETED' AND NOT p.xmin = pg_current_xact_id()::xid
-  UNION ALL SELECT ${g.id} FROM ${g}
-  WHERE ${g.id} = ANY (${ids}::uuid[]) AND ${g.status} = 'DELETED' AND NOT g.xmin = pg_current_xact_id()::xid`,
+// A change of what apps saw of a deleted person writes their row too, and leaves its time.
+const findDeletedBefore = makeFind<{ id: string }, { ids: readonly string[]; at: Date }>(
+  ({ ids, at }) => sql`
+  SELECT ${p.id} FROM ${p} WHERE ${p.id} = ANY (${ids}::uuid[]) AND ${p.status} = 'SOFT_DELETED'
+    AND (NOT p.xmin = pg_current_xact_id()::xid OR ${p.softDeletedAt} < ${at})
+  UNION ALL SELECT ${g.id} FROM ${g} WHERE ${g.id} = ANY (${ids}::uuid[]) AND ${g.status} = 'DELETED'
+    AND (NOT g.xmin = pg_current_xact_id()::xid OR ${g.deletedAt} < ${at})`,
   "admin.findDeletedBefore",
 );
 
@@ -40,8 +40,9 @@ async function withoutDeleted(tx: Transaction, events: readonly WrittenEvent[]):
   const keyOf = ({ clientId, subjectId }: WrittenEvent) => `${clientId} ${subjectId}`;
   const keysOf = (action: string) => new Set(events.filter((event) => event.action === action).map(keyOf));
   const [entering, leaving] = [keysOf("create"), keysOf("delete")];
-  const ids = events.filter(({ action }) => action === "delete").map(({ subjectId }) => subjectId);
-  const deleted = new Set((await findDeletedBefore(tx, { ids })).map(({ id }) => id));
+  const leavers = events.filter(({ action }) => action === "delete");
+  const asked = { ids: leavers.map(({ subjectId }) => subjectId), at: leavers[0]?.at ?? new Date(0) };
+  const deleted = new Set((await findDeletedBefore(tx, asked)).map(({ id }) => id));
   return events.filter((event) => {
     const isDeletedOnly = entering.has(keyOf(event)) && leaving.has(keyOf(event));
     return !isDeletedOnly && !(event.action === "delete" && deleted.has(event.subjectId));

@@ -6,6 +6,7 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import type { Db, RecordStore, Transaction } from "../platform/database/db.ts";
 import { findRows, insert, makeRowLock, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import type { Sql, Statement } from "../platform/database/sql.ts";
+import { analyzeFilled } from "../platform/database/statistics.ts";
 import { AppError } from "../platform/errors.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
@@ -249,7 +250,10 @@ export async function mergeSchools(change: Change, sides: Sides & { keepSourceId
   const active = groups.filter(({ group }) => group.status === "ACTIVE");
   const names = active.map(({ group }) => group.name);
   const taken = await prisma.group.findMany({ where: { schoolId: into, status: "ACTIVE", name: { in: names } } });
-  for (const one of merge) await run(tx, one, of);
+  for (const one of merge) {
+    await run(tx, one, of);
+    await analyzeFilled(tx);
+  }
   const same = active.filter(({ group }) => taken.some(({ name, type }) => name === group.name && type === group.type));
   for (const { group } of same) await rename(tx, group.id, renamed(group.name, left.name), now);
   const people = await prisma.mergedPerson.findMany({ where, orderBy: { personId: "asc" } });
@@ -312,7 +316,10 @@ export async function separateSchools(change: Change, { id, from, into }: Sides 
   const { tx, now } = change;
   const { prisma } = tx;
   const of: Of = { id, from, into, now, keepSourceIds: true };
-  for (const one of separate) await run(tx, one, of);
+  for (const one of separate) {
+    await run(tx, one, of);
+    await analyzeFilled(tx);
+  }
   const where = { mergerId: id };
   const { name: schoolName } = await prisma.school.findUniqueOrThrow({ where: { id: from } });
   for (const { name, group } of await prisma.mergedGroup.findMany({ where, include: { group: true } }))

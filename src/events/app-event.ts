@@ -76,12 +76,24 @@ export async function takeBackAppEvents(
   });
 }
 
-export type WrittenEvent = { clientId: string; type: AppEventType; action: AppEventAction; subjectId: string };
+export type WrittenEvent = {
+  clientId: string;
+  at: Date;
+  type: AppEventType;
+  action: AppEventAction;
+  subjectId: string;
+};
 
 /** The changes, without announcements of new ids. */
 export const listWrittenEvents = makeFind<WrittenEvent>(
   () => sql`
-  SELECT ${fields<WrittenEvent>({ clientId: e.clientId, type: e.type, action: e.action, subjectId: e.subjectId })}
+  SELECT ${fields<WrittenEvent>({
+    clientId: e.clientId,
+    at: e.at,
+    type: e.type,
+    action: e.action,
+    subjectId: e.subjectId,
+  })}
   FROM ${e}
   WHERE ${e.position} IS NULL AND ${e.oldSubjectId} IS NULL AND e.xmin = pg_current_xact_id()::xid ORDER BY ${e.seq}`,
   "events.listWritten",

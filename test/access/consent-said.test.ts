@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { appAttributes, type AppAttribute } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";

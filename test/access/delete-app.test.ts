@@ -66,6 +66,9 @@ async function makeFullApp(): Promise<ClientId> {
   await db.prisma.agreementAcceptance.create({
     data: { id: randomUUID(), agreementId, clientId, schoolId: school, acceptedAt: at },
   });
+  const merger = { id: randomUUID(), fromSchoolId: school, intoSchoolId: school, people: 0, groups: 0, apps: 1 };
+  await db.prisma.schoolMerger.create({ data: { ...merger, mergedAt: at, undoUntil: at } });
+  await db.prisma.mergedGrant.create({ data: { mergerId: merger.id, clientId, isNew: true, settings: {} } });
   await db.prisma.withheldItem.create({
     data: { clientId, item: "PERSON_NAME", schoolId: school, reason: "SCHOOL", since: at },
   });

@@ -13,6 +13,8 @@ import { makeMatrixWorld } from "./matrix-world.ts";
 const service = await startService();
 const make = makeMakers(service.db, service.clock());
 const world = await makeMatrixWorld(make, "SHARED");
+// Who is deleted was deleted before each change.
+service.clock.forwardSeconds(60);
 const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: Object.values(world.schools) });
 const app = world.apps["reader"]!;
 const token = await issueAppToken(service, app, ["people:read", "users:read"]);

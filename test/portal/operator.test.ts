@@ -151,7 +151,7 @@ test("an operator finds a person of any school by name, user name and id, and ea
   for (const search of ["quasten", username, person]) {
     const found = await find(browser, search);
     expect(found).toContain(`<a href="/admin/schools/${school}/people/${person}">Zoë Quastenflosser</a>`);
-    expect(found).toContain("<td>Lindenschule</td><td>Schülerin oder Schüler</td>");
+    expect(found).toContain("<td>Lindenschule</td><td>Schülerin oder Schüler");
   }
   const lines = () =>
     prisma.audit.findMany({ where: { action: "people_searched", personId: person }, orderBy: { id: "asc" } });

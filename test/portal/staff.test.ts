@@ -72,7 +72,10 @@ test("support is given by an operator with a reason and a last day, which the sc
   expect(ended.html).toContain("Die Rolle ist entzogen.");
   expect(ended.html).not.toContain("Ticket 4711");
   expect(await rolesOf(personId)).toEqual([]);
-  const lines = await service.db.prisma.audit.findMany({ where: { personId, action: "staff_role_withdrawn" } });
+  const lines = await service.db.prisma.audit.findMany({
+    where: { personId, action: "staff_role_withdrawn" },
+    orderBy: { id: "asc" },
+  });
   expect(lines).toMatchObject([{ schoolId: school, detail: { role: "SUPPORT" } }]);
 });
 

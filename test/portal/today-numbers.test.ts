@@ -242,7 +242,7 @@ test("the pages behind Today are in order for a screen reader, with several of e
   expect(faults).toEqual({});
 });
 
-test.each([0, 1, 3, 6])("each number of Today is what its links show, at a school with %i of everything", async (n) => {
+test.each([0, 1, 6])("each number of Today is what its links show, at a school with %i of everything", async (n) => {
   const { school, browser } = await makeSchoolWith(n);
   const cards = cardsOf((await browser.open(`/admin/schools/${school}/today`)).html);
   const [said, shown]: Record<string, number>[] = [{}, {}];

@@ -34,7 +34,7 @@ async function fillUp(from: string, room: number): Promise<void> {
 
 test("each parameter is taken up to its longest, and one character more is an error that names it", async () => {
   const app = await world.app();
-  const texts = { state: 2048, nonce: 512, login_hint: 512, ui_locales: 256, acr_values: 256, claims_locales: 256 };
+  const texts = { state: 2048, nonce: 512, login_hint: 512, ui_locales: 256, acr_values: 256 };
   for (const [name, longest] of Object.entries(texts)) {
     expect((await ask(app, { [name]: "x".repeat(longest) })).headers.get("location")).toMatch(/^\/interaction\//);
     const back = new URL((await ask(app, { [name]: "x".repeat(longest + 1) })).headers.get("location")!).searchParams;

@@ -170,7 +170,7 @@ test("Today names logins that fail, secrets that expire, refusals and emergencie
   expect(await tasks(await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [quiet] }))).toEqual({
     failing: none,
     expiringSecrets: none,
-    refusals: none,
+    refusals: { ...none, accounts: 0 },
     emergencies: none,
   });
   expect(await tasks(await makeStaff(service, "PARTNER", { clientIds: [(await make.app()).clientId] }))).toBeNull();
@@ -187,7 +187,7 @@ test("Today names logins that fail, secrets that expire, refusals and emergencie
   const found = {
     failing: { count: 1, first: [{ ...of, failingSince: now, lastFailure: "SECRET_REFUSED" }] },
     expiringSecrets: { count: 1, first: [{ ...of, secretExpiresAt: secretExpiresAt.toISOString() }] },
-    refusals: { count: 1, first: [{ ...of, refusals: 1, guests: 0, lastAt: now }] },
+    refusals: { accounts: 1, count: 1, first: [{ ...of, refusals: 1, guests: 0, lastAt: now }] },
     emergencies: { count: 1, first: [{ schoolId: place, schoolName: "Today", emergencyUntil }] },
   };
   expect(await tasks(staff)).toEqual(found);

@@ -329,7 +329,6 @@ const odd: Record<string, Odd> = {
   "NUL bytes": { body: "grant_type=authorization_code&code=%00&redirect_uri=%00" },
   "a huge body": { body: `${formText}&x=${"a".repeat(2_000_000)}` },
   "prototype names": { body: "grant_type=__proto__&__proto__=x&constructor=x" },
-  "a resource": { body: `${formText}&resource=https%3A%2F%2Fx.example` },
   "no client": { body: formText, isAnonymous: true },
   "an unknown client": { body: `${formText}&client_id=nobody`, isAnonymous: true },
   "a client id with NUL": { body: `${formText}&client_id=%00`, isAnonymous: true },

@@ -44,7 +44,7 @@ test.each<[what: string, params: Record<string, string>, error: string, descript
   ["a silent request with a hint", { prompt: "none", login_hint: "somebody" }, "login_required", /is required/],
   ["a scope without a grant", { scope: "openid urn:schultor:idm:v1:people:read" }, "invalid_scope", /people:read/],
   ["an unknown scope", { scope: "openid nonsense" }, "invalid_scope", /nonsense/],
-  ["a wrong prompt", { prompt: "select_account" }, "invalid_request", /prompt/],
+  ["a wrong prompt", { prompt: "create" }, "invalid_request", /prompt/],
   ["a wrong challenge", { code_challenge_method: "plain" }, "invalid_request", /code_challenge_method/],
 ])("%s is the same error in every mode", async (_what, params, error, description) => {
   const { service } = world;
