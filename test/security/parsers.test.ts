@@ -33,7 +33,7 @@ const parsers: Record<string, Guard> = {
   },
   pdfkit: {
     bounded: "lengths of the contract, words without an end (break-long-words.ts); images are checked at their upload",
-    files: ["src/admin/card-pdf/draw.ts", "src/admin/document-pdf/draw.ts", "src/portal/people/data-document.ts"],
+    files: ["src/admin/card-pdf/draw.ts", "src/platform/text/tagged-pdf.ts"],
   },
   qrcode: {
     bounded: "addresses that the service makes; a QR code has up to 3 KB",
@@ -101,7 +101,8 @@ test("every reader of rosters is known to be attacked", () => {
 });
 
 test("text in a PDF that pdfkit wraps has no word without an end", () => {
-  for (const path of parsers["pdfkit"]!.files) {
+  const drawings = ["src/admin/document-pdf/draw.ts", "src/portal/people/data-document.ts"];
+  for (const path of [...parsers["pdfkit"]!.files, ...drawings]) {
     const { code } = sources.find((source) => source.path === path)!;
     const texts = [...code.matchAll(/\.text\(\s*([^;]*);/g)].map(([, given]) => given!.replaceAll(/\s+/g, " "));
     expect(texts.length).toBeGreaterThan(0);
@@ -110,4 +111,4 @@ test("text in a PDF that pdfkit wraps has no word without an end", () => {
   }
 });
 
-const pageNumber = '`${index + 1} / ${count}`, margin, y, { width, align: "right" })';
+const pageNumber = '`${page + 1} / ${pages}`, margin, y, { width, align: "right" })';

@@ -38,8 +38,8 @@ export function startTaggedPdf({ language, title, author = "", now, margins }: S
   return {
     document,
     write(as, text, options = {}) {
-      const fitting = breakLongWords(text, width, (part) => document.widthOfString(part));
-      root.add(document.struct(as, {}, () => void document.text(fitting, options)));
+      const widthOf = (part: string) => document.widthOfString(part);
+      root.add(document.struct(as, {}, () => void document.text(breakLongWords(text, width, widthOf), options)));
     },
     drawFeet(draw) {
       const { count } = document.bufferedPageRange();

@@ -43,6 +43,7 @@ export function writeLetter(
     ...named.map(({ id, name }): [string, string] => [id, name]),
     ...[...data.apps, ...recipients].map(({ clientId, name }): [string, string] => [clientId, name]),
   ]);
+  const asked = t(`letter.opening.${askedBy}`, { name: fullName });
   const isStaff = data.staffRoles.length > 0;
   const state = location?.country === "DE" ? location.state : null;
   const authority =
@@ -55,7 +56,7 @@ export function writeLetter(
     recipient: askedBy === "PERSON" ? [fullName] : t(`letter.to.${askedBy}`, { name: fullName }).split("\n"),
     place: [address?.city, times.day(data.madeAt)].filter(Boolean).join(", "),
     opening: [
-      `${t(`letter.opening.${askedBy}`, { name: fullName })} ${t("letter.about", { at: times.time(data.madeAt), school: school.name })}`,
+      [asked, t("letter.about", { at: times.time(data.madeAt), school: school.name })].join(" "),
       ...(data.isComplete ? [] : [t("data.incomplete")]),
     ],
     sections: [
