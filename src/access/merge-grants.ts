@@ -1,6 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import {
   listMergedGroups,
+  recordMergedApps,
   type Change,
   type GroupId,
   type Merged,
@@ -57,8 +58,8 @@ async function hasAgreed({ tx }: Change, key: { schoolId: SchoolId; clientId: Cl
 
 type Rules = { demandsAgreements: boolean };
 
-/** Gives an app at the receiving school what the other school gave it, for the groups that moved and nobody else. */
-async function giveOn(
+/** Grants an app at the receiving school what the other school granted, for the groups that moved and nobody else. */
+async function grantForMerged(
   change: Change,
   { given, into, groups, demandsAgreements }: { given: GrantSettings; into: SchoolId; groups: GroupId[] } & Rules,
 ): Promise<MergedApp & { isNew: boolean }> {
@@ -85,7 +86,7 @@ async function giveOn(
   return { ...app, outcome: own === null ? "MOVED" : "JOINED" };
 }
 
-/** Withdraws what a school gives to apps, lets `move` merge it into another one, and gives on there what it gave. */
+/** Withdraws the grants of a school, lets `move` merge it into another one, and makes them there again. */
 export async function mergeGrants(
   change: Change,
   { from, into, demandsAgreements }: Sides & Rules,
@@ -97,20 +98,20 @@ export async function mergeGrants(
   const merged = await move();
   const apps: MergedApp[] = [];
   for (const given of all) {
-    const { isNew, ...app } = await giveOn(change, { given, into, groups: merged.groupIds, demandsAgreements });
+    const { isNew, ...app } = await grantForMerged(change, { given, into, groups: merged.groupIds, demandsAgreements });
     apps.push(app);
     const settings = given as unknown as Prisma.InputJsonObject;
     await prisma.mergedGrant.create({ data: { mergerId: merged.id, clientId: given.clientId, isNew, settings } });
   }
   const count = apps.filter(({ outcome }) => outcome !== "LEFT_BEHIND").length;
-  await prisma.schoolMerger.update({ where: { id: merged.id }, data: { apps: count } });
+  await recordMergedApps(change.tx, merged.id, count);
   return { merged, apps };
 }
 
 const without = (groups: readonly GroupId[], gone: ReadonlySet<GroupId>): GroupId[] =>
   groups.filter((group) => !gone.has(group));
 
-/** Takes the groups of a merger from all grants of the receiving school, lets `move` undo it, and gives as before. */
+/** Takes the groups out of the grants of the receiving school, lets `move` undo the merger, and grants as before it. */
 export async function separateGrants(
   change: Change,
   { id, from, into }: Sides & { id: MergerId },

@@ -105,6 +105,7 @@ export {
   makeMergerSweep,
   mergeSchools,
   openMerger,
+  recordMergedApps,
   separateSchools,
   type Merged,
   type Merger,

@@ -61,7 +61,8 @@ export async function listMergers(
 }
 
 type Sides = { from: SchoolId; into: SchoolId };
-type Of = Sides & { id: MergerId; now: Date; keepSourceIds: boolean };
+type Of = Sides & { id: MergerId; now: Date };
+type Merging = Of & { keepSourceIds: boolean };
 
 const p = table("person", "p");
 const g = table("group", "g");
@@ -114,7 +115,7 @@ const remember: readonly Statement<Of>[] = [
 
 // One statement moves groups and affiliations, because a membership belongs to one of each at the same school; the
 // foreign keys take memberships and login cards along.
-const merge: readonly Statement<Of>[] = [
+const merge: readonly Statement<Merging>[] = [
   statement(
     ({ from, into, now, keepSourceIds }) => sql`
     WITH moved AS (
@@ -243,7 +244,7 @@ export async function mergeSchools(change: Change, sides: Sides & { keepSourceId
   const row = { id, fromSchoolId: from, intoSchoolId: into, people: 0, groups: 0, apps: 0 };
   await prisma.schoolMerger.create({ data: { ...row, mergedAt: now, undoUntil: addDays(now, undoDays) } });
   await closeHandovers(tx, from, originOf(change));
-  const of: Of = { ...sides, id, now };
+  const of: Merging = { ...sides, id, now };
   for (const one of remember) await run(tx, one, of);
   const where = { mergerId: id };
   const groups = await prisma.mergedGroup.findMany({ where, select: { groupId: true, group: true } });
@@ -281,6 +282,11 @@ export async function mergeSchools(change: Change, sides: Sides & { keepSourceId
 
 const byNaturalKey = (a: { naturalKey: string }, b: { naturalKey: string }) => (a.naturalKey < b.naturalKey ? -1 : 1);
 
+/** To how many apps the receiving school gives the groups. */
+export async function recordMergedApps({ prisma }: Transaction, id: MergerId, apps: number): Promise<void> {
+  await prisma.schoolMerger.update({ where: { id }, data: { apps } });
+}
+
 const lockRow = makeRowLock("schoolMerger", "id", "directory.lockMerger");
 
 const closed = (message: string) => new AppError("conflict", "merger_closed", message);
@@ -299,13 +305,13 @@ export async function openMerger(
   if ((await tx.prisma.schoolMerger.count({ where: later })) > 0)
     throw closed("The receiving school was merged into another one since. Undo that merger first.");
   const sides = { from: from.id as SchoolId, into: into.id as SchoolId };
-  const strangers = await findRows(tx, findStranger, { ...sides, id, now, keepSourceIds: true });
+  const strangers = await findRows(tx, findStranger, { ...sides, id, now });
   if (strangers.length === 0) return sides;
   const message = "People who did not come with the merger are in its groups now. Take them out of the groups first.";
   throw new AppError("conflict", "merger_groups_joined", message);
 }
 
-/** The groups that came with a merger and are still at the receiving school. */
+/** The groups that came with a merger, wherever they are now. */
 export async function listMergedGroups({ prisma }: Transaction, id: MergerId): Promise<GroupId[]> {
   const found = await prisma.mergedGroup.findMany({ where: { mergerId: id }, select: { groupId: true } });
   return found.map(({ groupId }) => groupId as GroupId);
@@ -315,7 +321,7 @@ export async function listMergedGroups({ prisma }: Transaction, id: MergerId): P
 export async function separateSchools(change: Change, { id, from, into }: Sides & { id: MergerId }): Promise<void> {
   const { tx, now } = change;
   const { prisma } = tx;
-  const of: Of = { id, from, into, now, keepSourceIds: true };
+  const of: Of = { id, from, into, now };
   for (const one of separate) {
     await run(tx, one, of);
     await analyzeFilled(tx);
