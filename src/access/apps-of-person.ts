@@ -20,6 +20,8 @@ export type AppOfPerson = {
   isUser: boolean;
   /** The app sees them as a synced person, possibly soft-deleted. */
   isPerson: boolean;
+  /** Soft-deleted: in no list of users and in no group. */
+  isDeleted: boolean;
   schools: { id: SchoolId; name: string }[];
   groups: { id: GroupId; name: string; schoolId: SchoolId }[];
   firstSignInAt: string | null;
@@ -51,6 +53,7 @@ const selectApps = statement<PersonQuery>(({ personId, now }) => {
       facts: signOnFactsOf(client, sql`${personId}::uuid`, now),
       isUser: userIsShown(client, p),
       isPerson: personIsSynced(client, p),
+      isDeleted: sql`${p.status} <> 'ACTIVE'`,
       schools: sql`(
         SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name}) ORDER BY ${s.sortKey}, ${s.id}), '[]')
         ${fromShownSchoolsOf(client, p.id)})`,
@@ -116,22 +119,22 @@ const byGrant: Partial<Record<PersonAttribute, AppAttribute>> = {
 
 /** `schools` sync to the app, `groups` are those of them that it sees. */
 type Seen = Pick<AppOfPerson, "type" | "scopes" | "granted" | "maySignIn" | "isUser" | "isPerson"> &
-  Record<"schools" | "groups", readonly unknown[]>;
+  Record<"schools" | "groups", readonly unknown[]> & { isDeleted?: boolean };
 
 /** What an app learns about a person, or about people of a school, through sign-on and the APIs together. */
 export function attributesOf(seen: Seen): PersonAttribute[] {
-  const { type, scopes, granted, maySignIn, isUser, isPerson, schools, groups } = seen;
+  const { type, scopes, granted, maySignIn, isUser, isPerson, isDeleted = false, schools, groups } = seen;
   const isGranted = (attribute: AppAttribute | undefined) => attribute === undefined || granted.includes(attribute);
   const claims = maySignIn && scopes.includes("openid") ? scopes.filter((scope) => isGranted(neededFor[scope])) : [];
   const known = new Set<PersonAttribute | undefined>(claims.map((scope) => byClaim[scope]));
   const add = (...names: PersonAttribute[]) => names.forEach((name) => known.add(name));
   // A public app has no token of its own, but the signed-in person's.
   const has = (scope: ScopeName) => type === "CONFIDENTIAL" && scopes.includes(scope);
-  const isListed = schools.length > 0;
+  const isListed = schools.length > 0 && !isDeleted;
   if (isUser && has("users:read")) add("name", "role", "status", "groups", ...(isListed ? ["schools" as const] : []));
   if (isPerson && has("people:read")) add(...personAttributes);
   if (maySignIn && isListed && scopes.includes("people:read")) add("name", "role", "groups", "schools");
-  if (isPerson && has("groups:read")) add("name", "role", "groups", "schools");
+  if (isPerson && !isDeleted && has("groups:read")) add("name", "role", "groups", "schools");
   if (groups.length === 0) known.delete("groups");
   return personAttributes.filter((name) => known.has(name) && isGranted(byGrant[name]));
 }
