@@ -56,6 +56,11 @@ const inAnyOrder = {
     "CallExpression[callee.property.name='findMany'][callee.object.property.name='audit']:not(:has(Property[key.name='orderBy']))",
   message: "PostgreSQL returns rows in any order: say orderBy.",
 };
+const unlockedCount = {
+  selector:
+    "BinaryExpression[operator=/^[<>]=?$/][right.name=/^most/] > AwaitExpression.left > CallExpression[callee.property.name='count']",
+  message: "Two requests at once both count too few: checkLimit() of src/platform/database/sql.ts counts under a lock.",
+};
 const polling = {
   selector: [
     "CallExpression[callee.object.name='expect'][callee.property.name='poll']",
@@ -164,13 +169,21 @@ export default tseslint.config(
     files: ["src/**/*.ts"],
     ignores: ["src/access/visibility.ts", "src/cli/**", "src/platform/clock.ts"],
     rules: {
-      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, machineTime, numberedParameter],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, machineTime, numberedParameter, unlockedCount],
     },
   },
   {
     files: ["src/{idm,schulconnex}/**/*.ts", "src/access/subject-claims.ts", "src/access/change-tracking/snapshot.ts"],
     rules: {
-      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, wholeTable, machineTime, numberedParameter],
+      "no-restricted-syntax": [
+        "error",
+        spreadLiteral,
+        visibleCast,
+        wholeTable,
+        machineTime,
+        numberedParameter,
+        unlockedCount,
+      ],
     },
   },
   {

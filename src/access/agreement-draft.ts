@@ -3,6 +3,7 @@ import { checkLines, checkText } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { Transaction } from "../platform/database/db.ts";
+import { checkLimit } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { findDraft, type Agreement } from "./agreement.ts";
 import { appNotFound } from "./app.ts";
@@ -76,8 +77,13 @@ export async function writeDraft(
   const existing = await findDraft(tx, clientId);
   if ((await agreement.count({ where: { clientId, version, publishedAt: { not: null } } })) > 0)
     throw conflict("agreement_version_taken", `Another version of this agreement is called ${version}.`);
-  if (existing === null && (await agreement.count({ where: { clientId } })) >= mostVersions)
-    throw conflict("agreement_limit", `An app can have ${mostVersions} versions of its agreement.`);
+  if (existing === null)
+    await checkLimit({
+      lock: () => lock(tx, clientId),
+      count: () => agreement.count({ where: { clientId } }),
+      most: mostVersions,
+      full: () => conflict("agreement_limit", `An app can have ${mostVersions} versions of its agreement.`),
+    });
   if (new Set(purposes.map(({ item }) => item)).size < purposes.length)
     throw refuse("An attribute or scope is named twice.");
   const text = linesOf("text", draft.text, mostOfText);

@@ -1,7 +1,7 @@
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { foldText } from "../platform/text/fold-text.ts";
-import { run, sql, statement } from "../platform/database/sql.ts";
+import { lockName } from "../platform/database/sql.ts";
 import type { ClientId } from "./token.ts";
 
 /** Removes case, spaces and punctuation, unless nothing else is left. */
@@ -10,11 +10,11 @@ const comparableName = (name: string): string => foldText(name).replace(/[^\p{L}
 export const isSameName = (left: string, right: string): boolean => comparableName(left) === comparableName(right);
 
 // Otherwise two concurrent registrations could take the same name.
-const lockLikenesses = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('app.likeness'))`);
+const likenesses = { name: "app.likeness" };
 
 /** `own` are the caller's apps. Errors: conflict app_name_taken. */
 export async function refuseTakenName(tx: Transaction, name: string, own: ReadonlySet<ClientId>): Promise<void> {
-  await run(tx, lockLikenesses, {});
+  await lockName(tx, likenesses);
   const apps = await tx.prisma.app.findMany({ select: { clientId: true, name: true } });
   if (!apps.some((app) => !own.has(app.clientId as ClientId) && isSameName(app.name, name))) return;
   const message = "An app of somebody else has this name. Ask an operator to give it to your app.";
@@ -23,7 +23,7 @@ export async function refuseTakenName(tx: Transaction, name: string, own: Readon
 
 /** Errors: conflict app_logo_taken. */
 export async function refuseTakenLogo(tx: Transaction, clientId: ClientId, own: ReadonlySet<ClientId>): Promise<void> {
-  await run(tx, lockLikenesses, {});
+  await lockName(tx, likenesses);
   const logo = await tx.prisma.appLogo.findUnique({ where: { clientId }, select: { hash: true } });
   if (logo === null) return;
   const where = { hash: logo.hash, clientId: { notIn: [clientId, ...own] } };

@@ -2,6 +2,7 @@ import { withTransaction, type Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   findRows,
+  lockName,
   makeRun,
   run,
   sql,
@@ -26,7 +27,6 @@ const isFree = (lease: typeof i) => sql`(${lease.leaseUntil} IS NULL OR ${lease.
 
 type OfImport = { importId: string };
 
-const lockLeases = statement(() => sql`SELECT pg_advisory_xact_lock(hashtextextended('import leases', 0))`);
 const lockImport = statement<OfImport>(
   ({ importId }) => sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} FOR NO KEY UPDATE SKIP LOCKED`,
 );
@@ -48,7 +48,7 @@ export async function checkLease(db: Pick<Db, "pool">, importId: ImportId): Prom
 }
 
 async function holdFreeImport(tx: Queryable, importId: ImportId): Promise<void> {
-  await run(tx, lockLeases, {});
+  await lockName(tx, { name: "import leases" });
   if ((await run(tx, lockImport, { importId })) === 0 || (await isAnotherRunning(tx, importId))) throw importRunning();
 }
 

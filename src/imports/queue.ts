@@ -5,6 +5,7 @@ import {
   columnNames,
   insert,
   join,
+  lockName,
   makeFind,
   makeFindOne,
   makeRun,
@@ -43,7 +44,7 @@ const t = table("importTurn", "t");
 const isAlive = (turn: typeof t) => sql`${turn.seenAt} > clock_timestamp() - interval '1 minute'`;
 
 const now = sql`clock_timestamp()`;
-const lockQueue = makeRun(() => sql`SELECT pg_advisory_xact_lock(hashtextextended('import queue', 0))`);
+const queue = { name: "import queue" };
 type Joining = Pick<Queued, "actorId" | "schoolId">;
 const countTurns = makeFindOne<{ all: number; ofActor: number; ofSchool: number }, Joining>(
   ({ actorId, schoolId }) => sql`
@@ -72,7 +73,7 @@ export const joinQueue = makeRun<Queued>(
 
 /** Errors: rate_limited too_many_imports; unavailable if the queue is full and one of theirs is in it. */
 export async function checkQueue(tx: Queryable, joining: Joining): Promise<void> {
-  await lockQueue(tx, {});
+  await lockName(tx, queue);
   const { all, ofActor, ofSchool } = await countTurns(tx, joining);
   if (ofActor >= most.perActor)
     throw tooMany(
@@ -160,7 +161,7 @@ export function makeTurns({ db, atOnce, connections }: TurnOptions) {
     for (const [id, turn] of turns) if (!seen.has(id)) turn.stopping.abort(importRunning());
     if (!turns.some(([id, { hasStarted }]) => seen.has(id) && !hasStarted)) return;
     const started = await withTransaction(db, async (tx) => {
-      await lockQueue(tx, {});
+      await lockName(tx, queue);
       const alive = await listAlive(tx, {});
       const isOurs = ({ id }: Turn) => seen.has(id) && kept.get(id)?.hasStarted === false;
       const running = alive.filter(({ id }) => kept.get(id)?.hasStarted === true);

@@ -18,6 +18,7 @@ import {
 import type { Origin } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
 import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
+import { checkLimit } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { takeToken } from "../platform/database/token-bucket.ts";
@@ -54,7 +55,7 @@ type SandboxRequest<T> = {
 export async function createSandbox<T>(db: PrismaDb, request: SandboxRequest<T>, origin: Origin): Promise<T> {
   const { clientId, restoreWindowDays, finish } = request;
   // Checked before hashing, which delays everybody else who sets passwords.
-  await refuseOverLimit(db, clientId);
+  await refuseOverLimit(db, { clientId, lock: async () => undefined });
   await refuseTooOften(db, clientId, origin.at);
   const secrets = await Promise.all(
     accounts.map(async () => {
@@ -87,8 +88,10 @@ export async function createSandbox<T>(db: PrismaDb, request: SandboxRequest<T>,
 }
 
 async function openSandbox({ tx, now }: Change, clientId: ClientId): Promise<SandboxId> {
-  if ((await lockApp(tx, clientId)) === null) throw appNotFound();
-  await refuseOverLimit(tx, clientId);
+  const lock = async () => {
+    if ((await lockApp(tx, clientId)) === null) throw appNotFound();
+  };
+  await refuseOverLimit(tx, { clientId, lock });
   const id = makeUuid(now) as SandboxId;
   await tx.prisma.sandbox.create({ data: { id, clientId, createdAt: now, expiresAt: addDays(now, lifetimeDays) } });
   return id;
@@ -96,10 +99,16 @@ async function openSandbox({ tx, now }: Change, clientId: ClientId): Promise<San
 
 const tooMany = (message: string) => new AppError("conflict", "too_many_sandboxes", message);
 
-async function refuseOverLimit({ prisma }: RecordStore, clientId: ClientId): Promise<void> {
-  if ((await prisma.sandbox.count({ where: { clientId } })) >= mostSandboxes)
-    throw tooMany(`The app has ${mostSandboxes} sandboxes, which is as many as it may have. Delete one first.`);
-}
+const refuseOverLimit = (
+  { prisma }: RecordStore,
+  { clientId, lock }: { clientId: ClientId; lock: () => Promise<void> },
+): Promise<void> =>
+  checkLimit({
+    lock,
+    count: () => prisma.sandbox.count({ where: { clientId } }),
+    most: mostSandboxes,
+    full: () => tooMany(`The app has ${mostSandboxes} sandboxes, which is as many as it may have. Delete one first.`),
+  });
 
 async function refuseTooOften(db: PrismaDb, clientId: ClientId, now: Date): Promise<void> {
   const key = hash("sha256", `sandboxes of ${clientId}`, "buffer");

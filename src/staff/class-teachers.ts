@@ -8,7 +8,7 @@ import {
 } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { fields, findRows, run, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import { fields, findRows, lockName, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import { giveRole, type Giver } from "./give-role.ts";
 import type { StaffRole } from "./role.ts";
 
@@ -61,19 +61,14 @@ export async function listProposedTeachers(
   }));
 }
 
-// Otherwise two admins could give the same role at the same time.
-const lockSchool = statement<{ schoolId: SchoolId }>(
-  ({ schoolId }) =>
-    sql`SELECT pg_advisory_xact_lock(hashtext('staff_role.class_teachers'), hashtext(${schoolId}::text))`,
-);
-
 /** Skips people who are not proposed, or not ready. Errors: forbidden role_beyond_own. */
 export async function giveClassTeacherRoles(
   tx: Transaction,
   { schoolId, personIds }: { schoolId: SchoolId; personIds: readonly PersonId[] },
   by: { giver: Giver; origin: Origin },
 ): Promise<StaffRole[]> {
-  await run(tx, lockSchool, { schoolId });
+  // Otherwise two admins could give the same role at the same time.
+  await lockName(tx, { name: `staff_role.class_teachers ${schoolId}` });
   const proposed = await listProposedTeachers(tx, { schoolId, now: by.origin.at });
   const given: StaffRole[] = [];
   for (const { id, state } of proposed)

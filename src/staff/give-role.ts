@@ -7,7 +7,7 @@ import { addDays } from "../platform/clock.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { run, sql, statement } from "../platform/database/sql.ts";
+import { lockName } from "../platform/database/sql.ts";
 import { findRoles, getRole } from "./find-roles.ts";
 import { cover } from "./higher-holder.ts";
 import { isReached, joinReach } from "./reach.ts";
@@ -115,7 +115,7 @@ export async function giveRole(
 }
 
 // Otherwise two operators could withdraw each other's role at the same time.
-const lockOperators = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('staff_role.operators'))`);
+const operators = { name: "staff_role.operators" };
 
 /**
  * Returns what was withdrawn. Those who run a school end support there; at schools beyond their reach it stays.
@@ -126,7 +126,7 @@ export async function withdrawRole(
   id: StaffRoleId,
   by: { giver: Giver; origin: Origin },
 ): Promise<StaffRole> {
-  await run(tx, lockOperators, {});
+  await lockName(tx, operators);
   const role = await getRole(tx, id);
   const schoolIds = listEnded(by.giver, role);
   if (role.role === "OPERATOR") await refuseLastOperator(tx, [id]);
@@ -150,7 +150,7 @@ function listEnded(giver: Giver, { role, schoolIds }: StaffRole): SchoolId[] {
 export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHolder): Promise<void> {
   const where = { role: "OPERATOR" as const, ...holder };
   if ((await tx.prisma.staffRole.count({ where })) === 0) return;
-  await run(tx, lockOperators, {});
+  await lockName(tx, operators);
   const held = await tx.prisma.staffRole.findMany({ where, select: { id: true } });
   await refuseLastOperator(
     tx,
@@ -162,7 +162,7 @@ export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHold
 export async function listLastOperators(tx: Transaction, personIds: readonly PersonId[]): Promise<PersonId[]> {
   const where = { role: "OPERATOR" as const, personId: { in: [...personIds] } };
   if ((await tx.prisma.staffRole.count({ where })) === 0) return [];
-  await run(tx, lockOperators, {});
+  await lockName(tx, operators);
   const held = await tx.prisma.staffRole.findMany({ where, select: { id: true, personId: true } });
   const leaving = held.map(({ id }) => id);
   return (await isOperatorLeft(tx, leaving)) ? [] : held.map(({ personId }) => personId as PersonId);

@@ -5,7 +5,7 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { run, sql, statement, table } from "../platform/database/sql.ts";
+import { checkLimit, run, sql, statement, table } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   connectionNotFound,
@@ -41,8 +41,12 @@ export async function createConnectionIn(
     allowHttp,
   );
   await checkGroups(tx, schoolId, settings.groupIds);
-  await lockSchool(tx, schoolId);
-  await checkCount(tx, schoolId);
+  await checkLimit({
+    lock: () => lockSchool(tx, schoolId),
+    count: () => tx.prisma.upstreamConnection.count({ where: { schoolId } }),
+    most: mostOfSchool,
+    full: () => exists(`A school has at most ${mostOfSchool} connections.`),
+  });
   const id = makeUuid(origin.at) as ConnectionId;
   const sealed = clientSecret === undefined ? {} : { clientSecret: sealJson(keys, secretPurpose(id), clientSecret) };
   const times = { createdAt: origin.at, updatedAt: origin.at };
@@ -73,11 +77,7 @@ const defaults = {
 
 const mostOfSchool = 20;
 
-async function checkCount({ prisma }: Transaction, schoolId: SchoolId): Promise<void> {
-  const count = await prisma.upstreamConnection.count({ where: { schoolId } });
-  if (count >= mostOfSchool)
-    throw new AppError("conflict", "upstream_connection_exists", `A school has at most ${mostOfSchool} connections.`);
-}
+const exists = (message: string) => new AppError("conflict", "upstream_connection_exists", message);
 
 async function checkGroups({ prisma }: Transaction, schoolId: SchoolId, groupIds: readonly GroupId[]): Promise<void> {
   const wanted = [...new Set(groupIds)];
@@ -90,8 +90,7 @@ async function unique<T>(write: () => Promise<T>): Promise<T> {
     return await write();
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== "23505") throw error;
-    const message = "The school has a connection with this issuer and client id already.";
-    throw new AppError("conflict", "upstream_connection_exists", message);
+    throw exists("The school has a connection with this issuer and client id already.");
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type RecordStore,
   type Transaction,
 } from "../platform/database/db.ts";
-import { findRows, sql, statement, table, update, type Queryable } from "../platform/database/sql.ts";
+import { checkLimit, findRows, sql, statement, table, update, type Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { keepClaims, type Claims } from "./claims.ts";
 import { connectionNotFound, findConnection, lockConnection } from "./connection.ts";
@@ -48,12 +48,14 @@ export async function createSetUpLinkIn(
   if (!Number.isInteger(days) || days < 1 || days > mostDays)
     throw new AppError("invalid", "text_malformed", `days must be between 1 and ${mostDays}.`);
   const { prisma } = tx;
-  await lockConnection(tx, connectionId);
+  await checkLimit({
+    lock: () => lockConnection(tx, connectionId),
+    count: () => prisma.upstreamSetUpLink.count({ where: { connectionId, ...usableAt(origin.at) } }),
+    most: mostOpen,
+    full: () => new AppError("conflict", "set_up_links_open", `Close a set-up link first: ${mostOpen} are open.`),
+  });
   const connection = await findConnection(tx, connectionId);
   if (connection === null) throw connectionNotFound();
-  const open = { connectionId, closedAt: null, expiresAt: { gt: origin.at } };
-  if ((await prisma.upstreamSetUpLink.count({ where: open })) >= mostOpen)
-    throw new AppError("conflict", "set_up_links_open", `Close a set-up link first: ${mostOpen} are open.`);
   const [id, token] = [makeUuid(origin.at) as SetUpLinkId, randomBytes(32).toString("base64url")];
   const expiresAt = new Date(origin.at.getTime() + days * 86_400_000);
   const createdByRole = origin.actorRole ?? null;

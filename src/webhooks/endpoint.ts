@@ -6,7 +6,7 @@ import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { checkReceiver } from "../platform/outbound/receiver-address.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { run, sql, statement, table } from "../platform/database/sql.ts";
+import { checkLimit, run, sql, statement, table } from "../platform/database/sql.ts";
 import { setEndpointState } from "./endpoint-state.ts";
 import { getEndpointState } from "./find-endpoint.ts";
 import type { EventType } from "./payload.ts";
@@ -41,13 +41,13 @@ export async function registerEndpointIn(
   context: SecretContext,
 ): Promise<{ id: string; secret: string }> {
   const { clientId } = endpoint;
-  await lockEndpointsOf(tx, clientId);
-  if ((await tx.prisma.webhookEndpoint.count({ where: { clientId, listensUntil: null } })) >= mostOfApp)
-    throw new AppError(
-      "invalid",
-      "webhook_endpoint_limit",
-      `An app has ${mostOfApp} webhook endpoints at most; delete one first`,
-    );
+  const message = `An app has ${mostOfApp} webhook endpoints at most; delete one first`;
+  await checkLimit({
+    lock: () => lockEndpointsOf(tx, clientId),
+    count: () => tx.prisma.webhookEndpoint.count({ where: { clientId, listensUntil: null } }),
+    most: mostOfApp,
+    full: () => new AppError("invalid", "webhook_endpoint_limit", message),
+  });
   return insertEndpoint(tx, endpoint, context);
 }
 

@@ -4,7 +4,7 @@ import type { PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { seal, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
-import { insert, run, sql, statement } from "../../platform/database/sql.ts";
+import { checkLimit, insert, lockName, run, sql, statement } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { Prepared } from "../prepare-secrets.ts";
 
@@ -26,7 +26,6 @@ export type Batch = Omit<Prisma.CredentialBatchModel, "encrypted">;
 export type CountedBatch = Batch & { people: number; prepared: number };
 
 export const mostInBatch = 3_000;
-const mostOpen = 3;
 const keptDays = 1;
 const againSeconds = 900;
 
@@ -45,13 +44,17 @@ export async function createBatchIn(
   now: Date,
 ): Promise<BatchId> {
   const { caller } = wishes;
-  const open = await tx.prisma.credentialBatch.count({ where: { caller, handedOutAt: null, expiresAt: { gt: now } } });
-  if (open >= mostOpen)
-    throw new AppError(
-      "conflict",
-      "too_many_credential_batches",
-      "You have three documents waiting. Fetch or delete one of them first.",
-    );
+  await checkLimit({
+    lock: () => lockName(tx, { name: `credential batches of ${caller}` }),
+    count: () => tx.prisma.credentialBatch.count({ where: { caller, handedOutAt: null, expiresAt: { gt: now } } }),
+    most: 3,
+    full: () =>
+      new AppError(
+        "conflict",
+        "too_many_credential_batches",
+        "You have three documents waiting. Fetch or delete one of them first.",
+      ),
+  });
   const id = makeUuid(now) as BatchId;
   const times = { createdAt: now, expiresAt: addDays(now, keptDays) };
   await tx.prisma.credentialBatch.create({

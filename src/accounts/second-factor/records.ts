@@ -2,6 +2,7 @@ import type { SecondFactorKind } from "../../../generated/prisma/enums.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
+import { checkLimit } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
 import { recordAtHome } from "../record-at-home.ts";
@@ -14,7 +15,6 @@ export type SecondFactor = {
   lastUsedAt: Date | null;
 };
 
-const most = 10;
 const shown = { id: true, kind: true, label: true, createdAt: true, lastUsedAt: true } as const;
 
 export const listSecondFactors = ({ prisma }: RecordStore, personId: PersonId): Promise<SecondFactor[]> =>
@@ -33,10 +33,14 @@ export async function addSecondFactor(
   tx: Transaction,
   { personId, factor, origin }: { personId: PersonId; factor: New; origin: Origin },
 ): Promise<{ isFirst: boolean; isAdded: boolean }> {
-  await lockPersonSignIn(tx, personId);
+  await checkLimit({
+    lock: () => lockPersonSignIn(tx, personId),
+    count: () => tx.prisma.secondFactor.count({ where: { personId, id: { not: factor.id } } }),
+    most: 10,
+    full: () => new AppError("conflict", "second_factors_full", "The person has ten already."),
+  });
   const present = await listSecondFactors(tx, personId);
   if (present.some(({ id }) => id === factor.id)) return { isFirst: false, isAdded: false };
-  if (present.length >= most) throw new AppError("conflict", "second_factors_full", "The person has ten already.");
   const { kind, id, label } = factor;
   const own =
     factor.kind === "TOTP"

@@ -168,6 +168,20 @@ export function makeRowLock<Name extends TableName>(
   return async (tx, value) => void (await run(tx, lock, { value }));
 }
 
+/** Waits until no other transaction holds the lock of this name. */
+export const lockName = makeRun<{ name: string }>(
+  ({ name }) => sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
+  "database.lockName",
+);
+
+type Limit = { lock: () => Promise<unknown>; count: () => Promise<number>; most: number; full: () => Error };
+
+/** Throws if there are `most` already. Whoever counts takes the same lock, and holds it until the transaction ends. */
+export async function checkLimit({ lock, count, most, full }: Limit): Promise<void> {
+  await lock();
+  if ((await count()) >= most) throw full();
+}
+
 /** The argument of `query` for a statement. */
 export const toQuery = <Given extends object>({ text, name, values }: Statement<Given>, given: Given) => ({
   text,

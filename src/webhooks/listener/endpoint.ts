@@ -1,6 +1,7 @@
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../../platform/database/db.ts";
 import type { Origin } from "../../events/index.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
+import { checkLimit } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { checkTypes, insertEndpoint, lockEndpointsOf, removeDeliveries, removeEndpointIn } from "../endpoint.ts";
 import type { EventType } from "../payload.ts";
@@ -19,13 +20,13 @@ export async function makeListenerIn(
 ): Promise<{ id: string; secret: string }> {
   const now = context.origin.at;
   const eventTypes = checkTypes(types);
-  await lockEndpointsOf(tx, clientId);
-  if ((await tx.prisma.webhookEndpoint.count({ where: { clientId, listensUntil: { gt: now } } })) >= mostOfApp)
-    throw new AppError(
-      "conflict",
-      "webhook_listener_limit",
-      `The app has ${mostOfApp} listening endpoints already; end one, or continue it`,
-    );
+  const message = `The app has ${mostOfApp} listening endpoints already; end one, or continue it`;
+  await checkLimit({
+    lock: () => lockEndpointsOf(tx, clientId),
+    count: () => tx.prisma.webhookEndpoint.count({ where: { clientId, listensUntil: { gt: now } } }),
+    most: mostOfApp,
+    full: () => new AppError("conflict", "webhook_listener_limit", message),
+  });
   return insertEndpoint(tx, { clientId, eventTypes, url: listenerUrl, listensUntil: listensUntil(now) }, context);
 }
 

@@ -5,11 +5,11 @@ import { AppError } from "../../../platform/errors.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 import type { EncryptionKeys } from "../../../platform/crypto/seal.ts";
-import { fields, findRows, insert, run, sql, statement, table, update } from "../../../platform/database/sql.ts";
+import { fields, findRows, insert, lockName, run, sql, statement, table, update } from "../../../platform/database/sql.ts";
 import { describeSigningKeys, cutoff } from "./published-keys.ts";
 import { type Algorithm, algorithms, makeSigningKey, type NewKey } from "./signing-keys.ts";
 
-const lockKeys = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('schultor signing keys'))`);
+const signingKeys = { name: "schultor signing keys" };
 
 const key = table("signingKey");
 
@@ -21,7 +21,7 @@ const selectStates = statement<{ algorithm: Algorithm }>(
 export async function ensureSigningKeys(db: Db, keys: EncryptionKeys, now: Date): Promise<void> {
   if (await hasAllKeys(db.pool)) return;
   await withTransaction(db, async (tx) => {
-    await run(tx, lockKeys, {});
+    await lockName(tx, signingKeys);
     for (const algorithm of algorithms) {
       const rows = await findRows<{ state: string }>(tx, selectStates, { algorithm });
       for (const state of ["ACTIVE", "NEXT"] as const) {
@@ -69,7 +69,7 @@ export async function rotateSigningKeysIn(
   origin: Origin,
 ): Promise<Activated[]> {
   const now = origin.at;
-  await run(tx, lockKeys, {});
+  await lockName(tx, signingKeys);
   const usableAt = latestOf((await describeSigningKeys(tx, { now, idTokenSeconds })).map((one) => one.usableAt));
   const isTooNew = usableAt !== null && usableAt > now;
   if (isTooNew && !isForced)
