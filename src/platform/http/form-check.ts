@@ -12,17 +12,20 @@ export function makeFormCheck(
   const { text } = makeSchemaChecks(document);
   return (operation, { except = new Set() } = {}) => {
     const fallback = operation["x-max-length"] as number | undefined;
-    const checks = new Map<string, { check: Check; longest: number }>();
+    const checks = new Map<string, { check: Check | null; longest: number }>();
     for (const [name, schema] of listFields(document, operation)) {
-      if (except.has(name)) continue;
       const longest = schema.maxLength ?? (schema["x-max-length"] as number | undefined) ?? fallback ?? Infinity;
-      checks.set(name, { check: text(schema), longest });
+      checks.set(
+        name,
+        except.has(name) ? { check: null, longest: fallback ?? Infinity } : { check: text(schema), longest },
+      );
     }
     return (values) => {
       for (const [name, value] of Object.entries(values)) {
-        if (typeof value !== "string" || value === "") continue;
+        const described = checks.get(name);
+        if (described === undefined || typeof value !== "string" || value === "") continue;
+        const { check, longest } = described;
         if (value.includes("\0")) return { name, message: "a parameter contains a NUL character" };
-        const { check, longest = fallback ?? Infinity } = checks.get(name) ?? {};
         if (value.length > longest) return { name, message: `${name} is longer than ${longest} characters` };
         if (check?.(value)) return { name, message: `${name} is not as described` };
       }

@@ -70,7 +70,6 @@ const authorization: Takes<operations>["authorize"] = {
   acr_values: true,
   ui_locales: true,
 };
-export const authorizationParameters: ReadonlySet<string> = new Set(Object.keys(authorization));
 const logout: Takes<operations>["endSession"] = {
   id_token_hint: true,
   client_id: true,
@@ -106,6 +105,24 @@ const takes: Takes<operations> = {
   endSessionWithForm: logout,
   getDiscovery: {},
   listKeys: {},
+};
+
+const setOf = (...names: readonly string[]): ReadonlySet<string> => new Set(names);
+
+/** By route of the library: the parameters in the address that it may read. */
+export const describedParameters = {
+  // Those that the text of the contract lets be refused, and the language that the reader of an error page picks.
+  authorization: setOf(...Object.keys(authorization), "request", "request_uri", "registration", "lang"),
+  end_session: setOf(...Object.keys(logout)),
+  userinfo: setOf("access_token"),
+};
+
+/** By route of the library: the fields of a form that it may read. */
+export const describedFields: Readonly<Record<string, ReadonlySet<string>>> = {
+  token: setOf(...Object.keys(takes.issueToken)),
+  introspection: setOf(...Object.keys(token)),
+  revocation: setOf(...Object.keys(token)),
+  userinfo: setOf(...Object.keys(takes.getUserinfoWithForm)),
 };
 
 // Checked by the library after it has found the code: a wrong code must be `invalid_grant`, whatever the verifier is.

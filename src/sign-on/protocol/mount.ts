@@ -4,9 +4,10 @@ import express, { type NextFunction, type Request, type Response, Router } from 
 import type { Provider } from "oidc-provider";
 import { type AnswerCheck, type FormCheck, makeProblemType } from "../../platform/http/index.ts";
 import { addressInLanguage, picksLocale, readLocale } from "../../platform/pages/index.ts";
+import { describedParameters } from "./contract.ts";
 import { makeRefuseOtherMethods } from "./other-methods.ts";
 import { nameClientOfHint } from "./provider/logout-hint.ts";
-import { dropEmpty, refuseLogoutTokens } from "./provider/query.ts";
+import { keepDescribed, refuseLogoutTokens } from "./provider/query.ts";
 import { makeRefuseUnreadForm, makeSendRefusal, type RenderRefusal, type SendRefusal } from "./refusal.ts";
 
 const libraryPaths = [
@@ -105,8 +106,7 @@ const askAsGet = (req: Request, res: Response): void => redirectToGet(req, res, 
 const makeAskLogoutAsGet =
   (provider: () => Provider, sendRefusal: SendRefusal) =>
   async (req: Request, res: Response): Promise<void> => {
-    const form = { query: parseQuery(readPosted(req)) };
-    dropEmpty(form);
+    const form = { query: keepDescribed(parseQuery(readPosted(req)), describedParameters.end_session) };
     refuseLogoutTokens(form);
     await nameClientOfHint(provider(), form);
     if (form.query["id_token_hint"] === undefined) return redirectToGet(req, res, formatQuery(form.query));
@@ -115,7 +115,7 @@ const makeAskLogoutAsGet =
   };
 
 function readPosted(req: Request): string {
-  const fields = new URLSearchParams(Object.entries((req.body ?? {}) as Record<string, string>));
+  const fields = new URLSearchParams(formatQuery((req.body ?? {}) as Record<string, string | string[]>));
   for (const [name, value] of new URL(req.originalUrl, "http://localhost").searchParams) fields.append(name, value);
   return fields.toString();
 }
@@ -127,7 +127,7 @@ const makeRefuseUnkept =
   (check: FormCheck, render: RenderRefusal) =>
   (req: Request, res: Response, next: NextFunction): void => {
     const query = Object.fromEntries(new URLSearchParams(req.url.split("?")[1]));
-    if (!req.url.includes("%00") && check(query) === null) return next();
+    if (check(query) === null) return next();
     const requestId = (res.locals["requestId"] as string | undefined) ?? null;
     const { status, headers, html } = render(
       { status: 400, reason: "invalid_request", requestId },

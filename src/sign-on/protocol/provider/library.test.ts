@@ -62,6 +62,16 @@ test("a library whose clients have no subject type is refused", () => {
   expect(() => checkLibrary(provider)).toThrow("the subject type of a client");
 });
 
+test("a library whose contexts have a body of their own is refused", () => {
+  const provider = makeProvider();
+  Object.defineProperty(provider, "OIDCContext", {
+    value: class extends provider.OIDCContext {
+      override body = {};
+    },
+  });
+  expect(() => checkLibrary(provider)).toThrow("the body of a context");
+});
+
 const signature = signatures.sign("_session=abc");
 
 test("a signature holds for what it was made for, with the key it was made with", () => {

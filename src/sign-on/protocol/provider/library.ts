@@ -10,16 +10,16 @@ import {
   interactionPolicy,
   type KoaContextWithOIDC,
   Provider,
-  type TokenEndpointGrantContext,
 } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { commandLineClientId, scopeFromWire, secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding } from "../session-binding.ts";
-import { responseModes } from "../contract.ts";
+import { describedFields, responseModes } from "../contract.ts";
 import type { AnswerApp } from "./answer-app.ts";
 import { algorithms } from "../keys/signing-keys.ts";
 import { presentAcr, presentAmr } from "./acr.ts";
 import type { Standing } from "../storage/request.ts";
+import { keepDescribed } from "./query.ts";
 import { differentMechanism } from "../token-fault.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 
@@ -107,11 +107,11 @@ export const reliances: readonly Reliance[] = [
     use: "overridden: all response modes give the app the same parameters",
     isThere: (provider) => responseModes.every((mode) => replacedModes.get(provider)?.has(mode)),
   },
-  // features.resourceIndicators: where it is on, for configuration.ts, a request that names a resource is refused.
+  // None: of a form the library takes more fields than the contract describes, such as the resource of a token.
   {
-    name: "registerGrantType in the constructor",
-    use: "overridden: the parameter resource is ignored",
-    isThere: (provider) => replacedGrants.get(provider)?.has("authorization_code") === true,
+    name: "the body of a context",
+    use: "keeps the fields that are described",
+    isThere: assignsBody,
   },
   // interactions.policy is the option; what its base has is not documented.
   policyCheck("login", "id_token_hint"),
@@ -120,26 +120,12 @@ export const reliances: readonly Reliance[] = [
   { name: "cookie signatures", use: "made with SHA-256; bind a form to a browser", isThere: signsCookies },
 ];
 
-type Names = string | readonly string[] | ReadonlySet<string>;
-const replacedGrants = new WeakMap<Provider, ReadonlySet<string>>();
 const replacedModes = new WeakMap<Provider, ReadonlySet<string>>();
 
 /** Builds the provider. `answerApp` answers in every response mode. */
 export function constructProvider(issuerUrl: string, configuration: Configuration, answerApp: AnswerApp): Provider {
   const modes = new Set<string>();
-  const grants = new Set<string>();
   class ProviderOfApps extends Provider {
-    override registerGrantType<Taken extends object>(
-      name: string,
-      handler: (ctx: TokenEndpointGrantContext<Taken>) => void | Promise<void>,
-      parameters: Names = [],
-      repeatable: Names = [],
-    ): void {
-      const taken = new Set(typeof parameters === "string" ? [parameters] : parameters);
-      taken.delete("resource");
-      grants.add(name);
-      super.registerGrantType(name, handler, taken, repeatable);
-    }
     override registerResponseMode(name: string): void {
       modes.add(name);
       super.registerResponseMode(name, (ctx, redirectUri, parameters) =>
@@ -149,7 +135,6 @@ export function constructProvider(issuerUrl: string, configuration: Configuratio
   }
   const provider = new ProviderOfApps(issuerUrl, configuration);
   replacedModes.set(provider, modes);
-  replacedGrants.set(provider, grants);
   return provider;
 }
 
@@ -188,6 +173,11 @@ function knowsSubjectType({ Client }: Provider): boolean {
   );
 }
 
+function assignsBody({ OIDCContext }: Provider): boolean {
+  const Context = OIDCContext as unknown as new (ctx: object) => object;
+  return !Object.hasOwn(new Context({}), "body");
+}
+
 function signsCookies(provider: Provider): boolean {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
@@ -221,6 +211,17 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
     if (hasOwnIds(client)) client.subjectType = "pairwise";
     if (routesOfClients.has(this.route)) checkPlaceOfSecret(client, this.body);
   };
+
+  const bodies = new WeakMap<object, Body>();
+  Object.defineProperty(provider.OIDCContext.prototype, "body", {
+    get(this: KoaContextWithOIDC["oidc"]) {
+      return bodies.get(this);
+    },
+    set(this: KoaContextWithOIDC["oidc"], body: Body) {
+      const described = describedFields[this.route];
+      bodies.set(this, described === undefined ? body : keepDescribed(body, described));
+    },
+  });
 
   // grant.ts checks the platform names of the request.
   Object.defineProperty(provider.OIDCContext.prototype, "requestParamOIDCScopes", {
@@ -306,7 +307,9 @@ function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefu
 
 const routesOfClients = new Set(["token", "introspection", "revocation"]);
 
-function checkPlaceOfSecret({ clientAuthMethod = "" }: Client, body: Record<string, unknown> | undefined): void {
+type Body = Record<string, unknown>;
+
+function checkPlaceOfSecret({ clientAuthMethod = "" }: Client, body: Body | undefined): void {
   const place = body?.["client_secret"] ? "client_secret_post" : "client_secret_basic";
   if (clientAuthMethod.startsWith("client_secret_") && clientAuthMethod !== place)
     throw new errors.InvalidClientAuth(differentMechanism);

@@ -8,7 +8,7 @@ import { findRequest, type FoundCode, type ProviderRequest, runRequest, startReq
 import { committed } from "../storage/unit-of-work.ts";
 import { makeAnswerApp, type AnswerApp } from "./answer-app.ts";
 import { answerKeys, polishAnswer, refuseToken } from "./answers.ts";
-import { authorizationParameters } from "../contract.ts";
+import { describedParameters } from "../contract.ts";
 import { commit } from "./commit.ts";
 import { makeConfiguration } from "./configuration.ts";
 import { limitPages } from "./cors.ts";
@@ -18,7 +18,6 @@ import { checkLibrary, constructProvider, replaceMethods } from "./library.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
 import {
   askForAccount,
-  dropEmpty,
   dropIdleNonce,
   keepDescribed,
   refuseFormForDevice,
@@ -66,20 +65,19 @@ export function makeProvider(deps: ProviderDeps, pages: Pages): Provider {
   provider.on("grant.error", (ctx, refusal) => noteTokenFault(ctx, findTokenFault(ctx, refusal)));
   provider.on("authorization.error", noteRefusal);
   provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
-  const [authorizationPath, logoutPath, tokenPath] = [
-    provider.pathFor("authorization"),
-    provider.pathFor("end_session"),
-    provider.pathFor("token"),
-  ];
+  const [authorizationPath, logoutPath, tokenPath] = ["authorization", "end_session", "token"].map((route) =>
+    provider.pathFor(route),
+  );
+  const described = new Map(
+    Object.entries(describedParameters).map(([route, names]) => [provider.pathFor(route), names]),
+  );
   const handle = async (ctx: Context, next: () => Promise<void>, request: ProviderRequest) => {
     trimCredentials(ctx);
-    if (ctx.path === logoutPath || ctx.path === authorizationPath) {
-      dropEmpty(ctx);
-      refuseLogoutTokens(ctx);
-    }
+    const names = described.get(ctx.path);
+    if (names !== undefined) ctx.query = keepDescribed(ctx.query, names);
+    refuseLogoutTokens(ctx);
     if (ctx.path === logoutPath) await nameClientOfHint(provider, ctx);
     if (ctx.path === authorizationPath) {
-      keepDescribed(ctx, authorizationParameters);
       askForAccount(ctx);
       trimScope(ctx);
       refuseFormForDevice(ctx);

@@ -2,16 +2,16 @@ import { decodeProtectedHeader } from "jose";
 
 type Context = { query: NodeJS.Dict<string | string[]> };
 
-/** Removes parameters without a value, which count as omitted (RFC 6749 section 3.1). */
-export function dropEmpty(ctx: Context): void {
-  const given = Object.entries(ctx.query);
-  if (!given.some(([, value]) => value === "" || (Array.isArray(value) && value.includes("")))) return;
-  ctx.query = Object.fromEntries(
-    given.flatMap(([name, value = []]) => {
-      const values = [value].flat().filter((one) => one !== "");
-      return values.length === 0 ? [] : [[name, values.length === 1 ? values[0]! : values]];
-    }),
-  );
+/** Keeps what is described, and of it what has a value: the rest counts as omitted (RFC 6749 sections 3.1 and 3.2). */
+export function keepDescribed<Value>(
+  given: NodeJS.Dict<Value | Value[]>,
+  described: ReadonlySet<string>,
+): NodeJS.Dict<Value | Value[]> {
+  const kept = Object.entries(given).flatMap(([name, value = []]) => {
+    const values = [value].flat().filter((one) => one !== "") as Value[];
+    return described.has(name) && values.length > 0 ? [[name, values.length === 1 ? values[0] : values]] : [];
+  });
+  return Object.fromEntries(kept) as NodeJS.Dict<Value | Value[]>;
 }
 
 /** Takes several spaces between scopes for one, as the token endpoint does. */
@@ -26,19 +26,6 @@ export function trimCredentials({ req }: { req: { headers: { authorization?: str
   const { authorization } = req.headers;
   if (authorization?.includes("  ")) req.headers.authorization = authorization.trim().replace(/ {2,}/, " ");
 }
-
-/**
- * Keeps the parameters that the contract describes, those that the library has to refuse, and the language that the
- * reader of an error page picks: what is unknown is ignored (RFC 6749 section 3.1).
- */
-export function keepDescribed(ctx: Context, described: ReadonlySet<string>): void {
-  ctx.query = Object.fromEntries(
-    Object.entries(ctx.query).filter(([name]) => described.has(name) || refusedByLibrary.has(name) || name === "lang"),
-  );
-}
-
-/** Source: OpenID Connect Core 1.0 sections 3.1.2.6 and 6. */
-const refusedByLibrary: ReadonlySet<string> = new Set(["request", "request_uri", "registration"]);
 
 /** Asks who signs in where an app asks to choose an account: a browser has one session. */
 export function askForAccount(ctx: Context): void {
