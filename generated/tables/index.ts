@@ -812,6 +812,7 @@ export const tables = {
     columns: {
       hash: "hash",
       personId: "person_id",
+      releasedOn: "released_on",
     },
   },
   userNameNumber: {
@@ -819,6 +820,7 @@ export const tables = {
     columns: {
       hash: "hash",
       last: "last",
+      usedOn: "used_on",
     },
   },
   userNameKey: {
@@ -1975,10 +1977,12 @@ export type Rows = {
   userName: {
     hash: Buffer;
     personId: string | null;
+    releasedOn: Date | null;
   };
   userNameNumber: {
     hash: Buffer;
     last: number;
+    usedOn: Date;
   };
   userNameKey: {
     id: number;

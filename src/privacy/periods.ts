@@ -178,6 +178,13 @@ export const periods = {
     text: { de: "nach 30 Tagen, spätestens mit der Person", en: "after 30 days, with the person at the latest" },
     growth: "30 days",
   },
+  YEAR: {
+    text: {
+      de: "der Prüfwert ein Jahr nach der Löschung, damit nicht gleich jemand anderes den Benutzernamen bekommt",
+      en: "the hash for a year after the deletion, so that nobody else gets the user name at once",
+    },
+    growth: "a year",
+  },
   MINUTES: { text: { de: "nach zehn Minuten", en: "after ten minutes" }, growth: "ten minutes" },
   MOVE: {
     text: { de: "mit dem Wechsel der Kennungen einer App", en: "with the move of an app to ids of its own" },

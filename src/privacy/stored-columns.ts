@@ -32,8 +32,8 @@ export const storedColumns = {
     until: "WITH_PERSON",
     login: "person_id username password_hash must_change generation has_signed_in forgotten_sign_in_at updated_at",
   },
-  user_name: { until: "KEPT", remains: "hash person_id" },
-  user_name_number: { until: "KEPT", remains: "hash last" },
+  user_name: { until: "YEAR", remains: "hash person_id released_on" },
+  user_name_number: { until: "YEAR", remains: "hash last used_on" },
   second_factor: {
     until: "WITH_PERSON",
     secondFactors:

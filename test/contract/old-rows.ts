@@ -37,6 +37,14 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
     insert: `INSERT INTO void_sign_in (person_id) SELECT ${id()} FROM ${numbers}`,
     areOld: "true",
   },
+  user_name: {
+    insert: `INSERT INTO user_name (hash, released_on) SELECT ${hash}, ${old} FROM ${numbers}`,
+    areOld: `released_on = ${old}::date`,
+  },
+  user_name_number: {
+    insert: `INSERT INTO user_name_number (hash, last, used_on) SELECT ${hash}, 1, ${old} FROM ${numbers}`,
+    areOld: `used_on = ${old}::date`,
+  },
   sign_in_brake: {
     insert: `INSERT INTO sign_in_brake (key, failures, wait_until, forget_at) SELECT ${hash}, 1, ${old}, ${old} FROM ${numbers}`,
     areOld: `forget_at = ${old}`,

@@ -125,6 +125,11 @@ test("after the purge, nothing unexpected is left, and each remainder says why a
     expect.stringContaining("deleted"),
     new Date(now.getTime() + 35 * dayMs).toISOString(),
   ]);
+  const hash = proof.findings.find(({ place }) => place === "user_name.hash")!;
+  const [{ released }] = (
+    await db.pool.query("SELECT released_on::text AS released FROM user_name WHERE person_id IS NULL")
+  ).rows as [{ released: string }];
+  expect(hash.until).toBe(new Date(Date.parse(released) + 366 * dayMs).toISOString());
   const erasure = proof.findings.find(({ place }) => place === "erasure.subject_id")!;
   expect([erasure.why, erasure.until]).toEqual([
     expect.stringContaining("must erase"),

@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
 import { deletePerson, softDeletePerson, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
-import { forgetPerson, giveUserNamesAtSchool, putSignInSettings, type UserNameRule } from "../../src/accounts/index.ts";
+import {
+  forgetPerson,
+  giveUserNamesAtSchool,
+  putSignInSettings,
+  sweepSignInTraces,
+  type UserNameRule,
+} from "../../src/accounts/index.ts";
 import { setLogin } from "../support/sign-ins.ts";
 import { testDatabase } from "../support/database.ts";
 import { recordQueries } from "../support/explain.ts";
@@ -92,7 +98,7 @@ test("people of one name get a user name each, also from two imports at the same
   expect(names.toSorted()).toEqual(all.toSorted());
 });
 
-test("a user name is never given again: not after a purge, not after another one was chosen, not by hand", async () => {
+test("a user name is not given to somebody else: not after a purge, not after another one was chosen, not by hand", async () => {
   const school = await make.school();
   await run(`${header}1;student;Ira;;Neu\n2;student;Uwe;;Alt\n`, { school });
   const [ira, uwe] = [await personOf("ira.neu"), await personOf("uwe.alt")];
@@ -114,6 +120,19 @@ test("a user name is never given again: not after a purge, not after another one
   );
   expect(kept.rows.length).toBeGreaterThan(0);
   expect(kept.rows.map(({ text }) => text).join()).not.toMatch(/ira|neu/);
+
+  const forgetAfter = async (days: number) => {
+    const at = new Date(Date.now() + days * 86_400_000);
+    await sweepSignInTraces(db.pool, at, new AbortController().signal);
+  };
+  await forgetAfter(364);
+  await expect(setLogin(db, { personId: other, username: "ira.neu", password: "geheim" }, origin)).rejects.toThrow();
+  await forgetAfter(367);
+  const forgotten = "SELECT FROM user_name WHERE person_id IS NULL UNION ALL SELECT FROM user_name_number";
+  expect((await db.pool.query(forgotten)).rows).toEqual([]);
+  await setLogin(db, { personId: other, username: "ira.neu", password: "geheim" }, origin);
+  await run(`${header}4;student;Uwe;;Alt\n`, { school: next });
+  expect(await namesOf(next)).toContain("uwe.alt3");
 });
 
 test("numbers that were taken by hand are passed over", async () => {

@@ -9357,7 +9357,8 @@ export type PasswordRequestScalarFieldEnum = (typeof PasswordRequestScalarFieldE
 
 export const UserNameScalarFieldEnum = {
   hash: 'hash',
-  personId: 'personId'
+  personId: 'personId',
+  releasedOn: 'releasedOn'
 } as const
 
 export type UserNameScalarFieldEnum = (typeof UserNameScalarFieldEnum)[keyof typeof UserNameScalarFieldEnum]
@@ -9365,7 +9366,8 @@ export type UserNameScalarFieldEnum = (typeof UserNameScalarFieldEnum)[keyof typ
 
 export const UserNameNumberScalarFieldEnum = {
   hash: 'hash',
-  last: 'last'
+  last: 'last',
+  usedOn: 'usedOn'
 } as const
 
 export type UserNameNumberScalarFieldEnum = (typeof UserNameNumberScalarFieldEnum)[keyof typeof UserNameNumberScalarFieldEnum]

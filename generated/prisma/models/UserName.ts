@@ -27,16 +27,19 @@ export type AggregateUserName = {
 export type UserNameMinAggregateOutputType = {
   hash: runtime.Bytes | null
   personId: string | null
+  releasedOn: Date | null
 }
 
 export type UserNameMaxAggregateOutputType = {
   hash: runtime.Bytes | null
   personId: string | null
+  releasedOn: Date | null
 }
 
 export type UserNameCountAggregateOutputType = {
   hash: number
   personId: number
+  releasedOn: number
   _all: number
 }
 
@@ -44,16 +47,19 @@ export type UserNameCountAggregateOutputType = {
 export type UserNameMinAggregateInputType = {
   hash?: true
   personId?: true
+  releasedOn?: true
 }
 
 export type UserNameMaxAggregateInputType = {
   hash?: true
   personId?: true
+  releasedOn?: true
 }
 
 export type UserNameCountAggregateInputType = {
   hash?: true
   personId?: true
+  releasedOn?: true
   _all?: true
 }
 
@@ -132,6 +138,7 @@ export type UserNameGroupByArgs<ExtArgs extends runtime.Types.Extensions.Interna
 export type UserNameGroupByOutputType = {
   hash: runtime.Bytes
   personId: string | null
+  releasedOn: Date | null
   _count: UserNameCountAggregateOutputType | null
   _min: UserNameMinAggregateOutputType | null
   _max: UserNameMaxAggregateOutputType | null
@@ -158,12 +165,14 @@ export type UserNameWhereInput = {
   NOT?: Prisma.UserNameWhereInput | Prisma.UserNameWhereInput[]
   hash?: Prisma.BytesFilter<"UserName"> | runtime.Bytes
   personId?: Prisma.UuidNullableFilter<"UserName"> | string | null
+  releasedOn?: Prisma.DateTimeNullableFilter<"UserName"> | Date | string | null
   person?: Prisma.XOR<Prisma.PersonNullableScalarRelationFilter, Prisma.PersonWhereInput> | null
 }
 
 export type UserNameOrderByWithRelationInput = {
   hash?: Prisma.SortOrder
   personId?: Prisma.SortOrderInput | Prisma.SortOrder
+  releasedOn?: Prisma.SortOrderInput | Prisma.SortOrder
   person?: Prisma.PersonOrderByWithRelationInput
 }
 
@@ -173,12 +182,14 @@ export type UserNameWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.UserNameWhereInput[]
   NOT?: Prisma.UserNameWhereInput | Prisma.UserNameWhereInput[]
   personId?: Prisma.UuidNullableFilter<"UserName"> | string | null
+  releasedOn?: Prisma.DateTimeNullableFilter<"UserName"> | Date | string | null
   person?: Prisma.XOR<Prisma.PersonNullableScalarRelationFilter, Prisma.PersonWhereInput> | null
 }, "hash">
 
 export type UserNameOrderByWithAggregationInput = {
   hash?: Prisma.SortOrder
   personId?: Prisma.SortOrderInput | Prisma.SortOrder
+  releasedOn?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.UserNameCountOrderByAggregateInput
   _max?: Prisma.UserNameMaxOrderByAggregateInput
   _min?: Prisma.UserNameMinOrderByAggregateInput
@@ -190,40 +201,48 @@ export type UserNameScalarWhereWithAggregatesInput = {
   NOT?: Prisma.UserNameScalarWhereWithAggregatesInput | Prisma.UserNameScalarWhereWithAggregatesInput[]
   hash?: Prisma.BytesWithAggregatesFilter<"UserName"> | runtime.Bytes
   personId?: Prisma.UuidNullableWithAggregatesFilter<"UserName"> | string | null
+  releasedOn?: Prisma.DateTimeNullableWithAggregatesFilter<"UserName"> | Date | string | null
 }
 
 export type UserNameCreateInput = {
   hash: runtime.Bytes
+  releasedOn?: Date | string | null
   person?: Prisma.PersonCreateNestedOneWithoutUserNamesInput
 }
 
 export type UserNameUncheckedCreateInput = {
   hash: runtime.Bytes
   personId?: string | null
+  releasedOn?: Date | string | null
 }
 
 export type UserNameUpdateInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  releasedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   person?: Prisma.PersonUpdateOneWithoutUserNamesNestedInput
 }
 
 export type UserNameUncheckedUpdateInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  releasedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserNameCreateManyInput = {
   hash: runtime.Bytes
   personId?: string | null
+  releasedOn?: Date | string | null
 }
 
 export type UserNameUpdateManyMutationInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  releasedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserNameUncheckedUpdateManyInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  releasedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserNameListRelationFilter = {
@@ -239,16 +258,19 @@ export type UserNameOrderByRelationAggregateInput = {
 export type UserNameCountOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   personId?: Prisma.SortOrder
+  releasedOn?: Prisma.SortOrder
 }
 
 export type UserNameMaxOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   personId?: Prisma.SortOrder
+  releasedOn?: Prisma.SortOrder
 }
 
 export type UserNameMinOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   personId?: Prisma.SortOrder
+  releasedOn?: Prisma.SortOrder
 }
 
 export type UserNameCreateNestedManyWithoutPersonInput = {
@@ -295,10 +317,12 @@ export type UserNameUncheckedUpdateManyWithoutPersonNestedInput = {
 
 export type UserNameCreateWithoutPersonInput = {
   hash: runtime.Bytes
+  releasedOn?: Date | string | null
 }
 
 export type UserNameUncheckedCreateWithoutPersonInput = {
   hash: runtime.Bytes
+  releasedOn?: Date | string | null
 }
 
 export type UserNameCreateOrConnectWithoutPersonInput = {
@@ -333,22 +357,27 @@ export type UserNameScalarWhereInput = {
   NOT?: Prisma.UserNameScalarWhereInput | Prisma.UserNameScalarWhereInput[]
   hash?: Prisma.BytesFilter<"UserName"> | runtime.Bytes
   personId?: Prisma.UuidNullableFilter<"UserName"> | string | null
+  releasedOn?: Prisma.DateTimeNullableFilter<"UserName"> | Date | string | null
 }
 
 export type UserNameCreateManyPersonInput = {
   hash: runtime.Bytes
+  releasedOn?: Date | string | null
 }
 
 export type UserNameUpdateWithoutPersonInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  releasedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserNameUncheckedUpdateWithoutPersonInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  releasedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserNameUncheckedUpdateManyWithoutPersonInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  releasedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -356,27 +385,31 @@ export type UserNameUncheckedUpdateManyWithoutPersonInput = {
 export type UserNameSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   hash?: boolean
   personId?: boolean
+  releasedOn?: boolean
   person?: boolean | Prisma.UserName$personArgs<ExtArgs>
 }, ExtArgs["result"]["userName"]>
 
 export type UserNameSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   hash?: boolean
   personId?: boolean
+  releasedOn?: boolean
   person?: boolean | Prisma.UserName$personArgs<ExtArgs>
 }, ExtArgs["result"]["userName"]>
 
 export type UserNameSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   hash?: boolean
   personId?: boolean
+  releasedOn?: boolean
   person?: boolean | Prisma.UserName$personArgs<ExtArgs>
 }, ExtArgs["result"]["userName"]>
 
 export type UserNameSelectScalar = {
   hash?: boolean
   personId?: boolean
+  releasedOn?: boolean
 }
 
-export type UserNameOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"hash" | "personId", ExtArgs["result"]["userName"]>
+export type UserNameOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"hash" | "personId" | "releasedOn", ExtArgs["result"]["userName"]>
 export type UserNameInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   person?: boolean | Prisma.UserName$personArgs<ExtArgs>
 }
@@ -395,6 +428,7 @@ export type $UserNamePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     hash: runtime.Bytes
     personId: string | null
+    releasedOn: Date | null
   }, ExtArgs["result"]["userName"]>
   composites: {}
 }
@@ -821,6 +855,7 @@ export interface Prisma__UserNameClient<T, Null = never, ExtArgs extends runtime
 export interface UserNameFieldRefs {
   readonly hash: Prisma.FieldRef<"UserName", 'Bytes'>
   readonly personId: Prisma.FieldRef<"UserName", 'String'>
+  readonly releasedOn: Prisma.FieldRef<"UserName", 'DateTime'>
 }
     
 

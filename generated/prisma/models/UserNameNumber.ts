@@ -37,16 +37,19 @@ export type UserNameNumberSumAggregateOutputType = {
 export type UserNameNumberMinAggregateOutputType = {
   hash: runtime.Bytes | null
   last: number | null
+  usedOn: Date | null
 }
 
 export type UserNameNumberMaxAggregateOutputType = {
   hash: runtime.Bytes | null
   last: number | null
+  usedOn: Date | null
 }
 
 export type UserNameNumberCountAggregateOutputType = {
   hash: number
   last: number
+  usedOn: number
   _all: number
 }
 
@@ -62,16 +65,19 @@ export type UserNameNumberSumAggregateInputType = {
 export type UserNameNumberMinAggregateInputType = {
   hash?: true
   last?: true
+  usedOn?: true
 }
 
 export type UserNameNumberMaxAggregateInputType = {
   hash?: true
   last?: true
+  usedOn?: true
 }
 
 export type UserNameNumberCountAggregateInputType = {
   hash?: true
   last?: true
+  usedOn?: true
   _all?: true
 }
 
@@ -164,6 +170,7 @@ export type UserNameNumberGroupByArgs<ExtArgs extends runtime.Types.Extensions.I
 export type UserNameNumberGroupByOutputType = {
   hash: runtime.Bytes
   last: number
+  usedOn: Date
   _count: UserNameNumberCountAggregateOutputType | null
   _avg: UserNameNumberAvgAggregateOutputType | null
   _sum: UserNameNumberSumAggregateOutputType | null
@@ -192,11 +199,13 @@ export type UserNameNumberWhereInput = {
   NOT?: Prisma.UserNameNumberWhereInput | Prisma.UserNameNumberWhereInput[]
   hash?: Prisma.BytesFilter<"UserNameNumber"> | runtime.Bytes
   last?: Prisma.IntFilter<"UserNameNumber"> | number
+  usedOn?: Prisma.DateTimeFilter<"UserNameNumber"> | Date | string
 }
 
 export type UserNameNumberOrderByWithRelationInput = {
   hash?: Prisma.SortOrder
   last?: Prisma.SortOrder
+  usedOn?: Prisma.SortOrder
 }
 
 export type UserNameNumberWhereUniqueInput = Prisma.AtLeast<{
@@ -205,11 +214,13 @@ export type UserNameNumberWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.UserNameNumberWhereInput[]
   NOT?: Prisma.UserNameNumberWhereInput | Prisma.UserNameNumberWhereInput[]
   last?: Prisma.IntFilter<"UserNameNumber"> | number
+  usedOn?: Prisma.DateTimeFilter<"UserNameNumber"> | Date | string
 }, "hash">
 
 export type UserNameNumberOrderByWithAggregationInput = {
   hash?: Prisma.SortOrder
   last?: Prisma.SortOrder
+  usedOn?: Prisma.SortOrder
   _count?: Prisma.UserNameNumberCountOrderByAggregateInput
   _avg?: Prisma.UserNameNumberAvgOrderByAggregateInput
   _max?: Prisma.UserNameNumberMaxOrderByAggregateInput
@@ -223,46 +234,55 @@ export type UserNameNumberScalarWhereWithAggregatesInput = {
   NOT?: Prisma.UserNameNumberScalarWhereWithAggregatesInput | Prisma.UserNameNumberScalarWhereWithAggregatesInput[]
   hash?: Prisma.BytesWithAggregatesFilter<"UserNameNumber"> | runtime.Bytes
   last?: Prisma.IntWithAggregatesFilter<"UserNameNumber"> | number
+  usedOn?: Prisma.DateTimeWithAggregatesFilter<"UserNameNumber"> | Date | string
 }
 
 export type UserNameNumberCreateInput = {
   hash: runtime.Bytes
   last: number
+  usedOn?: Date | string
 }
 
 export type UserNameNumberUncheckedCreateInput = {
   hash: runtime.Bytes
   last: number
+  usedOn?: Date | string
 }
 
 export type UserNameNumberUpdateInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   last?: Prisma.IntFieldUpdateOperationsInput | number
+  usedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type UserNameNumberUncheckedUpdateInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   last?: Prisma.IntFieldUpdateOperationsInput | number
+  usedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type UserNameNumberCreateManyInput = {
   hash: runtime.Bytes
   last: number
+  usedOn?: Date | string
 }
 
 export type UserNameNumberUpdateManyMutationInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   last?: Prisma.IntFieldUpdateOperationsInput | number
+  usedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type UserNameNumberUncheckedUpdateManyInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   last?: Prisma.IntFieldUpdateOperationsInput | number
+  usedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type UserNameNumberCountOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   last?: Prisma.SortOrder
+  usedOn?: Prisma.SortOrder
 }
 
 export type UserNameNumberAvgOrderByAggregateInput = {
@@ -272,11 +292,13 @@ export type UserNameNumberAvgOrderByAggregateInput = {
 export type UserNameNumberMaxOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   last?: Prisma.SortOrder
+  usedOn?: Prisma.SortOrder
 }
 
 export type UserNameNumberMinOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   last?: Prisma.SortOrder
+  usedOn?: Prisma.SortOrder
 }
 
 export type UserNameNumberSumOrderByAggregateInput = {
@@ -288,24 +310,28 @@ export type UserNameNumberSumOrderByAggregateInput = {
 export type UserNameNumberSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   hash?: boolean
   last?: boolean
+  usedOn?: boolean
 }, ExtArgs["result"]["userNameNumber"]>
 
 export type UserNameNumberSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   hash?: boolean
   last?: boolean
+  usedOn?: boolean
 }, ExtArgs["result"]["userNameNumber"]>
 
 export type UserNameNumberSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   hash?: boolean
   last?: boolean
+  usedOn?: boolean
 }, ExtArgs["result"]["userNameNumber"]>
 
 export type UserNameNumberSelectScalar = {
   hash?: boolean
   last?: boolean
+  usedOn?: boolean
 }
 
-export type UserNameNumberOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"hash" | "last", ExtArgs["result"]["userNameNumber"]>
+export type UserNameNumberOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"hash" | "last" | "usedOn", ExtArgs["result"]["userNameNumber"]>
 
 export type $UserNameNumberPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UserNameNumber"
@@ -313,6 +339,7 @@ export type $UserNameNumberPayload<ExtArgs extends runtime.Types.Extensions.Inte
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     hash: runtime.Bytes
     last: number
+    usedOn: Date
   }, ExtArgs["result"]["userNameNumber"]>
   composites: {}
 }
@@ -738,6 +765,7 @@ export interface Prisma__UserNameNumberClient<T, Null = never, ExtArgs extends r
 export interface UserNameNumberFieldRefs {
   readonly hash: Prisma.FieldRef<"UserNameNumber", 'Bytes'>
   readonly last: Prisma.FieldRef<"UserNameNumber", 'Int'>
+  readonly usedOn: Prisma.FieldRef<"UserNameNumber", 'DateTime'>
 }
     
 

@@ -3,6 +3,7 @@ import { columnNames, type Queryable, run, sql, statement, table, update } from 
 import { sweepTokenBuckets } from "../../platform/database/token-bucket.ts";
 
 const deviceDays = 180;
+const userNameDays = 365;
 
 const limit = table("signInBrake");
 const unused = table("signInPlace");
@@ -57,15 +58,39 @@ const deleteWrongPasswords = statement<Batch>(
   "sweep-wrong-passwords",
 );
 
-/** Deletes forgotten tries, old wrong passwords, full buckets and devices unused for half a year. Returns how many. */
+const released = table("userName");
+const counted = table("userNameNumber");
+const forgetUserNames = [
+  statement<Batch>(
+    ({ now, batch }) => sql`
+      DELETE FROM ${released} WHERE ${released.hash} = ANY (ARRAY(
+        SELECT hash FROM ${released} WHERE ${released.releasedOn} < ${now}::date - ${userNameDays} LIMIT ${batch}))`,
+    "forget-user-names",
+  ),
+  statement<Batch>(
+    ({ now, batch }) => sql`
+      DELETE FROM ${counted} WHERE ${counted.hash} = ANY (ARRAY(
+        SELECT hash FROM ${counted} WHERE ${counted.usedOn} < ${now}::date - ${userNameDays} LIMIT ${batch}))`,
+    "forget-user-name-numbers",
+  ),
+];
+
+/**
+ * Deletes forgotten tries, old wrong passwords, full buckets, devices unused for half a year, and hashes of user names
+ * a year after their person. Returns how many.
+ */
 export async function sweepSignInTraces(db: Queryable, now: Date, signal: AbortSignal): Promise<number> {
   const limits = await removeInBatches(signal, (batch) => run(db, deleteLimits, { now, batch }));
   const devices = await removeInBatches(signal, (batch) => run(db, deleteDevices, { now, batch }));
   const wrongPasswords = await removeInBatches(signal, (batch) => run(db, deleteWrongPasswords, { now, batch }));
+  let userNames = 0;
+  for (const forget of forgetUserNames)
+    userNames += await removeInBatches(signal, (batch) => run(db, forget, { now, batch }));
   return (
     limits +
     devices +
     wrongPasswords +
+    userNames +
     (await removeInBatches(signal, (batch) => sweepTokenBuckets(db, { now, batch })))
   );
 }

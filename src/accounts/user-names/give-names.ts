@@ -57,8 +57,8 @@ const reserveNumbers = makeFind<{ base: string; last: number }, { bases: string[
         sql`FROM wanted ORDER BY wanted.hash`,
       )}
       ON CONFLICT (${columnNames("userNameNumber", "hash")})
-      DO UPDATE SET ${columnNames("userNameNumber", "last")} =
-        ${number.last} + excluded.${columnNames("userNameNumber", "last")}
+      DO UPDATE SET ${columnNames("userNameNumber", "usedOn")} = CURRENT_DATE,
+        ${columnNames("userNameNumber", "last")} = ${number.last} + excluded.${columnNames("userNameNumber", "last")}
       RETURNING ${number.hash} AS hash, ${number.last} AS last)
     SELECT wanted.base, reserved.last FROM wanted JOIN reserved USING (hash)`,
   "sign-on.reserveUserNameNumbers",

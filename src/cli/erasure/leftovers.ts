@@ -18,7 +18,7 @@ export type Leftover = {
 };
 
 const timeOf = (text: string | null): Date | null =>
-  text === null ? null : new Date(text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00"));
+  text === null ? null : new Date(text.replace(" ", "T").replace(/(?<=:[\d.]+)([+-]\d\d)$/, "$1:00"));
 
 const after =
   (column: string, days: number | ((retention: Retention) => number)): NonNullable<Leftover["until"]> =>
@@ -50,10 +50,18 @@ export const leftovers: readonly Leftover[] = [
     why: "the id and the date of the deletion, which the change feed needs",
   },
   {
-    tables: ["user_name", "user_name_number"],
+    tables: ["user_name"],
     columns: ["hash"],
     what: ["userNameHash"],
-    why: "a keyed hash, so that the user name is never given to another person; the key is in the same database",
+    why: "a keyed hash, so that nobody else gets the user name within a year; the key is in the same database",
+    until: after("released_on", 366),
+  },
+  {
+    tables: ["user_name_number"],
+    columns: ["hash"],
+    what: ["userNameHash"],
+    why: "a keyed hash of the user name without its number, which numbers those of others",
+    until: after("used_on", 366),
   },
   {
     tables: ["app_event"],

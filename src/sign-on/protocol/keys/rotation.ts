@@ -5,7 +5,17 @@ import { AppError } from "../../../platform/errors.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 import type { EncryptionKeys } from "../../../platform/crypto/seal.ts";
-import { fields, findRows, insert, lockName, run, sql, statement, table, update } from "../../../platform/database/sql.ts";
+import {
+  fields,
+  findRows,
+  insert,
+  lockName,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+} from "../../../platform/database/sql.ts";
 import { describeSigningKeys, cutoff } from "./published-keys.ts";
 import { type Algorithm, algorithms, makeSigningKey, type NewKey } from "./signing-keys.ts";
 
