@@ -245,7 +245,7 @@ async function stage(db: PrismaDb, id: ImportId, request: Planned): Promise<Stag
 async function check(
   tx: Transaction,
   id: ImportId,
-  { carryOvers = new Map<string, string>() }: NewImport,
+  { carryOvers = new Map<string, string>(), workbook }: NewImport,
   { read, faults, notes, otherSchool }: Staged,
 ): Promise<void> {
   await tx.query(longWork);
@@ -265,6 +265,7 @@ async function check(
         ...notes,
         ...(parents > 0 && { parents_and_guardians: parents }),
         ...(dependent > 0 && { rows_of_faulty_rows: dependent }),
+        ...(workbook && workbook.others > 0 && { sheets_not_read: workbook.others }),
       },
       ...(rows !== null && { rows, headings: (read.headings ?? []).map(cleanCell) }),
       namedSchoolIds: [...read.schools],

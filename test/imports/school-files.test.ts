@@ -7,7 +7,7 @@ import { untilDone } from "../support/import-office.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { walks } from "../support/walks.ts";
-import { zip } from "./rosters.ts";
+import { writeWorkbook } from "./workbook.ts";
 
 const service = await startService();
 const { prisma } = service.db;
@@ -131,20 +131,8 @@ test("the file of Untis has no headings: its columns are chosen", async () => {
 test("headings that PostgreSQL cannot store are shown with another character, whatever the file is", async () => {
   const { send } = await makeSchool();
   const csv = (heading: string, more = "") => Buffer.from(`Nr.;${heading};Vorname;Kl.\n1;A;B;5a\n${more}`);
-  const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
-  const main = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${office}"`;
-  const relations = (type: string, target: string) =>
-    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="${office}/${type}" Target="${target}"/></Relationships>`;
-  const row = (n: number, cells: string[]) =>
-    `<row r="${n}">${cells.map((cell, at) => `<c r="${"ABCD"[at]!}${n}" t="inlineStr"><is><t>${cell}</t></is></c>`).join("")}</row>`;
-  const rows = row(1, ["Nr.", "Name&#0;", "Vorname", "x&#xD800;"]) + row(2, ["1", "A", "B", "5a"]);
-  const workbook = await zip({
-    "[Content_Types].xml": "<Types/>",
-    "_rels/.rels": relations("officeDocument", "xl/workbook.xml"),
-    "xl/workbook.xml": `<workbook ${main}><sheets><sheet name="A&#0;" sheetId="1" r:id="rId1"/></sheets></workbook>`,
-    "xl/_rels/workbook.xml.rels": relations("worksheet", "worksheets/sheet1.xml"),
-    "xl/worksheets/sheet1.xml": `<worksheet ${main}><sheetData>${rows}</sheetData></worksheet>`,
-  });
+  const headings = ["Nr.", "Name_x0000_", "Vorname", "x_xD800_"];
+  const workbook = await writeWorkbook([headings, ["1", "A", "B", "5a"]], "A_x0000_");
   for (const file of [csv("Name\0"), csv(`Name${"x".repeat(300)}\0`), workbook]) {
     const { body } = await send(file);
     expect(body).toMatchObject({ state: "UNMAPPED" });

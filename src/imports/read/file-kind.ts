@@ -1,6 +1,7 @@
 import { open, type FileHandle } from "node:fs/promises";
+import { text as readAll } from "node:stream/consumers";
 import { AppError } from "../../platform/errors.ts";
-import { listZip } from "./zip.ts";
+import { openParts } from "./zip.ts";
 
 export type FileKind = "zip" | "xlsx" | "json" | "csv";
 
@@ -12,14 +13,17 @@ export async function findKind(path: string): Promise<FileKind> {
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(startBytes), 0, startBytes, 0);
     const start = buffer.subarray(0, bytesRead);
-    const text = start.toString("latin1");
+    const bytes = start.toString("latin1");
+    const text = new TextDecoder(findWideEncoding(start) ?? "latin1")
+      .decode(start)
+      .replace(/^(\ufeff|\xef\xbb\xbf)?\s*/, "");
     if (bytesRead === 0) throw refuse("file_empty");
-    if (text.startsWith("PK")) return await findZipKind(path);
-    if (text.startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) throw refuse(await findOleKind(handle, start));
-    const known = signatures.find(([pattern]) => pattern.test(text));
+    if (/^PK(\x03\x04|\x05\x06|\x07\x08)/.test(bytes)) return await findZipKind(path, bytes);
+    if (bytes.startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) throw refuse(await findOleKind(handle, start));
+    const known = signatures.find(([pattern]) => pattern.test(bytes)) ?? texts.find(([pattern]) => pattern.test(text));
     if (known !== undefined) throw refuse(known[1]);
     if (isBinary(start)) throw refuse("file_is_binary");
-    return /^(\xef\xbb\xbf|\xff\xfe)?[\s\0]*[[{]/.test(text) ? "json" : "csv";
+    return isJson.test(text) ? "json" : "csv";
   } finally {
     await handle.close();
   }
@@ -40,23 +44,67 @@ const messages = {
 
 const refuse = (code: keyof typeof messages) => new AppError("invalid", code, messages[code]);
 
-const signatures: readonly [RegExp, keyof typeof messages][] = [
-  [/^(\xff\xd8\xff|\x89PNG|GIF8|BM[^]{4}\0\0\0\0|II\*\0|MM\0\*|RIFF[^]{4}WEBP|[^]{4}ftyp)/, "file_is_picture"],
-  [/^\s*%PDF-/, "file_is_pdf"],
-  [/^\s*\{\\rtf/, "file_is_document"],
-  [/^(\xef\xbb\xbf|\xff\xfe)?[\s\0]*<\0?(!|h|t|m|b|d|s)/i, "file_is_web_page"],
-  [/^(\xef\xbb\xbf|\xff\xfe)?[\s\0]*<\0?\?\0?x\0?m\0?l/i, "file_is_xml"],
+type Signature = [pattern: RegExp, code: keyof typeof messages];
+
+const signatures: readonly Signature[] = [
+  [
+    /^(\xff\xd8\xff|\x89PNG\r\n|GIF8[79]a|BM[^]{4}\0\0\0\0|II\*\0|MM\0\*|RIFF[^]{4}WEBP|\0\0[^]{2}ftyp)/,
+    "file_is_picture",
+  ],
+  [/^\xff\xfe\0\0/, "file_is_binary"],
 ];
 
-/** Office programs keep their files as zip archives, too. */
-async function findZipKind(path: string): Promise<FileKind> {
-  const names = new Set((await listZip(path)).map(({ fileName }) => fileName));
-  if (names.has("xl/workbook.xml")) return "xlsx";
-  if (names.has("xl/workbook.bin")) throw refuse("file_is_old_excel");
-  if (names.has("content.xml") || names.has("Index/Document.iwa")) throw refuse("file_is_other_spreadsheet");
-  if (names.has("word/document.xml") || names.has("ppt/presentation.xml")) throw refuse("file_is_document");
-  return "zip";
+/** A heading may begin like one of these, too: what follows decides. */
+const texts: readonly Signature[] = [
+  [/^%PDF-\d\.\d\s/, "file_is_pdf"],
+  [/^\{\\rtf\d/, "file_is_document"],
+  [
+    /^(<!--[^]*?-->\s*)*<(!doctype\s+html|(html|head|body|meta|table|div|style|script)[\s>][^;,\t]*(<|\s\w+=))/i,
+    "file_is_web_page",
+  ],
+  [/^<(\?xml\s|!--|!doctype\s|[\p{L}_][\p{L}\p{N}:._-]*(\s[^<>]*)?>\s*<[\p{L}_])/iu, "file_is_xml"],
+  [/^ID;P[^\r\n]*[\r\n]+[BCFOP];/, "file_is_other_spreadsheet"],
+];
+
+/** What a value of JSON begins with; `[Name];[Klasse]` and `{id};{name}` are headings. */
+const isJson = /^(\[\s*([{"[\]]|$)|\{\s*["}])/;
+
+/** Office programs keep their files as zip archives, too, whose parts have types (ECMA-376 part 2, 7.2.3). */
+async function findZipKind(path: string, start: string): Promise<FileKind> {
+  if (/mimetypeapplication\/vnd\.oasis\.opendocument\.(text|presentation)/.test(start))
+    throw refuse("file_is_document");
+  const { files, close } = await openParts(path);
+  try {
+    const types = files.get("[content_types].xml");
+    const known = [
+      ...files.keys(),
+      types && types.size <= mostTypes
+        ? await types
+            .open()
+            .then(readAll)
+            .catch(() => "")
+        : "",
+    ].join("\n");
+    return zipKinds.find(([pattern]) => pattern.test(known))?.[1]() ?? "zip";
+  } finally {
+    close();
+  }
 }
+
+/** Units: bytes. */
+const mostTypes = 2 ** 20;
+
+const zipKinds: readonly [RegExp, () => FileKind][] = [
+  [/(spreadsheetml\.(sheet|template)|ms-excel\.(sheet|template|addin)\.macroenabled)\.main\+xml/i, () => "xlsx"],
+  [/ms-excel\.sheet\.binary|\/workbook\.bin$/im, () => fail("file_is_old_excel")],
+  [/(^|\/)workbook\.xml$/m, () => "xlsx"],
+  [/^(content\.xml|index\/document\.iwa)$/m, () => fail("file_is_other_spreadsheet")],
+  [/^(word\/document|ppt\/presentation)\.xml$/m, () => fail("file_is_document")],
+];
+
+const fail = (code: keyof typeof messages): never => {
+  throw refuse(code);
+};
 
 /** Office files of the old kind, and encrypted ones of the new kind, share a container that lists its parts by name. */
 async function findOleKind(handle: FileHandle, start: Buffer): Promise<keyof typeof messages> {

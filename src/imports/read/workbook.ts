@@ -4,14 +4,15 @@ import { AppError } from "../../platform/errors.ts";
 import { makeTemporaryPath } from "../../platform/temporary-files.ts";
 import type { SheetTask, WrittenSheet } from "./write-sheet.ts";
 
-export type Sheet = { path: string; name: string; names: readonly string[] };
+/** `others`: how many sheets with a list were not read. */
+export type Sheet = { path: string; name: string; names: readonly string[]; others: number };
 
 const run = makeChildPool({ memoryMb: 768 });
 const task = { module: new URL("./write-sheet.ts", import.meta.url), seconds: 60 };
 
 /**
  * Writes a sheet of a workbook as CSV to a temporary file, with the line of each row as its number. Formulas are not
- * calculated: the file has their last values. By default, the first sheet with two rows.
+ * calculated: the file has their last values. By default, the first visible sheet with two rows.
  *
  * Errors: invalid workbook_damaged, workbook_too_large, sheet_unknown, file_empty; the signal's reason.
  */

@@ -1,32 +1,24 @@
 import type { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { open as openZip, type Entry, type ZipFile } from "yauzl";
 import { AppError } from "../../platform/errors.ts";
 import type { SourceFile } from "./source.ts";
 
-/** Files by lower-case name, without folders. */
+/** Files by lower-case name. */
 export type Archive = { files: ReadonlyMap<string, SourceFile>; close(): void };
 
-/** The entries of an archive. Errors: as `openArchive`. */
-export async function listZip(path: string): Promise<readonly Pick<Entry, "fileName" | "uncompressedSize">[]> {
+/** The parts of an archive by path, in lower case. Nothing is unpacked. Errors: as `openArchive`. */
+export async function openParts(path: string): Promise<Archive> {
   const zip = await openZipFile(path);
-  try {
-    return await listEntries(zip);
-  } finally {
+  const entries = await listEntries(zip).catch((error: unknown) => {
     zip.close();
-  }
-}
-
-/** Unpacks some entries one after another. Errors: as `openArchive`, also if an entry is larger than it says. */
-export async function* readZipTexts(path: string, isRead: (name: string) => boolean): AsyncGenerator<string> {
-  const zip = await openZipFile(path);
-  try {
-    for (const entry of await listEntries(zip))
-      if (isRead(entry.fileName)) yield await text(await openEntry(zip, entry));
-  } finally {
-    zip.close();
-  }
+    throw error;
+  });
+  const files = entries.map((entry): [string, SourceFile] => {
+    const name = entry.fileName.toLowerCase();
+    return [name, { name, size: entry.uncompressedSize, open: () => openEntry(zip, entry) }];
+  });
+  return { files: new Map(files), close: () => zip.close() };
 }
 
 const openZipFile = (path: string): Promise<ZipFile> =>
