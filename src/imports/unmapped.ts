@@ -211,11 +211,25 @@ const keyOf = ({ headings }: Pick<TableGuess, "headings">): string =>
 
 async function findKept({ prisma }: RecordStore, schoolId: SchoolId, guess: TableGuess): Promise<Mapping | undefined> {
   if (guess.headingLine === 0) return undefined;
-  const where = { schoolId_headings: { schoolId, headings: keyOf(guess) } };
-  const found = await prisma.columnMapping.findUnique({ where });
-  if (found === null) return undefined;
-  const { uses, role, className, idFromName, mode, people } = found.mapping as unknown as Mapping;
-  return { uses, role, className, idFromName, mode, people };
+  const kept = await prisma.columnMapping.findMany({ where: { schoolId }, orderBy: { usedAt: "desc" } });
+  const same = kept.find(({ headings }) => headings === keyOf(guess));
+  for (const { mapping } of same === undefined ? kept : [same]) {
+    const { headings, role, className, idFromName, mode, people, ...one } = mapping as unknown as KeptMapping;
+    const uses = same === undefined ? moveUses({ headings, ...one }, guess) : one.uses;
+    if (uses !== undefined) return { uses, role, className, idFromName, mode, people };
+  }
+  return undefined;
+}
+
+/** The uses in a table of the same kind: its columns are in another order, or others that are not read are there. */
+function moveUses(kept: Pick<KeptMapping, "headings" | "uses">, guess: TableGuess): Mapping["uses"] | undefined {
+  const [before, now] = [kept.headings.map(foldWord), guess.headings.map(foldWord)];
+  const isOnce = (list: readonly string[], heading: string) =>
+    list.includes(heading) && list.indexOf(heading) === list.lastIndexOf(heading);
+  const isThere = (heading: string) => isOnce(before, heading) && isOnce(now, heading);
+  if (!before.every((heading, index) => kept.uses[index] === null || isThere(heading))) return undefined;
+  if (!now.every((heading, index) => guess.mapping.uses[index] === null || before.includes(heading))) return undefined;
+  return now.map((heading) => kept.uses[before.indexOf(heading)] ?? null);
 }
 
 export async function keepMapping(

@@ -115,6 +115,20 @@ test.each<[string, string[]]>([
   expect(again).toMatchObject({ state: "READY" });
 });
 
+test("the next file may have its columns in another order and more of them, but none that is guessed", async () => {
+  const { send } = await makeSchool();
+  const people = (headings: string, values: string) => Buffer.from(`${headings}\n1;${values}\n2;${values}\n`);
+  const made = (await send(people("ID;Nachname;Vorname;Klasse;Ort", "Muster;Ada;5a;Hof"))).body as { id: string };
+  const body = { uses: ["ID", "LAST_NAME", "FIRST_NAME", "CLASSES", "IGNORED"], role: "STUDENT", mode: "BULK" };
+  await call("PUT", `/imports/${made.id}/columns`, { body: { ...body, className: null, idFromName: false } });
+  const stateOf = async (file: Buffer) => ((await send(file)).body as { state: string }).state;
+  expect([
+    await stateOf(people("ID;Klasse;Vorname;Nachname;Telefon", "5a;Ada;Muster;030")),
+    await stateOf(people("ID;Klasse;Vorname;Nachname;Rufname", "5a;Ada;Muster;Ada")),
+    await stateOf(people("ID;Vorname;Nachname;Ort", "Ada;Muster;Hof")),
+  ]).toEqual(["READY", "UNMAPPED", "UNMAPPED"]);
+});
+
 test("the file of Untis has no headings: its columns are chosen", async () => {
   const { found, people } = await importFile("untis-gpu004.txt", ({ columns }) => ({
     uses: columns.map((_, n) => ({ 0: "ID", 1: "LAST_NAME", 28: "FIRST_NAME" })[n] ?? "IGNORED"),

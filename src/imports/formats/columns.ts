@@ -138,8 +138,8 @@ const manyColumns: readonly ColumnUse[] = ["CLASSES", "COURSES", "GROUPS"];
 
 export const isRepeatable = (use: ColumnUse): boolean => manyColumns.includes(use);
 
-function guessUses(headings: readonly string[], samples: readonly string[][]): (ColumnUse | null)[] {
-  const uses: (ColumnUse | null)[] = headings.map(() => null);
+function guessUses(headings: readonly string[], samples: readonly string[][]): Uses {
+  const uses: Uses = headings.map(() => null);
   const found = headings
     .flatMap((heading, index) => {
       const read = readHeading(heading);
@@ -150,9 +150,10 @@ function guessUses(headings: readonly string[], samples: readonly string[][]): (
     if (uses.includes(use) && !isRepeatable(use)) continue;
     if (fits(use, heading, samples[index]!)) uses[index] = use;
   }
-  // "Name" beside "Vorname" is the last name.
-  const full = uses.indexOf("FULL_NAME");
-  if (full !== -1 && uses.includes("FIRST_NAME")) uses[full] = uses.includes("LAST_NAME") ? null : "LAST_NAME";
+  settleNames(uses, found, samples);
+  // A group of every pupil that is named like a class is their class.
+  const group = uses.findIndex((use, index) => use === "GROUPS" && mostly(samples[index]!, isClassName));
+  if (group !== -1 && !uses.includes("CLASSES")) uses[group] = "CLASSES";
   for (const [use, test] of byContent) {
     if (uses.includes(use)) continue;
     const index = uses.findIndex((present, at) => present === null && mostly(samples[at]!, test));
@@ -160,6 +161,35 @@ function guessUses(headings: readonly string[], samples: readonly string[][]): (
   }
   return uses;
 }
+
+type Uses = (ColumnUse | null)[];
+type FoundHeading = { index: number; use: ColumnUse; rank: number };
+
+/** What the columns of names mean beside each other. */
+function settleNames(uses: Uses, found: readonly FoundHeading[], samples: readonly string[][]): void {
+  const at = (use: ColumnUse) => uses.indexOf(use);
+  // Of "alle Vornamen" and "Vorname", the latter is the one in use.
+  const other = found.find(({ index, use, rank }) => {
+    const first = found.find((one) => one.index === at("FIRST_NAME"));
+    return (
+      use === "FIRST_NAME" && uses[index] === null && first !== undefined && Math.floor(rank) > Math.floor(first.rank)
+    );
+  });
+  if (other !== undefined && at("CALL_NAME") === -1) uses[other.index] = "CALL_NAME";
+  const [full, first, last] = [at("FULL_NAME"), at("FIRST_NAME"), at("LAST_NAME")];
+  const part = first === -1 ? at("CALL_NAME") : first;
+  if (full !== -1 && last !== -1 && part !== -1) uses[full] = null;
+  else if (full !== -1 && part !== -1) {
+    const isWhole = samples[full]!.filter((name, row) => holdsName(name, samples[part]![row] ?? "")).length;
+    if (isWhole > samples[full]!.length / 2) uses[part] = uses[part] === "CALL_NAME" ? "CALL_NAME" : null;
+    else uses[full] = "LAST_NAME";
+  }
+  if (at("FULL_NAME") === -1 && at("FIRST_NAME") === -1 && part !== -1) uses[part] = "FIRST_NAME";
+}
+
+/** Whether a name is a whole one with this first name in it, such as `Aydın, Elif`. */
+const holdsName = (name: string, first: string): boolean =>
+  first !== "" && name.length > first.length && name.split(/[\s,]+/).includes(first.split(/\s+/)[0]!);
 
 const isRole = (value: string): boolean => readRole(value) !== undefined || isParentRole(value);
 
@@ -182,7 +212,10 @@ function fits(use: ColumnUse, heading: string, values: readonly string[]): boole
   if (use !== "ID") return true;
   // A running number changes with each export, so it identifies nobody.
   const isRunning = /^(nr|nummer|no|number)$/.test(foldWord(heading)) && filled.every((v, n) => Number(v) === n + 1);
-  return filled.length > 0 && !isRunning && new Set(filled).size === filled.length;
+  // An id that some people lack is none; below a list there may be a sum.
+  return (
+    filled.length > 0.8 * values.length - 1 && filled.length > 0 && !isRunning && new Set(filled).size === filled.length
+  );
 }
 
 const problems = {

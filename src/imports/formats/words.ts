@@ -31,43 +31,64 @@ export const foldWord = (text: string): string =>
 const student = "(schueler(in|innen|innenundschueler)?|sus|student(in|en|s)?|pupils?|learners?|kind(er)?)";
 const teacher = "(lehrer(in|innen)?|lehrkr(aft|aefte)|lul|teachers?|kollegium)";
 const who = `(${student}|${teacher}|person(en|al)?|stamm|staff|externe?|interne?|import|admission|user|nutzer)`;
+const number =
+  "(id|uid|guid|uuid|n[ro]|nummer|number|kennung|kennzahl|kennzeichen|(id|ident(ifikations)?)(nr|nummer|number)?)";
+/** What else than a person has a number. */
+const otherThing =
+  "(sch(ul|ool)|mandant|klasse|class|gruppe|group|org|kurs|course|fach|raum|room|tele?|fax|handy|mobil|phone|haus|post|strasse|bus|konto|spind|schliessfach|eltern|mutter|vater|parent|guardian|sorge|kontakt|contact|notfall|kasse|versicherung|lfd|laufende|listen|katalog|platz|seiten|steuer|kfz)";
 
 /** Headings as school programs and people write them; of two columns, the one with the earlier pattern is the use. */
 const headings: readonly [ColumnUse, RegExp][] = [
-  ["ID", new RegExp(`^(${who}s?){1,2}(id|nr|no|nummer|number|kennung|schluessel|key|code|ident)$`)],
+  ["ID", new RegExp(`^(${who}s?){1,2}(${number}|schluessel|key|code)$`)],
   [
     "ID",
-    /^(id|uid|guid|uuid|kennung|identifier|adno|upn|sourcedid|lokalesdifferenzierungsmerkmal|schluessel(extern)?)$/,
+    /^(id|[ug]?uid|kennung|adno|upn|sourcedid|lokalesdifferenzierungsmerkmal|schluessel(extern)?|pkz|identifier)$/,
   ],
   [
     "ID",
-    /^(e?xtern(e|er|al)?(id|key|schluessel|nummer)|interneidnummer|eindeutige(id|nummer|kennung)|personalnummer)$/,
+    new RegExp(
+      `^(fremd|e?xtern(e|er|al)?|eindeutige|personal|matrikel|sis)?(${number}|schluessel|key)(?<!^n[ro]|^nummer|^number|^key)$`,
+    ),
   ],
   ["ID", new RegExp(`^(${teacher}?kuerzel|kurzname|kuerz|abbreviation|staffcode|initials)$`)],
+  ["ID", new RegExp(`^(?!${otherThing}).+${number}$`)],
   ["ID", /^(nr|nummer|no|number)$/],
   ["CALL_NAME", /^(rufnamen?|callname|preferred(first)?name|preferredforename|chosenname|knownas|nickname)$/],
-  ["FIRST_NAME", /^(vornamen?|allevornamen|vornamenalle|(legal)?(first|fore|given)names?|first|prenom)$/],
-  ["FIRST_NAME", new RegExp(`^(vornamen?${student}|${student}s?vornamen?)$`)],
-  ["LAST_NAME", /^(nachname|familienname|zuname|langname|longname|(legal)?(last|sur|family)name|last|nom)$/],
-  ["LAST_NAME", new RegExp(`^((nach|familien)name${student}|${student}s?(nach|familien)name)$`)],
-  ["FULL_NAME", /^(name(vorname)?|vornamename|vor(und)?nachname|nachnamevorname|fullname|displayname|anzeigename)$/],
+  ["FIRST_NAME", /^((alle|amtliche|saemtliche)?vornamen|vornamenalle)$/],
+  ["FIRST_NAME", /^(v(or)?name|(legal)?(first|fore|given)names?|first|prenom)$/],
+  ["FIRST_NAME", new RegExp(`^vornamen?${student}$`)],
+  ["LAST_NAME", /^(nachname|nname|familiennamen?|zuname|langname|longname|(legal)?(last|sur|family)name|last|nom)$/],
+  ["LAST_NAME", new RegExp(`^(nach|familien)name${student}$`)],
+  ["FULL_NAME", /^((nach|familien|zu)?name(und)?((vor|ruf)namen?)?|(vor|ruf)name(und)?(nach|familien)?name)$/],
+  ["FULL_NAME", /^(fullname|displayname|anzeigename)$/],
   ["FULL_NAME", new RegExp(`^(${student}|${teacher})(name)?$`)],
-  ["BIRTH_DATE", new RegExp(`^${student}geburtsdatum$`)],
   ["BIRTH_DATE", /^(geburts(datum|tag)|geb(datum|dat|am|tag)?|geboren(am)?|dateofbirth|dob|birth(date|day)|born)$/],
-  ["CLASSES", /^(klassen?|klassen?name|(klassen)?klassenbezeichnung|stammklasse|class(es)?|tutorgroup)$/],
-  ["CLASSES", /^(form(group)?|reg(istration)?(group)?|homeroom|aktuelleklasse|currentclass)$/],
+  ["CLASSES", /^(kl(asse|assen)?(bezeichnung|kuerzel|kurzname|name|aktuell)?|klassenklassenbezeichnung|stammklasse)$/],
+  ["CLASSES", /^(klasse(zusaetzliche)?information(en)?|klasselerngruppe|aktuelleklasse|currentclass|class(es|name)?)$/],
+  ["CLASSES", /^(form(group)?|reg(istration)?(group)?|homeroom|tutorgroup)$/],
   ["COURSES", /^(kurse?\d*|kurs(name|bezeichnung)|courses?\d*|teachinggroups?)$/],
-  ["GROUPS", /^(gruppen?|groups?|ags?|arbeitsgemeinschaft(en)?|teams?)$/],
-  ["USERNAME", /^(benutzer(name)?|nutzername|username|login(name)?|anmeldename|account)$/],
-  ["ROLE", /^(rollen?|roles?|funktion|personentyp|benutzertyp|usertype|typ|type|nutzergruppe|benutzergruppe)$/],
+  ["GROUPS", /^(gruppen?(bezeichn?ung|name)?|groups?|cohorts?\d*|ags?|arbeitsgemeinschaft(en)?|teams?)$/],
+  ["USERNAME", /^(benutzer(name)?|nutzername|username|login(name)?|anmeldename|account(name)?)$/],
+  ["ROLE", /^((rollen?|roles?)\d*|funktion|personentyp|benutzertyp|usertype|typ|type|nutzergruppe|benutzergruppe)$/],
   ["STATUS", /^status$/],
 ];
+
+/** `Schueler_Nachname`, `SchuelerRufname`, `student_first_name` and `an_name` name the same without their first word. */
+const firstWord = new RegExp(`^(${student}|${teacher}|person(en)?|stammdaten)s?(?=.)`);
+const shortPrefix = /^(an|s|st|sch|sus)[_.:](?=.)/i;
 
 /** The use that a heading names, with the index of its pattern: a lower one is more certain. */
 export function readHeading(heading: string): { use: ColumnUse; rank: number } | undefined {
   const word = foldWord(heading);
-  const rank = headings.findIndex(([, pattern]) => pattern.test(word));
-  return rank === -1 ? undefined : { use: headings[rank]![0], rank };
+  const shorter = foldWord(heading.replace(shortPrefix, "")).replace(firstWord, "");
+  for (const [text, less] of [
+    [word, 0],
+    [shorter, 0.5],
+  ] as const) {
+    const rank = headings.findIndex(([, pattern]) => pattern.test(text));
+    if (rank !== -1) return { use: headings[rank]![0], rank: rank + less };
+  }
+  return undefined;
 }
 
 const roles: readonly [PersonRole, RegExp][] = [
