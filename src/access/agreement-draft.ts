@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { checkLines, checkText } from "../directory/index.ts";
+import { checkLines, checkName, checkText } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { Transaction } from "../platform/database/db.ts";
@@ -112,7 +112,7 @@ export async function writeDraft(
     data: subprocessors.map(({ name, country, purpose }, place) => ({
       agreementId: id,
       place,
-      name: checkText("name", name),
+      name: checkName("name", name),
       country,
       purpose: checkText("purpose", purpose),
     })),

@@ -1,19 +1,30 @@
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { foldText } from "../platform/text/fold-text.ts";
+import { skeletonOf } from "../platform/text/likeness.ts";
 import { lockName } from "../platform/database/sql.ts";
 import type { ClientId } from "./token.ts";
 
-/** Removes case, spaces and punctuation, unless nothing else is left. */
-const comparableName = (name: string): string => foldText(name).replace(/[^\p{L}\p{N}]/gu, "") || foldText(name);
+/** Ignores what readers overlook: case, spaces, punctuation, and the alphabet of letters that look alike. */
+export function isSameName(left: string, right: string): boolean {
+  const [one, other] = [skeletonOf(left), skeletonOf(right)];
+  return one === other && (one !== "" || foldText(left) === foldText(right));
+}
 
-export const isSameName = (left: string, right: string): boolean => comparableName(left) === comparableName(right);
+const ownName = "schultor";
+
+/** Errors: conflict app_name_taken. */
+export function refuseOwnName(name: string): void {
+  if (!skeletonOf(name).includes(skeletonOf(ownName))) return;
+  throw new AppError("conflict", "app_name_taken", "The name looks like that of this service. Choose another one.");
+}
 
 // Otherwise two concurrent registrations could take the same name.
 const likenesses = { name: "app.likeness" };
 
 /** `own` are the caller's apps. Errors: conflict app_name_taken. */
 export async function refuseTakenName(tx: Transaction, name: string, own: ReadonlySet<ClientId>): Promise<void> {
+  refuseOwnName(name);
   await lockName(tx, likenesses);
   const apps = await tx.prisma.app.findMany({ select: { clientId: true, name: true } });
   if (!apps.some((app) => !own.has(app.clientId as ClientId) && isSameName(app.name, name))) return;

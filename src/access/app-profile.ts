@@ -1,5 +1,5 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import { checkText } from "../directory/index.ts";
+import { checkName, checkText } from "../directory/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { logoPathOf } from "./app-logo.ts";
 import { checkUri } from "./redirect-uri.ts";
@@ -53,7 +53,7 @@ const profileFrom = (profile: Prisma.AppProfileModel | undefined, logoPath: stri
 export async function writeProfile(tx: Transaction, clientId: ClientId, update: ProfileUpdate): Promise<void> {
   const { provider, description = {}, purpose = {}, privacyUrl, supportAddress } = update;
   const data = {
-    provider: provider && checkText("provider", provider),
+    provider: provider && checkName("provider", provider),
     descriptionDe: description.de && checkLines("description", description.de),
     descriptionEn: description.en && checkLines("description", description.en),
     purposeDe: purpose.de && checkLines("purpose", purpose.de),

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { checkText, cleanText } from "../directory/index.ts";
+import { checkName, checkText, cleanText } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -55,6 +55,7 @@ export async function createApp(
   checkErasures(app);
   checkDefaultScopes(app, app.defaultScopes);
   checkAddresses(app, allowLoopbackHttp);
+  checkName("name", app.name);
   const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);
   if (await findApp(tx, clientId)) throw clientIdTaken();
   const sector = await chooseSector(tx, app);
@@ -140,6 +141,7 @@ export async function updateApp(
   checkErasures(after);
   checkDefaultScopes(after, update.defaultScopes);
   checkAddresses(after, allowLoopbackHttp);
+  if (after.name !== before.name) checkName("name", after.name);
   const { clientId, ...data } = after;
   const secrets = hasSecret(before) && !hasSecret(after) ? withoutSecrets() : {};
   await tx.prisma.app.update({ where: { clientId }, data: { ...data, ...secrets, updatedAt: origin.at } });

@@ -37,7 +37,7 @@ export {
   type ReceiptId,
 } from "./agreement-receipt.ts";
 export { appNotFound, createApp, updateApp, type AppUpdate, type NewApp } from "./app.ts";
-export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
+export { isSameName, refuseOwnName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
 export { deleteLogo, findLogo, logoOf, logoPathOf, putLogo, type LogoName } from "./app-logo.ts";
 export { findProfile, findProfiles, type AppProfile, type ProfileUpdate } from "./app-profile.ts";
 export { checkCalledUri, type CalledUri } from "./redirect-uri.ts";

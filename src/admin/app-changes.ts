@@ -14,6 +14,7 @@ import {
   putLogo,
   refuseTakenLogo,
   refuseOthersSector,
+  refuseOwnName,
   refuseTakenName,
   resumeApp as resume,
   rotateClientSecret,
@@ -53,14 +54,18 @@ async function checked({ policy }: AdminDeps, { scopes, backchannelLogoutUri, jw
   };
 }
 
-/** Only operators set scopes, attributes and shared ids. Errors: forbidden role_forbids. */
-function refuseApproved({ all }: { all: boolean }, { scopes, attributes, subjectType }: Approved): void {
+/**
+ * Only operators set scopes, attributes and shared ids, or name the service as the provider. Errors: forbidden
+ * role_forbids; conflict app_name_taken.
+ */
+function refuseApproved({ all }: { all: boolean }, { scopes, attributes, subjectType, provider }: Approved): void {
+  if (!all && typeof provider === "string") refuseOwnName(provider);
   if (all || (scopes === undefined && attributes === undefined && subjectType !== "SHARED")) return;
   const message = "Only an operator changes the scopes and attributes of an app, or gives it shared ids.";
   throw new AppError("forbidden", "role_forbids", message);
 }
 
-type Approved = Written & Partial<Pick<Schemas["AppInput"], "subjectType">>;
+type Approved = Written & Partial<Pick<Schemas["AppInput"], "subjectType" | "provider">>;
 
 function splitProfile<T extends ProfileUpdate>(written: T) {
   const { provider, description, purpose, privacyUrl, supportAddress, ...rest } = written;

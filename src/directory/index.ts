@@ -113,7 +113,7 @@ export {
 } from "./merger.ts";
 export { checkSchoolLogo, deleteSchoolLogo, findSchoolLogo, putSchoolLogo } from "./school-logo.ts";
 export { makePersonSortKey, makeSortKey } from "./sort-key.ts";
-export { checkLines, checkText, cleanText, findTextFault } from "./text.ts";
+export { checkLines, checkName, checkText, cleanText, findTextFault } from "./text.ts";
 export {
   allowsGroupStep,
   allowsPersonStep,

@@ -7,7 +7,7 @@ import { definedOf, listDifferent, auditChange, type Change } from "./change.ts"
 import type { SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
-import { checkIdentifier, checkShape, checkText } from "./text.ts";
+import { checkIdentifier, checkName, checkShape, checkText } from "./text.ts";
 
 export type SchoolRecord = Omit<Prisma.SchoolModel, "id" | "sortKey" | "sandboxId" | "createdAt" | "updatedAt">;
 
@@ -43,6 +43,7 @@ export async function createSchool(change: Change, school: NewSchool | NewSandbo
   const { id: chosen, address, location, sandboxId, ...rest } = { sandboxId: null, ...school };
   const id = chosen ?? (makeUuid(now) as SchoolId);
   const record = checkSchool({ ...rest, ...address, ...location });
+  checkName("name", record.name);
   checkZipCode(record);
   await change.touch({ schools: [id] });
   const times = { createdAt: now, updatedAt: now };
@@ -71,6 +72,7 @@ export async function updateSchool(change: Change, update: SchoolUpdate): Promis
   const after = checkSchool({ ...before, ...definedOf(rest), ...definedOf(address), ...definedOf(location) });
   const changed = listDifferent(before, after);
   if (changed.length === 0) return [];
+  if (changed.includes("name")) checkName("name", after.name);
   if (changed.includes("zipCode") || changed.includes("country")) checkZipCode(after);
   const data = { ...after, sortKey: makeSortKey(after.name), updatedAt: now };
   await write(tx.prisma.school.update({ where: { id }, data }));

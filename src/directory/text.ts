@@ -1,4 +1,5 @@
 import { AppError } from "../platform/errors.ts";
+import { findMixedWord } from "../platform/text/likeness.ts";
 import { findUnprintable } from "../platform/text/unprintable.ts";
 
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
@@ -23,6 +24,15 @@ function findFault(text: string, most: number): { code: string; message: string 
 export function checkText(field: string, text: string, maxLength = 200): string {
   refuseFault(field, text, maxLength);
   return cleanText(text);
+}
+
+/** As `checkText`, for what people recognise somebody by. Errors: invalid text_* too. */
+export function checkName(field: string, text: string, maxLength = 200): string {
+  const name = checkText(field, text, maxLength);
+  const word = findMixedWord(name);
+  if (word === null) return name;
+  const message = `${field} mixes letters of several alphabets that look alike, in "${word}". Write each word in one.`;
+  throw new AppError("invalid", "text_mixed_alphabets", message);
 }
 
 /** As `checkText`, for a text of several lines; empty ones stay. */

@@ -1,4 +1,4 @@
-import { checkText } from "../directory/index.ts";
+import { checkName } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { isAddress, isUsable, mutableNames } from "./claims.ts";
 import type { ConnectionSettings, RuleField } from "./connection.ts";
@@ -37,7 +37,7 @@ export function checkSettings<Settings extends Checked>(
   checkClaims(given.subjectClaim, given.ruleClaim, given.ruleField);
   if (!given.scopes.includes("openid") || given.scopes.length > 20 || !given.scopes.every((one) => scopeName.test(one)))
     throw refuse("upstream_scopes_malformed", "scopes", "must name at most 20 scopes, among them openid");
-  return { ...given, name: checkText("name", given.name, 60), tenant, issuer, scopes: [...new Set(given.scopes)] };
+  return { ...given, name: checkName("name", given.name, 60), tenant, issuer, scopes: [...new Set(given.scopes)] };
 }
 
 /** An issuer is compared exactly: it is stored as it was typed. */

@@ -144,6 +144,13 @@ const names = [
   "Mathe–Welt.",
   "Ｍａｔｈｅ-Welt",
   "Mathe_Welt",
+  "𝐌𝐚𝐭𝐡𝐞-𝐖𝐞𝐥𝐭",
+  "Māthe-Welt",
+  "Mathe-WeIt",
+  "Mathe-We1t",
+  "\u041c\u0410\u0422\u041d\u0415 \u13b3\u13ac\u13de\u13a2",
+  "Schultor",
+  "Schu1tor-Support",
 ];
 
 test("a partner's app is called nothing that looks like the name of somebody else's app", async () => {
@@ -154,6 +161,30 @@ test("a partner's app is called nothing that looks like the name of somebody els
     expect(refusalOf(await partner("PATCH", `/apps/${own[0]!}`, { body: { name } })), name).toEqual(taken);
   }
   expect((await partner("GET", `/apps/${own[0]!}`)).body).toEqual(before);
+});
+
+test("names mix no alphabets that look alike, whoever gives them; alphabets of their own are names too", async () => {
+  // A Cyrillic and a Greek letter, a word that reads as Latin; a zero-width space and a bidirectional control.
+  const mixed = ["M\u0430the", "Math\u03b5", "M\u0251the \u0421\u043e\u0440", "Schul\u0442or"];
+  const hidden = ["Ma\u200bthe", "Mathe \u202eehtaM"];
+  const { call } = operator;
+  const school = (await make.school()) as string;
+  for (const [name, code] of [
+    ...mixed.map((text) => [text, "text_mixed_alphabets"] as const),
+    ...hidden.map((text) => [text, "text_unprintable"] as const),
+  ])
+    for (const answer of [
+      await call("POST", "/apps", { body: { name } }),
+      await call("PATCH", `/apps/${own[0]!}`, { body: { provider: name } }),
+      await call("PATCH", `/schools/${school}`, { body: { name } }),
+    ])
+      expect(refusalOf(answer), name).toEqual([400, code]);
+  expect(refusalOf(await partner("PATCH", `/apps/${own[0]!}`, { body: { provider: "Schuitor" } }))).toEqual([
+    409,
+    "app_name_taken",
+  ]);
+  for (const name of ["Школа Goethe", "Αθήνα-Lernen", "日本語App", "Tシャツ", "Bär", "مدرسة Berlin"])
+    expect((await call("PATCH", `/schools/${school}`, { body: { name } })).status, name).toBe(204);
 });
 
 test("other names, and those of one's own apps, are taken freely", async () => {
