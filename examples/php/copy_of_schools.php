@@ -33,28 +33,29 @@ function follow(): void
     readEverything($copy['records']);
 }
 
+/** Each record is read once, however often it changed; everything, if so much changed that this is faster. */
 function readChanges(array $copy): void
 {
+    $changed = [];
     do {
-        $page = get('/changes', ['after' => $copy['after']]);
-        foreach ($page['changes'] as $change) applyChange($copy['records'], $change);
+        $page = get('/changes', ['after' => $copy['after'], 'limit' => 1000]);
+        foreach ($page['changes'] as $change) {
+            $type = $change['type'];
+            $isGone = $change['action'] === 'delete' && !isset($change['updatedProperties']);
+            $changed["$type {$change["{$type}Id"]}"] = [$type, $change["{$type}Id"], $isGone];
+        }
         $copy['after'] = $page['next'];
-        writeCopy($copy);
     } while ($page['more']);
-}
-
-/** What the API shows now counts; the change says only what to do with what it does not show. */
-function applyChange(array &$records, array $change): void
-{
-    $type = $change['type'];
-    $id = $change["{$type}Id"];
-    $record = readRecord($type, $id);
-    if ($record === null && ($change['reason'] ?? null) === 'soft_deleted') { // They may come back.
-        $unknown = ['type' => $type, 'id' => $id, 'name' => null, 'role' => 'OTHER', 'groups' => []];
-        $record = ['status' => 'SOFT_DELETED'] + ($records["$type $id"] ?? $unknown);
+    if (count(array_filter($changed, fn ($one) => !$one[2])) > 500) {
+        readEverything($copy['records']);
+        return;
     }
-    if ($record !== null) $records["$type $id"] = $record;
-    elseif ($change['action'] === 'delete') unset($records["$type $id"]); // Also all of a school that switched sync off.
+    foreach ($changed as $key => [$type, $id, $isGone]) { // What the API does not show is gone for this app too.
+        $record = $isGone ? null : readRecord($type, $id);
+        if ($record === null) unset($copy['records'][$key]);
+        else $copy['records'][$key] = $record;
+    }
+    writeCopy($copy);
 }
 
 function readEverything(array $known): void
@@ -80,15 +81,12 @@ function readEverything(array $known): void
     writeCopy(['after' => $after, 'records' => $records]);
 }
 
-/** Somebody is a person, whom a school syncs, or a user, who may sign in, or both. */
+/** Somebody is a person, whom a school syncs, or a user, who may sign in, or both; soft-deleted or not. */
 function readRecord(string $type, string $id): ?array
 {
-    $paths = ['school' => ['/schools/'], 'group' => ['/groups/'], 'person' => ['/people/', '/users/']][$type];
-    foreach ($paths as $path) {
-        $body = get($path . $id);
-        if ($body !== null) return makeRecord($type, $body);
-    }
-    return null;
+    if ($type === 'person') $body = get("/people/$id", ['show-deleted' => 'true']) ?? get("/users/$id");
+    else $body = get("/{$type}s/$id");
+    return $body === null ? null : makeRecord($type, $body);
 }
 
 function makeRecord(string $type, array $body): array

@@ -61,23 +61,29 @@ class Copy:
             database.execute("REPLACE INTO place VALUES (1, ?)", (after,))
 
     def read_changes(self, after):
-        more = True
+        """Each record is read once, however often it changed; everything, if so much changed that this is faster."""
+        changed, more = {}, True
         while more:
-            page = self.get("/changes", after=after)
-            # Each record is read once, however often it changed: what the API shows now counts.
-            last = {(change["type"], change[change["type"] + "Id"]): change for change in page["changes"]}
-            records = {key: self.read_record(*key) for key in last}
-            with self.connect() as database:  # What is written and the place, together.
-                for key, change in last.items():
-                    apply(database, change, key, records[key])
-                after, more = page["next"], page["more"]
-                database.execute("REPLACE INTO place VALUES (1, ?)", (after,))
+            page = self.get("/changes", after=after, limit=1000)
+            for change in page["changes"]:
+                is_gone = change["action"] == "delete" and "updatedProperties" not in change
+                changed[(change["type"], change[change["type"] + "Id"])] = is_gone
+            after, more = page["next"], page["more"]
+        if len(changed) - sum(changed.values()) > 500:
+            return self.read_everything()
+        records = {key: None if is_gone else self.read_record(*key) for key, is_gone in changed.items()}
+        with self.connect() as database:  # What is written and the place, together.
+            for key, record in records.items():
+                apply(database, key, record)
+            database.execute("REPLACE INTO place VALUES (1, ?)", (after,))
 
     def read_record(self, type, id):
         """Somebody is a person, whom a school syncs, or a user, who may sign in, or both."""
-        paths = {"school": ["/schools/"], "group": ["/groups/"], "person": ["/people/", "/users/"]}[type]
-        found = (self.get(path + id) for path in paths)
-        return next((make_record(type, body) for body in found if body), None)
+        if type == "person":  # Who is soft-deleted may come back: their status says so.
+            body = self.get(f"/people/{id}", **{"show-deleted": "true"}) or self.get(f"/users/{id}")
+        else:
+            body = self.get(f"/{type}s/{id}")
+        return make_record(type, body) if body else None
 
     def get(self, path, **query):
         """The answer; None where there is none for this app."""
@@ -107,14 +113,11 @@ class Copy:
         return response.json()["access_token"]
 
 
-def apply(database, change, key, record):
-    """Writes what the API shows; the change says only what to do with what it does not show."""
-    if record is None and change.get("reason") == "soft_deleted":  # They may come back.
-        record = find(database, *key) or dict(zip(("type", "id"), key), name=None, role="OTHER", groups=[])
-        record["status"] = "SOFT_DELETED"
+def apply(database, key, record):
+    """Writes what the API shows, whatever the change said; what it does not show is gone for this app."""
     if record:
         put(database, record)
-    elif change["action"] == "delete":  # Also of everything of a school that switched sync off.
+    else:
         database.execute("DELETE FROM record WHERE type = ? AND id = ?", key)
 
 

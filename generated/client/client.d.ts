@@ -47,7 +47,10 @@ export type IdmClient = {
     findSchoolRoster(id: string, options?: CallOptions): Promise<Roster | null>;
     findUser(id: string, options?: CallOptions): Promise<User | null>;
     findGroup(id: string, options?: CallOptions): Promise<Group | null>;
-    findPerson(id: string, options?: CallOptions): Promise<Person | null>;
+    /** `showDeleted`: a soft-deleted person too; the record then has a `status`. */
+    findPerson(id: string, options?: CallOptions & {
+        showDeleted?: boolean | undefined;
+    }): Promise<Person | null>;
     /** The present position in the change feed. */
     getPosition(options?: CallOptions): Promise<string>;
     /** The changes behind `after` to the present end of the feed. Errors: `CursorExpiredError`. */

@@ -185,8 +185,8 @@ export interface paths {
         };
         /**
          * Get a person
-         * @description One synced person. A 404 only means that the person is not synced; their account may still exist. Check with `GET
-         *     /idm/ep/v1/users/{id}`.
+         * @description One synced person; a soft-deleted person only with `show-deleted=true`. A 404 only means that the person is not synced; their account
+         *     may still exist. Check with `GET /idm/ep/v1/users/{id}`.
          */
         get: operations["getPerson"];
         put?: never;
@@ -213,11 +213,12 @@ export interface paths {
          *     3. Call with `after` set to the stored `next`, and apply the changes. They include everything that happened while you were reading; a
          *        change that you have already seen does no harm. Store the new `next`, repeat while `more` is true, then poll again later.
          *
-         *     Changes are kept for at least 30 days. An older position returns 410. A position that was not issued to your app returns 400 with
-         *     `invalid_cursor`. In both cases read everything again, starting with step 1.
+         *     Changes are kept for at least 30 days. An older position returns 410, and so does one from before the operator changed the attributes of
+         *     your app. A position that was not issued to your app returns 400 with `invalid_cursor`. In each case read everything again, starting with
+         *     step 1.
          *
-         *     A change contains ids only. Read the record for its present state. If the record returns 404, it has changed again, and a later change
-         *     reports that. One change of one person is one entry, even if the person is both user and person. A record that becomes visible while it
+         *     A change contains ids only. Read the record for its present state, a person with `show-deleted=true`. If the record returns 404, your app
+         *     no longer sees it, and this or a later change reports that. One change of one person is one entry, even if the person is both user and person. A record that becomes visible while it
          *     is deleted (only `show-deleted=true` lists it) has two entries: `create`, then `delete` with `updatedProperties: [status]`. So every
          *     `delete` follows a `create`.
          *
@@ -469,6 +470,12 @@ export interface components {
             /** @example Klasse 5a */
             name: string;
         };
+        /**
+         * @description `SOFT_DELETED` people may come back: keep their data until a read returns 404.
+         * @example ACTIVE
+         * @enum {string}
+         */
+        UserStatus: "ACTIVE" | "SOFT_DELETED";
         /** @description A person whom the school syncs to the app. */
         Person: {
             /**
@@ -486,13 +493,9 @@ export interface components {
             sourceSystemIdentifier: string | null;
             /** @description The synced, active groups of the person; for a soft-deleted person, the groups they would have if restored. */
             groups: components["schemas"]["PersonGroup"][];
+            /** @description Present only with `show-deleted=true`. */
+            status?: components["schemas"]["UserStatus"];
         };
-        /**
-         * @description `SOFT_DELETED` people may come back: keep their data until a read returns 404.
-         * @example ACTIVE
-         * @enum {string}
-         */
-        UserStatus: "ACTIVE" | "SOFT_DELETED";
         /**
          * @description The role of a user. `OTHER` is staff who do not teach: such users sign in, but a school never syncs them as people.
          * @example STUDENT
@@ -920,7 +923,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Changes after this position are no longer kept. Read everything again, starting with a call without `after`. */
+        /** @description Changes after this position are no longer kept, or the attributes of your app have changed since. Read everything again, starting with a call without `after`. */
         CursorExpired: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1011,6 +1014,11 @@ export interface components {
          * @example c0000000-0000-4000-8000-000000000001
          */
         PersonId: string;
+        /**
+         * @description With `true` (or `1`) a soft-deleted person is returned too, as in the list of their school, and the record has a `status`.
+         * @example true
+         */
+        ShowDeletedPerson: boolean;
         /**
          * @description The position after which to read: `next` of an earlier response, or `cursor` of one of its changes. Without it the response has no
          *     changes, only the present position.
@@ -1507,7 +1515,13 @@ export interface operations {
     };
     getPerson: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description With `true` (or `1`) a soft-deleted person is returned too, as in the list of their school, and the record has a `status`.
+                 * @example true
+                 */
+                "show-deleted"?: components["parameters"]["ShowDeletedPerson"];
+            };
             header?: {
                 /**
                  * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.

@@ -1,9 +1,11 @@
 import { AppAttribute } from "../../generated/prisma/enums.ts";
 import { jsonWhen, type JsonSql } from "../platform/database/json-sql.ts";
 import {
+  findRows,
   literal,
   makeFindOne,
   sql,
+  statement,
   table,
   type Columns,
   type Queryable,
@@ -153,3 +155,16 @@ const selectNamesRead = makeFindOne<{ namesRead: NamesRead }, { clientId: Client
 /** Of an app that exists. */
 export const findNamesRead = async (db: Queryable, clientId: ClientId): Promise<NamesRead> =>
   (await selectNamesRead(db, { clientId })).namesRead;
+
+const selectAttributes = statement<{ clientId: ClientId }>(
+  ({ clientId }) => sql`SELECT ${app.attributes}::text[] AS attributes FROM ${app} WHERE ${app.clientId} = ${clientId}`,
+  "access.findAttributes",
+);
+
+/** Null for an app that a replica does not know yet. */
+export async function findAttributes(db: Queryable, clientId: ClientId): Promise<AppAttribute[] | null> {
+  const [row] = await findRows<{ attributes: AppAttribute[] }, { clientId: ClientId }>(db, selectAttributes, {
+    clientId,
+  });
+  return row?.attributes ?? null;
+}

@@ -7,6 +7,7 @@ import type { components, operations } from "../../generated/openapi/idm.ts";
 export const parameters: ParametersAgree<
   operations,
   {
+    getPerson: "show-deleted";
     listChanges: "after";
     listErasures: "state";
     listIdentifierChanges: "id";

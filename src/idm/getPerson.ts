@@ -1,7 +1,7 @@
-import { personIsReadable, readTable } from "../access/index.ts";
+import { personIsReadable, readTable, syncedPersonIsListed } from "../access/index.ts";
 import { answerRead } from "../platform/http/index.ts";
 import { userNotFound, type IdmHandler } from "./handler.ts";
-import { makePersonReads, person } from "./records.ts";
+import { listedPersonWithStatus, makePersonReads, person } from "./records.ts";
 
 const p = readTable("person", "p");
 
@@ -9,6 +9,14 @@ const personById = makePersonReads("idm_person", (scope) => ({
   item: person(scope),
   visible: personIsReadable(scope, p),
 }));
+const personByIdWithDeleted = makePersonReads("idm_person_deleted", (scope) => ({
+  item: listedPersonWithStatus(scope),
+  visible: syncedPersonIsListed(scope, p),
+}));
 
-export const getPerson: IdmHandler<"getPerson"> = ({ caller, path }) =>
-  answerRead(personById[caller.ids], { client: caller.clientId, id: path.id }, userNotFound);
+export const getPerson: IdmHandler<"getPerson"> = ({ caller, path, query }) =>
+  answerRead(
+    (query["show-deleted"] ? personByIdWithDeleted : personById)[caller.ids],
+    { client: caller.clientId, id: path.id },
+    userNotFound,
+  );

@@ -1,4 +1,4 @@
-import { subjectNow, viewVersion, type AccessToken, type ScopeName } from "../access/index.ts";
+import { findAttributes, subjectNow, viewVersion, type AccessToken, type ScopeName } from "../access/index.ts";
 import { makeListEvents, sequenceEvents, type AppEvent, type AppEventType } from "../events/index.ts";
 import type { Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -7,7 +7,7 @@ import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { ReadShare } from "../platform/database/shares.ts";
 import { findRows, sql, statement } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
-import { readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
+import { bitsOf, readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
 import { timeFor, type IdmHandler } from "./handler.ts";
 
 const listEvents = makeListEvents(subjectNow);
@@ -30,11 +30,16 @@ export const makeListChanges =
   ({ caller, query }) =>
     answerMade(
       async () => {
-        const write = (position: string) => writeChangeCursor(cursorKeys, caller.clientId, position);
-        const after = query.after === undefined ? null : readChangeCursor(cursorKeys, caller.clientId, query.after);
+        const { clientId } = caller;
+        // Read before the lists, so that attributes that change meanwhile end the cursor.
+        const attributes = await findAttributes(reads.pool, clientId);
+        const write = (position: string) => writeChangeCursor(cursorKeys, clientId, { position, attributes });
+        const from = query.after === undefined ? null : readChangeCursor(cursorKeys, clientId, query.after);
+        if (from?.attributes && attributes && bitsOf(from.attributes) !== bitsOf(attributes)) throw attributesChanged();
+        const after = from?.position ?? null;
         await sequenceEvents(changes);
         const types = typesFor(caller);
-        const request = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
+        const request = { clientId, types, after, limit: query.limit ?? 100 };
         // Read from the server that lists use, so that a cursor is never ahead of them. A replica that lags may not
         // know the cursor yet; it has nothing new then.
         let read = await listEvents(reads.pool, request);
@@ -92,6 +97,9 @@ function present(
     ...(erasureId !== null && { erasureId }),
   };
 }
+
+const attributesChanged = () =>
+  new AppError("gone", "cursor_expired", "Your app may read other attributes now. Read everything again.");
 
 const expired = () =>
   new AppError("gone", "cursor_expired", "Changes behind this cursor are no longer kept. Read everything again.");

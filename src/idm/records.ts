@@ -204,7 +204,7 @@ const personFields = (scope: PersonScope) => ({
   groups: groupsOf(personGroup, scope),
 });
 
-export const person = (scope: PersonScope) => jsonObject<Person>()(personFields(scope));
+export const person = (scope: PersonScope) => jsonObject<Person>()({ ...personFields(scope), status: undefined });
 export const listedPerson = (scope: PersonScope) =>
   jsonObject<ListedPerson>()({ ...personFields(scope), status: undefined });
 export const listedPersonWithStatus = (scope: PersonScope) =>

@@ -27,7 +27,7 @@ const [school, group] = [
 ];
 const softDeleted = "c0000000-0000-4000-8000-000000000005" as PersonId;
 const cursorKeys = deriveKeys(readConfig({ NODE_ENV: "test" }).encryptionKeys, "cursor");
-const lost = writeChangeCursor(cursorKeys, app.clientId, "999999999");
+const lost = writeChangeCursor(cursorKeys, app.clientId, { position: "999999999", attributes: null });
 
 let service: TestService;
 let steps: ReturnType<typeof fillSteps>;

@@ -110,23 +110,50 @@ describe.each<[string, () => Store]>([
     expect(await sync.follow()).toEqual({ hasLoaded: true });
   });
 
-  test("somebody who may come back is kept until they are gone", async () => {
+  test("somebody who may come back is kept as the service shows them, until it does not", async () => {
     const id = "p";
-    const told = (nr: string, updatedProperties?: ["status"]): Webhook => ({
+    const told = (nr: string): Webhook => ({
       id: nr,
       isTest: false,
-      event: { event: "person", action: "delete", personId: id, ...(updatedProperties && { updatedProperties }) },
+      event: { event: "person", action: "delete", personId: id },
     });
-    stub = makeStub(() => problem(404, "user_not_found"));
+    const record = { id, name: null, role: "STUDENT", groups: [], sourceSystemIdentifier: "7", status: "SOFT_DELETED" };
+    let isShown = true;
+    stub = makeStub(({ url }) =>
+      isShown && url.search === "?show-deleted=true" ? json(record) : problem(404, "user_not_found"),
+    );
     sync = makeSync({ client: stub.client, store });
-    await sync.receive(told("1", ["status"]));
+    await sync.receive(told("1"));
     await sync.settled();
-    expect(await store.get({ type: "person", id })).toMatchObject({ id, status: "SOFT_DELETED" });
-    await sync.refresh({ type: "person", id });
-    expect(await store.listIds("person")).toEqual([id]);
+    expect(await store.get({ type: "person", id })).toEqual({ ...record, type: "person" });
+    isShown = false;
     await sync.receive(told("2"));
     await sync.settled();
     expect(await store.listIds("person")).toEqual([]);
+  });
+
+  test("what a load reads faster than one by one is loaded, and so is a copy for other scopes", async () => {
+    await sync.follow();
+    const changes = Array.from({ length: 201 }, (_, nr) => ({ type: "group", action: "update", groupId: `g${nr}` }));
+    const told = [...changes, ...changes.slice(1)];
+    const scopes = ["urn:schultor:idm:v1:schools:read", "urn:schultor:idm:v1:groups:read"];
+    const answer = ({ url }: { url: URL }) =>
+      url.pathname.endsWith("/changes")
+        ? json({
+            changes: url.searchParams.get("after") === "here" ? told : told.slice(1, 3),
+            next: "there",
+            more: false,
+          })
+        : url.pathname.endsWith("/schools")
+          ? json([])
+          : problem(404, "group_not_found");
+    stub = makeStub(answer);
+    sync = makeSync({ client: stub.client, store });
+    expect(await sync.follow()).toEqual({ hasLoaded: true });
+    expect(await sync.follow()).toEqual({ hasLoaded: false });
+    const fewer = () => makeSync({ client: makeStub(answer, { scopes }).client, store });
+    expect(await fewer().follow()).toEqual({ hasLoaded: true });
+    expect(await fewer().follow()).toEqual({ hasLoaded: false });
   });
 });
 

@@ -60,7 +60,8 @@ export type IdmClient = {
   findSchoolRoster(id: string, options?: CallOptions): Promise<Roster | null>;
   findUser(id: string, options?: CallOptions): Promise<User | null>;
   findGroup(id: string, options?: CallOptions): Promise<Group | null>;
-  findPerson(id: string, options?: CallOptions): Promise<Person | null>;
+  /** `showDeleted`: a soft-deleted person too; the record then has a `status`. */
+  findPerson(id: string, options?: CallOptions & { showDeleted?: boolean | undefined }): Promise<Person | null>;
   /** The present position in the change feed. */
   getPosition(options?: CallOptions): Promise<string>;
   /** The changes behind `after` to the present end of the feed. Errors: `CursorExpiredError`. */
@@ -150,8 +151,13 @@ export function createClient<Spelling extends SchulconnexSpelling = "V1_4">(
       orNull(idm.GET("/idm/ep/v1/users/{id}", { params: { path: { id } }, ...onlySet({ signal }) })),
     findGroup: (id, { signal } = {}) =>
       orNull(idm.GET("/idm/ep/v1/groups/{id}", { params: { path: { id } }, ...onlySet({ signal }) })),
-    findPerson: (id, { signal } = {}) =>
-      orNull(idm.GET("/idm/ep/v1/people/{id}", { params: { path: { id } }, ...onlySet({ signal }) })),
+    findPerson: (id, { showDeleted = false, signal } = {}) =>
+      orNull(
+        idm.GET("/idm/ep/v1/people/{id}", {
+          params: { path: { id }, query: { "show-deleted": showDeleted } },
+          ...onlySet({ signal }),
+        }),
+      ),
     getPosition: async ({ signal } = {}) => (await idm.GET("/idm/ep/v1/changes", onlySet({ signal }))).data!.next,
     listChangePages,
     listIdentifierChanges: ({ limit = 500, id, signal } = {}) =>

@@ -1,4 +1,4 @@
-import type { EventAction, PersonName, School, User } from "../contract.ts";
+import type { PersonName, School, User } from "../contract.ts";
 export type SchoolRecord = School & {
     type: "school";
 };
@@ -10,8 +10,7 @@ export type GroupRecord = {
 /**
  * Somebody whom the app sees as a person, as a user or as both.
  *
- * `groups` are ids. Of `SOFT_DELETED` people keep what they made in the app, for they may come back; who came while
- * soft-deleted has no name and the role `OTHER` until then.
+ * `groups` are ids. Of `SOFT_DELETED` people keep what they made in the app, for they may come back.
  */
 export type PersonRecord = {
     type: "person";
@@ -28,11 +27,8 @@ export type RecordKey = {
     type: RecordType;
     id: string;
 };
-/** What a webhook and an entry of the change feed have in common. */
-export type Hint = RecordKey & {
-    action: EventAction;
-    updatedProperties?: readonly string[] | undefined;
-};
+/** What a webhook or an entry of the change feed is about. */
+export type Hint = RecordKey;
 /** A webhook that waits to be worked on; `id` is its `webhook-id`. */
 export type ReceivedWebhook = {
     id: string;

@@ -11,8 +11,9 @@ export type SyncOptions = {
 };
 export type Sync = {
     /**
-     * Brings the copy up to date with the change feed; loads everything the first time, and when the feed was not read
-     * for too long. Call it from time to time, also beside webhooks: it finds what they missed.
+     * Brings the copy up to date with the change feed; loads everything the first time, when the feed was not read for
+     * too long, when the app reads with other scopes or attributes, and when so much changed that a load is faster. Call
+     * it from time to time, also beside webhooks: it finds what they missed.
      */
     follow(): Promise<{
         hasLoaded: boolean;

@@ -26,7 +26,8 @@ const make = makeMakers(service.db, service.clock());
 const behind = await startBehind();
 
 const cursorKeys = deriveKeys(readConfig({ NODE_ENV: "test" }).encryptionKeys, "cursor");
-const place = (clientId: string, position: number) => writeChangeCursor(cursorKeys, clientId, String(position));
+const place = (clientId: string, position: number) =>
+  writeChangeCursor(cursorKeys, clientId, { position: String(position), attributes: null });
 
 /** A service whose replica has received nothing yet. */
 async function startBehind() {

@@ -1,5 +1,5 @@
 import type { IdmClient } from "../client.ts";
-import { findChange } from "./find-change.ts";
+import { ApiError } from "../errors.ts";
 import { mayRead } from "./resolve.ts";
 import type { Batch, Copy, Rekeyed, Store } from "./store.ts";
 
@@ -36,7 +36,7 @@ export function makeIdentifiers({
   async function haveChanged(): Promise<boolean> {
     if (!mayRead(client, "people") && !mayRead(client, "users")) return false;
     isOver ??= (await store.hasOwnIds?.()) ?? false;
-    return !isOver && (await findChange(client, { signal }))?.inUse === "NEW";
+    return !isOver && (await isMoved(client, signal));
   }
 
   const copy: Copy = {
@@ -65,4 +65,15 @@ export function makeIdentifiers({
       isOver = true;
     },
   };
+}
+
+/** Whether the new ids are in use; a service without the list has none. */
+async function isMoved(client: Reader, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { value } = await client.listIdentifierChanges({ limit: 1, signal }).next();
+    return value?.inUse === "NEW";
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
 }

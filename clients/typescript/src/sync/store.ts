@@ -1,12 +1,11 @@
-import type { EventAction, PersonName, School, User } from "../contract.ts";
+import type { PersonName, School, User } from "../contract.ts";
 
 export type SchoolRecord = School & { type: "school" };
 export type GroupRecord = { type: "group"; id: string; name: string };
 /**
  * Somebody whom the app sees as a person, as a user or as both.
  *
- * `groups` are ids. Of `SOFT_DELETED` people keep what they made in the app, for they may come back; who came while
- * soft-deleted has no name and the role `OTHER` until then.
+ * `groups` are ids. Of `SOFT_DELETED` people keep what they made in the app, for they may come back.
  */
 export type PersonRecord = {
   type: "person";
@@ -22,8 +21,8 @@ export type StoredRecord = SchoolRecord | GroupRecord | PersonRecord;
 export type RecordType = StoredRecord["type"];
 export type RecordKey = { type: RecordType; id: string };
 
-/** What a webhook and an entry of the change feed have in common. */
-export type Hint = RecordKey & { action: EventAction; updatedProperties?: readonly string[] | undefined };
+/** What a webhook or an entry of the change feed is about. */
+export type Hint = RecordKey;
 
 /** A webhook that waits to be worked on; `id` is its `webhook-id`. */
 export type ReceivedWebhook = { id: string; hint: Hint };

@@ -4,9 +4,9 @@ import { ApiError, CursorExpiredError } from "../errors.ts";
 import { sleep } from "../retry.ts";
 import type { Webhook } from "../webhook.ts";
 import { IdsChanged, makeIdentifiers } from "./identifiers.ts";
-import { loadEverything } from "./load.ts";
+import { keepPosition, loadEverything, readPosition } from "./load.ts";
 import { resolveHints } from "./resolve.ts";
-import type { Copy, Hint, RecordKey, Store } from "./store.ts";
+import type { Copy, RecordKey, RecordType, Store } from "./store.ts";
 
 export type SyncOptions = {
   client: IdmClient;
@@ -19,8 +19,9 @@ export type SyncOptions = {
 
 export type Sync = {
   /**
-   * Brings the copy up to date with the change feed; loads everything the first time, and when the feed was not read
-   * for too long. Call it from time to time, also beside webhooks: it finds what they missed.
+   * Brings the copy up to date with the change feed; loads everything the first time, when the feed was not read for
+   * too long, when the app reads with other scopes or attributes, and when so much changed that a load is faster. Call
+   * it from time to time, also beside webhooks: it finds what they missed.
    */
   follow(): Promise<{ hasLoaded: boolean }>;
   /** Loads everything. */
@@ -37,16 +38,25 @@ export type Sync = {
   close(): Promise<void>;
 };
 
+/** `isGone`: the app no longer saw it when the feed was read to its end. */
+type ToldSubject = RecordKey & { isGone: boolean };
+
 /** How many webhooks are worked on together. */
 const together = 100;
+/** How many changed records are written at once. */
+const batch = 500;
+/** A load takes the time of this many records read one by one, or of one in this many of a copy that is larger. */
+const [fewRecords, oneIn] = [200, 20];
+/** With more than this, everything is loaded before the feed is read to its end. */
+const mostSubjects = 10_000;
 
 /** Keeps a copy of what the app sees in a store. Everything is done one after the other, so one sync per store. */
 export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions): Sync {
   const closing = new AbortController();
   const { signal } = closing;
   const ids = makeIdentifiers({ client, store, signal });
-  const load = (copy: Copy): Promise<void> => loadEverything({ client, store: copy, signal });
-  const parts = { client, store: ids.copy, signal };
+  const load = (copy: Copy, from?: string): Promise<void> => loadEverything({ client, store: copy, signal, from });
+  const parts = { client, signal };
   let last: Promise<unknown> = Promise.resolve();
   let working: Promise<void> | null = null;
   /** Whether webhooks may wait. */
@@ -76,25 +86,59 @@ export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions
     withIds(
       async () => {
         if (await ids.haveChanged()) throw new IdsChanged();
-        const after = await store.getPosition();
-        const isFollowed = after !== null && (await followFrom(after));
-        if (!isFollowed) await load(ids.copy);
-        return { hasLoaded: !isFollowed };
+        const after = readPosition(client, await store.getPosition());
+        if (after !== null) return { hasLoaded: !(await followFrom(after)) };
+        await load(ids.copy);
+        return { hasLoaded: true };
       },
       { hasLoaded: true },
     );
 
-  /** False if the feed does not go back that far. */
+  /** How many records may have changed until a load is faster. */
+  async function mostToRead(): Promise<number> {
+    let known = 0;
+    for (const type of ["school", "group", "person"] as const) known += (await store.listIds(type)).length;
+    return Math.max(fewRecords, known / oneIn);
+  }
+
+  /** False if it loaded everything: the feed does not go back that far, or too much has changed. */
   async function followFrom(after: string): Promise<boolean> {
+    const { subjects, position } = await readChanges(after);
+    if (position === null) await load(ids.copy);
+    else {
+      const gone = subjects.filter(({ isGone }) => isGone);
+      const rest = subjects.filter(({ isGone }) => !isGone);
+      await ids.copy.write({ remove: gone.map(({ type, id }) => ({ type, id })) });
+      if (rest.length > fewRecords && rest.length > (await mostToRead())) await load(ids.copy, position);
+      else {
+        for (let from = 0; from < rest.length; from += batch)
+          await ids.copy.write(await resolveHints(parts, rest.slice(from, from + batch)));
+        await store.write({ position: keepPosition(client, position) });
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** What the changes are about, each once; `position` is null if they cannot be read to their end. */
+  async function readChanges(after: string): Promise<{ subjects: ToldSubject[]; position: string | null }> {
+    const subjects = new Map<string, ToldSubject>();
+    let position = after;
     try {
       for await (const { changes, next } of client.listChangePages({ after, signal })) {
-        const hints = changes.filter(isNoAnnouncement).map(hintOfChange);
-        await ids.copy.write({ ...(await resolveHints(parts, hints)), position: next });
+        for (const change of changes.filter(isNoAnnouncement)) {
+          const { type, id } = subjectOf(change.type, change);
+          const isGone = change.action === "delete" && change.updatedProperties === undefined;
+          subjects.set(`${type} ${id}`, { type, id, isGone });
+        }
+        position = next;
+        if (subjects.size > mostSubjects) return { subjects: [], position: null };
       }
-      return true;
+      return { subjects: [...subjects.values()], position };
     } catch (error) {
       const isLost = error instanceof CursorExpiredError;
-      if (isLost || (error instanceof ApiError && error.code === "invalid_cursor")) return false;
+      if (isLost || (error instanceof ApiError && error.code === "invalid_cursor"))
+        return { subjects: [], position: null };
       throw error;
     }
   }
@@ -111,8 +155,7 @@ export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions
     return true;
   }
 
-  const refresh = async (key: RecordKey): Promise<void> =>
-    ids.copy.write(await resolveHints(parts, [{ ...key, action: "update" }]));
+  const refresh = async (key: RecordKey): Promise<void> => ids.copy.write(await resolveHints(parts, [key]));
 
   async function work(): Promise<void> {
     let delayMs = retryMs;
@@ -143,7 +186,7 @@ export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions
     load: () => inTurn(() => withIds(() => load(ids.copy), undefined)),
     async receive({ id, isTest, event }) {
       if (isTest || !isNoAnnouncement(event)) return;
-      await store.addWebhook({ id, hint: hintOfEvent(event) });
+      await store.addWebhook({ id, hint: subjectOf(event.event, event) });
       resume();
     },
     resume,
@@ -163,21 +206,8 @@ export function makeSync({ client, store, onError, retryMs = 1000 }: SyncOptions
 const isNoAnnouncement = (told: Change | Webhook["event"]): boolean =>
   !("newPersonId" in told) || told.newPersonId === undefined;
 
-const hintOfChange = ({ type, action, updatedProperties, personId, groupId, schoolId }: Change): Hint => ({
+type Ids = { personId?: string; groupId?: string; schoolId?: string | null };
+const subjectOf = (type: RecordType, { personId, groupId, schoolId }: Ids): RecordKey => ({
   type,
   id: { person: personId, group: groupId, school: schoolId }[type]!,
-  action,
-  updatedProperties,
 });
-
-function hintOfEvent(event: Webhook["event"]): Hint {
-  const { action, updatedProperties } = event;
-  switch (event.event) {
-    case "person":
-      return { type: "person", id: event.personId, action, updatedProperties };
-    case "group":
-      return { type: "group", id: event.groupId, action, updatedProperties };
-    case "school":
-      return { type: "school", id: event.schoolId, action, updatedProperties };
-  }
-}
