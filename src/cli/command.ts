@@ -21,7 +21,7 @@ export type Result = {
   quiet?: readonly string[];
   /** The lines say why nothing was done. */
   isRefused?: boolean;
-  /** A check found a fault: exit code 1. */
+  /** What was examined is not all right: exit code 1. */
   hasFailed?: boolean;
   /** The lines are a file to be saved, in which nothing is escaped. */
   isFile?: boolean;

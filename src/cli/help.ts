@@ -10,7 +10,7 @@ const footer = `Options of every command:
 
 ${table(globalOptions)}
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the rules (the message says why), 78 wrong configuration.`;
+Exit codes: 0 done, 1 failed or found something wrong, 2 wrong usage, 3 refused by the rules (the message says why), 78 wrong configuration.`;
 
 const besideService = `Commands read the same environment as the service (see the README)
   and work while it runs, also on its embedded database. `;

@@ -80,6 +80,7 @@ const explained = (explanation: Schemas["SignInExplanation"]): Result => ({
   lines: [explanation.isAllowed ? "The person can sign in." : `The person cannot sign in: ${explanation.reason}`],
   quiet: explanation.isAllowed ? [] : [explanation.reason],
   data: explanation,
+  hasFailed: !explanation.isAllowed,
 });
 
 export const verbs: Verbs = {
@@ -204,7 +205,7 @@ export const verbs: Verbs = {
   }),
   show: shows(onePerson, { summary: "Show one person with schools and groups.", show }),
   explain: makeApiCommand({
-    summary: "Explain step by step whether a person can sign in to an app, and why not.",
+    summary: "Explain step by step whether a person can sign in to an app, and why not. Exits with 1 if they cannot.",
     args: argsNamed("personId", "clientId"),
     remoteOnly: "The service makes the decision.",
     run: async ({ api }, { args: { personId, clientId: app } }) => {

@@ -30,8 +30,9 @@ const showHealth = (health: Schemas["Health"]): Result => {
       "pending deliveries": String(health.pendingDeliveries),
       "held imports": String(health.heldImports),
     }),
+    quiet: health.checks.flatMap(({ name, isWell }) => (isWell ? [] : [name])),
     data: health,
-    isRefused: !health.isWell,
+    hasFailed: !health.isWell,
   };
 };
 
@@ -40,7 +41,7 @@ const metrics: readonly Figures["metric"][] = ["signIns", "tokens", "apiCalls", 
 export const watchCommands = {
   health: makeApiCommand({
     summary:
-      "Show whether the service is healthy, which jobs failed or are late, and what is pending. Exits with 3 if it is unhealthy.",
+      "Show whether the service is healthy, which jobs failed or are late, and what is pending. Exits with 1 if it is unhealthy.",
     remoteOnly: "Only a running process knows its own state.",
     run: async ({ api }) => showHealth(await bodyOf(api.GET("/admin/v1/health"))),
   }),

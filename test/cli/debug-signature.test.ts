@@ -10,6 +10,8 @@ const body =
   '{"event":"person","action":"update","updatedProperties":["groups"],"personId":"c0000000-0000-4000-8000-000000000002"}';
 const ep = "7d39f73a8da5a01e17d23ca6de0d45642b993d98844b06351528b2e4f12f92ef";
 
+const standard = "v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=";
+
 const folder = makeDataDir();
 const write = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text);
@@ -23,6 +25,18 @@ test("a good signature ends with 0, a body with another end with 1 and what to d
   const good = await run([...command, "--headers-file", headersFile, "--body-file", write("body", body)]);
   expect(good).toMatchObject({ code: 0 });
   expect(good.out).toContain("X-EP-Signature-Sha256 fits.");
+  const headers = ["webhook-id: 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10", "webhook-timestamp: 1770105600"];
+  const kept = [...headers, `webhook-signature: ${standard}`, `x-ep-signature-sha256: ${ep}`];
+  const old = await run([
+    ...command,
+    ...kept.flatMap((line) => ["--header", line]),
+    "--body-file",
+    write("body", body),
+  ]);
+  expect(old).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("This is expected for a request that you stored"),
+  });
   const asked = [...command, "--header", `x-ep-signature-sha256: ${ep}`, "--body-file", write("longer", `${body}\n`)];
   const bad = await run(asked);
   expect(bad.code).toBe(1);

@@ -25,7 +25,7 @@ test.each([["help"], ["--help"], ["-h"]])(
     const { code, out } = await run(word);
     expect(code).toBe(0);
     for (const [name] of entries) expect(out).toMatch(new RegExp(`^  ${name} `, "m"));
-    expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused");
+    expect(out).toContain("Exit codes: 0 done, 1 failed or found something wrong, 2 wrong usage, 3 refused");
   },
 );
 

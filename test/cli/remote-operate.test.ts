@@ -112,7 +112,8 @@ test("what only a running service answers: its health, what an app sees, and why
   const explain = ["person", "explain", person, lernapp.clientId];
   expect(await remote.ask(...explain)).toMatchObject({ isAllowed: true, reason: "none" });
   await remote.ask("person", "block", person);
-  expect((await there(explain)).out).toContain("The person cannot sign in: person_blocked");
+  const out = expect.stringContaining("The person cannot sign in: person_blocked") as string;
+  expect(await there(explain)).toMatchObject({ code: 1, out });
   const file = join(folder, "data.json");
   await remote.ask("person", "data", person, "--file", file);
   expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ isComplete: true, person: { id: person } });

@@ -129,7 +129,8 @@ test.each<[string, Record<string, string>, Date, string[]]>([
   ["milliseconds", { ...headers, "webhook-timestamp": "1770105600000" }, now, ["timestamp_no_seconds"]],
   ["a date", { ...headers, "webhook-timestamp": "2026-02-03T08:00:00Z" }, now, ["timestamp_no_seconds"]],
 ])("%s is told", (_, came, at, faults) => {
-  expect(explain({ headers: came, now: at })).toMatchObject({ isGood: false, faults });
+  const isGood = /^timestamp_(old|ahead)$/.test(faults[0]!);
+  expect(explain({ headers: came, now: at })).toMatchObject({ isGood, faults });
 });
 
 test("each fault has a text in both languages, and no text without a fault", () => {

@@ -30,7 +30,10 @@ export type ComparedSignature = {
   faults: SignatureFault[] | null;
 };
 
-/** Units: `ageSeconds` is how far the timestamp is behind the clock; null without a timestamp. */
+/**
+ * Shape: `isGood` if every signature fits; `faults` may then still tell of its time.
+ * Units: `ageSeconds` is how far the timestamp is behind the clock; null without a timestamp.
+ */
 type SignatureReport = {
   isGood: boolean;
   compared: ComparedSignature[];
@@ -190,7 +193,7 @@ export function explainSignature({ headers, body, secret: given, computed, now }
   if (time !== "" && (ageSeconds === null || ageSeconds < -1e9)) faults.push("timestamp_no_seconds");
   else if (ageSeconds !== null && ageSeconds > leewaySeconds) faults.push("timestamp_old");
   else if (ageSeconds !== null && ageSeconds < -leewaySeconds) faults.push("timestamp_ahead");
-  const isGood = faults.length === 0 && compared.every((one) => one.isGood);
+  const isGood = compared.length > 0 && compared.every((one) => one.isGood);
   return { isGood, compared, faults, bodyBytes: body.length, ageSeconds };
 }
 
