@@ -836,22 +836,22 @@ export interface components {
          */
         Vollstaendig: string[];
         /**
-         * @description Only the person with this id. At most once.
+         * @description Only the person with this id. At most once. An id that is no UUID is without a match.
          * @example c0000000-0000-4000-8000-000000000002
          */
         Pid: string;
         /**
-         * @description Only the person who has this context. At most once.
+         * @description Only the person who has this context. At most once. An id that is no UUID is without a match.
          * @example d0000000-0000-4000-8000-000000000002
          */
         PersonenkontextId: string;
         /**
-         * @description Only people of this group. At most once.
+         * @description Only people of this group. At most once. An id that is no UUID is without a match.
          * @example b0000000-0000-4000-8000-000000000001
          */
         GruppeId: string;
         /**
-         * @description Only people with a context at this organisation. At most once.
+         * @description Only people with a context at this organisation. At most once. An id that is no UUID is without a match.
          * @example a0000000-0000-4000-8000-000000000001
          */
         OrganisationId: string;
@@ -976,22 +976,22 @@ export interface operations {
                  */
                 vollstaendig?: components["parameters"]["Vollstaendig"];
                 /**
-                 * @description Only the person with this id. At most once.
+                 * @description Only the person with this id. At most once. An id that is no UUID is without a match.
                  * @example c0000000-0000-4000-8000-000000000002
                  */
                 pid?: components["parameters"]["Pid"];
                 /**
-                 * @description Only the person who has this context. At most once.
+                 * @description Only the person who has this context. At most once. An id that is no UUID is without a match.
                  * @example d0000000-0000-4000-8000-000000000002
                  */
                 "personenkontext.id"?: components["parameters"]["PersonenkontextId"];
                 /**
-                 * @description Only people of this group. At most once.
+                 * @description Only people of this group. At most once. An id that is no UUID is without a match.
                  * @example b0000000-0000-4000-8000-000000000001
                  */
                 "gruppe.id"?: components["parameters"]["GruppeId"];
                 /**
-                 * @description Only people with a context at this organisation. At most once.
+                 * @description Only people with a context at this organisation. At most once. An id that is no UUID is without a match.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 "organisation.id"?: components["parameters"]["OrganisationId"];

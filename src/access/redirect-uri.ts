@@ -22,11 +22,14 @@ function findFault(uri: string, rules: UriRules): string | null {
   if (uri.includes("#")) return "has a fragment";
   if (url.username || url.password) return "holds credentials";
   if (url.protocol === "https:") return null;
-  if (url.protocol === "http:")
-    return rules.allowLoopbackHttp && loopbackHosts.has(url.hostname) ? null : "is not https";
-  return rules.allowOwnScheme && /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/.test(url.protocol)
-    ? null
-    : "has a scheme that is not allowed";
+  if (url.protocol === "http:" && rules.allowLoopbackHttp && loopbackHosts.has(url.hostname)) return null;
+  if (rules.allowOwnScheme && /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/.test(url.protocol)) return null;
+  const allowed = [
+    "https",
+    ...(rules.allowLoopbackHttp ? [`http at ${[...loopbackHosts].join(", ")}`] : []),
+    ...(rules.allowOwnScheme ? ["a reversed domain name such as com.example.app"] : []),
+  ];
+  return `has the scheme ${url.protocol.slice(0, -1).slice(0, 40)}; allowed is ${allowed.join(" or ")}`;
 }
 
 /** A checked URI that this service calls; the only kind that is stored. */

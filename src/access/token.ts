@@ -46,6 +46,6 @@ export type AccessToken = {
 
 /** `clientId` is the app that an invalid token was issued to, if that is still known. */
 export type TokenCheck =
-  { kind: "valid"; token: AccessToken } | { kind: "expired" | "unknown"; clientId?: ClientId | undefined };
+  { kind: "valid"; token: AccessToken } | { kind: "expired" | "revoked" | "unknown"; clientId?: ClientId | undefined };
 
 export type CheckAccessToken = (bearer: string) => Promise<TokenCheck>;

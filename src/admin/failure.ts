@@ -1,5 +1,11 @@
 import { present } from "../platform/contract-types.ts";
-import { presentProblem, requestIdOf, type ProblemType, type RenderFailure } from "../platform/http/index.ts";
+import {
+  presentProblem,
+  requestIdOf,
+  sendProblem,
+  type ProblemType,
+  type RenderFailure,
+} from "../platform/http/index.ts";
 import { StaleRecord } from "./change.ts";
 import type { Schemas } from "./handler.ts";
 
@@ -18,7 +24,6 @@ export const makeRenderProblem =
     const context = { typeOf, requestId: requestIdOf(res) };
     const body: Problem | PreconditionProblem =
       failure instanceof StaleRecord ? presentStale(failure, context) : presentProblem(failure, context);
-    res.setHeader("Content-Type", "application/problem+json; charset=utf-8");
     if (failure instanceof StaleRecord && failure.tag !== null) res.setHeader("ETag", failure.tag);
-    res.send(JSON.stringify(body));
+    sendProblem(res, body);
   };

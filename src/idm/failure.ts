@@ -1,10 +1,15 @@
-import { presentProblem, requestIdOf, type ProblemType, type RenderFailure } from "../platform/http/index.ts";
+import {
+  presentProblem,
+  requestIdOf,
+  sendProblem,
+  type ProblemType,
+  type RenderFailure,
+} from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
 export const makeRenderProblem =
   (typeOf: ProblemType): RenderFailure =>
   (failure, res) => {
     const problem: components["schemas"]["Problem"] = presentProblem(failure, { typeOf, requestId: requestIdOf(res) });
-    res.setHeader("Content-Type", "application/problem+json; charset=utf-8");
-    res.send(JSON.stringify(problem));
+    sendProblem(res, problem);
   };

@@ -9,6 +9,7 @@ import {
 } from "../access/index.ts";
 import { answerList, makeListQuery, ParameterError, type ListQuery } from "../platform/http/index.ts";
 import { join, type Parameters } from "../platform/database/sql.ts";
+import { uuidPattern } from "../platform/crypto/ids.ts";
 import { allPeople, filterNames, filters, type FilterName } from "./people.ts";
 import type { SchulconnexHandler } from "./contract.ts";
 import { allParts, personendatensatz, type Parts, type Personendatensatz } from "./records.ts";
@@ -50,19 +51,27 @@ function listPeople(values: Parameters<Values>, filtered: FilterName[], order: P
   };
 }
 
+const idOfNobody = "00000000-0000-0000-0000-000000000000";
+
+/** To the standard an id is any text; one that is no UUID is without a match. */
+const idOf = (text: string): string => (uuidPattern.test(text) ? text : idOfNobody);
+
 function readParts(requested: string[] | undefined): Parts {
   if (requested === undefined) return allParts;
   const names = new Set(requested.map((name) => name.trim().toLowerCase()));
   for (const name of names) {
     if (Object.hasOwn(allParts, name) || name === "beziehungen") continue;
-    throw new ParameterError("wrong", "vollstaendig", "The query parameter vollstaendig names an unknown part.");
+    throw new ParameterError("wrong", "vollstaendig", "The query parameter vollstaendig names an unknown part.", [
+      ...Object.keys(allParts),
+      "beziehungen",
+    ]);
   }
   return Object.fromEntries(Object.keys(allParts).map((name) => [name, names.has(name)])) as Parts;
 }
 
 export const listPersonenInfo: SchulconnexHandler<"listPersonenInfo"> = ({ caller, query }) => {
   const filtered = filterNames.filter((name) => query[name] !== undefined);
-  const values = Object.fromEntries(filtered.map((name) => [name, query[name]]));
+  const values = Object.fromEntries(filtered.map((name) => [name, idOf(query[name]!)]));
   const shape = { parts: readParts(query.vollstaendig), filtered, order: peopleOrderOf(caller) };
   return answerList(queryFor(shape), { client: caller.clientId, ...values }, null);
 };

@@ -191,6 +191,8 @@ test("redirect URIs that are unsafe or compared in another way by others are ref
     const refused = { kind: "invalid", code: "uri_refused" };
     await expect(register({ redirectUris: [uri] }), why).rejects.toMatchObject(refused);
   }
+  const message = "An address was refused: it has the scheme javascript; allowed is https.";
+  await expect(register({ redirectUris: ["javascript:alert(1)"] })).rejects.toThrow(message);
 });
 
 test("http to this machine is for development, a scheme of its own for public apps", async () => {
@@ -202,9 +204,10 @@ test("http to this machine is for development, a scheme of its own for public ap
     code: "uri_refused",
   });
   await register({ type: "PUBLIC", redirectUris: ["com.example.app:/callback"] });
-  await expect(register({ type: "PUBLIC", redirectUris: ["javascript:alert(1)"] })).rejects.toMatchObject({
-    code: "uri_refused",
-  });
+  await expect(register({ type: "PUBLIC", redirectUris: ["app:/callback"] }, true)).rejects.toThrow(
+    "An address was refused: it has the scheme app; allowed is https or http at 127.0.0.1, [::1], localhost " +
+      "or a reversed domain name such as com.example.app.",
+  );
   await expect(register({ type: "PUBLIC", loginUrl: "com.example.app:/login" })).rejects.toMatchObject({
     code: "uri_refused",
   });

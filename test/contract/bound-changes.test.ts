@@ -29,7 +29,11 @@ const thing = {
   type: "object",
   required: ["name"],
   additionalProperties: false,
-  properties: { name: { type: "string", minLength: 1, maxLength: 5 }, size: { type: "integer", minimum: 1 } },
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 5 },
+    size: { type: "integer", minimum: 1 },
+    kinds: { type: "array", items: { $ref: "#/components/schemas/Kind" } },
+  },
 };
 const content = { "application/json": { schema: thing } };
 const security = [{ app: ["write"] }, { staff: ["write"] }];
@@ -42,6 +46,7 @@ const document = {
         operationId: "createThing",
         security,
         parameters: [
+          { name: "kind", in: "query", schema: { $ref: "#/components/schemas/Kind" } },
           { name: "dry-run", in: "query", schema: { type: "boolean" } },
           { name: "Idempotency-Key", in: "header", schema: { type: "string", maxLength: 10 } },
         ],
@@ -59,6 +64,7 @@ const document = {
     },
   },
   components: {
+    schemas: { Kind: { type: "string", nullable: true, enum: ["BIG", "SMALL", null] } },
     securitySchemes: {
       app: { type: "oauth2", flows: { clientCredentials: { scopes: { write: "" } } } },
       staff: { type: "oauth2", flows: { authorizationCode: { scopes: { write: "" } } } },
@@ -96,7 +102,13 @@ const router = bindOperations<Operations, AccessToken>({
   render: makeRenderProblem((code) => code),
   checkAnswersBy: [document],
 });
-const server = express().use(router);
+let logged: unknown;
+const server = express()
+  .use((_req, res, next) => {
+    res.on("finish", () => (logged = res.locals["message"]));
+    next();
+  })
+  .use(router);
 let listening: ReturnType<typeof server.listen>;
 
 beforeAll(async () => {
@@ -136,6 +148,12 @@ test.each([
   ["an unknown property", '{"name":"Lea","age":7}', "The body has an unknown property: age."],
   ["a wrong type", '{"name":7}', "The property name must be string."],
   ["a value that is too long", '{"name":"Friedrich"}', "The property name must NOT have more than 5 characters."],
+  [
+    "a value that is not in the list",
+    `{"name":"Lea","kinds":["BIG","small\\n\\"${"x".repeat(50)}"]}`,
+    `The property kinds/1 must be one of BIG, SMALL, null, not "small??${"x".repeat(33)}".`,
+  ],
+  ["no text where a list is", '{"name":"Lea","kinds":[7]}', "The property kinds/0 must be string."],
   ["a number as text", '{"name":"Lea","size":"2"}', "The property size must be integer."],
   ["a NUL character", '{"name":"a\\u0000"}', "The property name contains a NUL character."],
   ["half of a character", '{"name":"a\\ud800"}', "The property name contains half of a character (a lone surrogate)."],
@@ -144,6 +162,12 @@ test.each([
   ["very many values", `[${"1,".repeat(10_000)}1]`, "The body has more than 10000 values."],
 ])("%s is refused with what is wrong", async (_case, body, message) => {
   expect(await outcome(await post(body))).toEqual([400, "invalid_request", message]);
+});
+
+test("a parameter that is not in the list is refused with the list, and logged without what was given", async () => {
+  const message = 'The query parameter kind must be one of BIG, SMALL, null, not "Mia".';
+  expect(await outcome(await post('{"name":"Lea"}', json, "?kind=Mia"))).toEqual([400, "invalid_request", message]);
+  expect(logged).toBe('The query parameter kind must be one of BIG, SMALL, null, not "…".');
 });
 
 test("a header against its description is refused", async () => {

@@ -127,7 +127,9 @@ function makeDocumentCheck(document: OpenApiDocument): (operation: Operation, ex
     if (body === null || method === "HEAD" || (isRedirect(status) && body.length === 0)) return faults;
     if (answer.content === undefined) return body.length === 0 ? faults : [...faults, "there is a body"];
     const type = typeOf(headers);
-    const media = answer.content[type];
+    // Of errors that a caller asks for as `application/json` the contract has one sentence.
+    const media =
+      answer.content[type] ?? (type === "application/json" ? answer.content["application/problem+json"] : undefined);
     if (media === undefined) return [...faults, `a body of the type ${type || "nothing"} is not described`];
     if (media.schema !== undefined && isJson(type))
       faults.push(...asFaults("body", check.json(media.schema, parseJson(body))));

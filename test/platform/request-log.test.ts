@@ -104,7 +104,7 @@ test("an unknown address is a page for people and JSON for programs", async () =
   const page = await fetch(`${url}/nope`, { headers: { accept: "text/html", "accept-language": "en" } });
   expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
   expect(await page.text()).toContain("Nothing here");
-  const json = await fetch(`${url}/idm/ep/v2/schools`, { headers: { accept: "application/json" } });
+  const json = await fetch(`${url}/idm/ep/v2/schools`);
   expect(json.headers.get("content-type")).toBe("application/problem+json; charset=utf-8");
   expect(await json.json()).toEqual({
     type: expect.stringMatching(/^http.*\/docs\/errors\/not_found$/) as string,

@@ -18,7 +18,7 @@ import { makeRequestCheck, makeResponseCheck } from "./validation.ts";
 
 type Token = { clientId: string; personId: string | null; scopes: ReadonlySet<string> };
 type TokenCheck<Caller> =
-  { kind: "valid"; token: Caller } | { kind: "expired" | "unknown"; clientId?: string | undefined };
+  { kind: "valid"; token: Caller } | { kind: "expired" | "revoked" | "unknown"; clientId?: string | undefined };
 
 export type Binding<Operations, Caller extends Token> = {
   document: OpenApiDocument;
@@ -153,7 +153,7 @@ function makeGuard<Caller extends Token>(
     const check = await binding.checkToken(bearer);
     if (check.kind === "valid") return check.token;
     res.locals["clientId"] = check.clientId;
-    throw refuseToken(res, check.kind);
+    throw refuseToken(res, check.kind === "unknown" && bearer.startsWith("eyJ") ? "jwt" : check.kind);
   };
 
   return async (req: Request, res: Response, next) => {
@@ -164,7 +164,7 @@ function makeGuard<Caller extends Token>(
     res.locals["clientId"] = token.clientId;
     const context = token.personId === null ? "app" : "user";
     if (!contexts.has(context)) throw refuseContext(res, context === "app" ? "user" : "app");
-    if (!wanted.some((scope) => token.scopes.has(scope))) throw refuseScope(res, scopes.join(" "));
+    if (!wanted.some((scope) => token.scopes.has(scope))) throw refuseScope(res, scopes);
     if (token.personId !== null) res.locals["readPersonId"] = token.personId;
     res.locals["caller"] = token;
     next();
@@ -179,22 +179,31 @@ function refuseMissingToken(res: Response): AppError {
   return new AppError("unauthenticated", "missing_token", "An access token is required in the Authorization header.");
 }
 
-/** Both are `invalid_token` on the wire; Schulconnex distinguishes them by `internal`. */
-function refuseToken(res: Response, kind: "expired" | "unknown"): AppError {
+/** All are `invalid_token` on the wire; Schulconnex tells them apart by `internal`. */
+function refuseToken(res: Response, kind: keyof typeof tokenMessages): AppError {
   res.setHeader("WWW-Authenticate", 'Bearer error="invalid_token"');
-  return new AppError("unauthenticated", "invalid_token", "The access token is unknown, expired or revoked.", kind);
+  return new AppError("unauthenticated", "invalid_token", tokenMessages[kind], kind);
 }
 
-function refuseScope(res: Response, scope: string): AppError {
-  res.setHeader("WWW-Authenticate", `Bearer error="insufficient_scope", scope="${scope}"`);
-  return new AppError("forbidden", "insufficient_scope", "The access token lacks the scope that this operation needs.");
+/** Who has a token that was valid once may know what became of it; to others it is unknown. */
+const tokenMessages = {
+  expired: "The access token has expired.",
+  revoked: "The access token was revoked, or its app or person may not use it any more.",
+  unknown: "The access token is unknown or was revoked.",
+  jwt: "The access token is a JWT, such as an ID token; the access tokens of this service are not.",
+};
+
+function refuseScope(res: Response, scopes: readonly string[]): AppError {
+  res.setHeader("WWW-Authenticate", `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`);
+  const names = scopes.join(" or ");
+  return new AppError("forbidden", "insufficient_scope", `The access token lacks the scope ${names}.`, names);
 }
 
 function refuseContext(res: Response, context: "app" | "user"): AppError {
   const wanted = context === "app" ? "of the app itself (client credentials)" : "from a person's sign-on";
   const message = `This operation needs an access token ${wanted}.`;
   res.setHeader("WWW-Authenticate", `Bearer error="insufficient_scope", error_description="${message}"`);
-  return new AppError("forbidden", "wrong_context", message);
+  return new AppError("forbidden", "wrong_context", message, context);
 }
 
 function refuseMethod(known: readonly string[]): RequestHandler {

@@ -3,6 +3,7 @@ import { AppError } from "../errors.ts";
 import { findJsonExcess, findJsonFault } from "../text/outside-json.ts";
 import { resolve, type OpenApiDocument, type Schema } from "./document.ts";
 import { Upload } from "./upload.ts";
+import { oneOf } from "./validation.ts";
 import { makeSchemaChecks, type Fault, type Place } from "./validator-library.ts";
 
 const jsonType = "application/json";
@@ -44,7 +45,7 @@ export function makeBodyReader(document: OpenApiDocument): (place: Place) => Req
       parse(req, res, (error?: unknown) => {
         if (error !== undefined) return next(inOurWords(error));
         const [fault] = check(req.body) ?? [];
-        if (fault !== undefined) return next(invalid(describe(fault)));
+        if (fault !== undefined) return next(invalid(describe(fault, req.body)));
         const unstorable = findJsonFault(req.body);
         next(unstorable === null ? undefined : invalid(`${nameOf(unstorable.path.join("/"))} ${unstorable.fault}.`));
       });
@@ -79,8 +80,13 @@ const invalid = (message: string) => new AppError("invalid", "invalid_request", 
 
 const described = (text: string) => text.replace(/[^\w./-]/g, "?").slice(0, 80);
 
-function describe({ instancePath, message = "is not as described", params }: Fault): string {
+function describe({ instancePath, message = "is not as described", params }: Fault, body: unknown): string {
   const at = instancePath.replace(/^\/value/, "").slice(1);
+  const allowed = params?.["allowedValues"];
+  if (Array.isArray(allowed)) {
+    const given = at.split("/").reduce((of, name) => (of as Record<string, unknown>)[name], body);
+    return `${nameOf(at)} must be ${oneOf(allowed, given)}.`;
+  }
   const unknown = params?.["additionalProperty"];
   if (typeof unknown === "string")
     return `The body has an unknown property: ${described(at === "" ? unknown : `${at}/${unknown}`)}.`;

@@ -8,6 +8,7 @@ export type Schema = {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
+  enum?: unknown[];
   nullable?: boolean;
   default?: unknown;
   properties?: Record<string, Schema | Reference>;

@@ -25,7 +25,7 @@ export function answerFailures({ log, render }: { log: Log; render: RenderFailur
     if (failure.status === 503 || failure.status === 429) res.setHeader("Retry-After", "5");
     res.status(failure.status);
     res.locals["code"] = failure.code;
-    res.locals["message"] = failure.message;
+    res.locals["message"] = failure.message.replace(/"[^"]*"/g, '"…"');
     render(failure, res);
   };
 }

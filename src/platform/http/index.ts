@@ -42,7 +42,7 @@ export type { ChangeAnswer, ChangeRequest, Handler, Handlers } from "./operation
 export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency/caller.ts";
 export { makeGate } from "../concurrency/gate.ts";
 export { etagOf, isNotModified } from "./send.ts";
-export { makeProblemType, presentProblem, type ProblemType } from "./problem-type.ts";
+export { makeProblemType, presentProblem, sendProblem, type ProblemType } from "./problem-type.ts";
 export { Upload } from "./upload.ts";
 export { rfc3339, timeHeaders, versionText } from "./version.ts";
 export { ParameterError } from "./validation.ts";

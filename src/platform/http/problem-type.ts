@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import type { Response } from "express";
 import type { AppError } from "../errors.ts";
 
 export type ProblemType = (code: string) => string;
@@ -15,3 +16,12 @@ export const presentProblem = (
   { status, code, message }: Pick<AppError, "status" | "code" | "message">,
   { typeOf, requestId }: { typeOf: ProblemType; requestId: string },
 ): Problem => ({ type: typeOf(code), title: STATUS_CODES[status] ?? "Error", status, message, code, requestId });
+
+const mediaType = "application/problem+json";
+
+/** As `application/json` for a caller that asks for nothing else: some clients decode no other type. */
+export function sendProblem(res: Response, problem: object): void {
+  res.vary("Accept");
+  res.setHeader("Content-Type", `${res.req.accepts([mediaType, "application/json"]) || mediaType}; charset=utf-8`);
+  res.send(JSON.stringify(problem));
+}

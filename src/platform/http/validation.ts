@@ -11,7 +11,10 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
     const { operation } = place;
     const { requestBody: _body, ...withoutBody } = operation;
     const validate = makeValidator({ ...place, operation: withoutBody });
-    const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
+    const parameters = (operation.parameters ?? []).map((parameter) => {
+      const { schema = {}, ...described } = resolve(document, parameter);
+      return { ...described, schema: resolve(document, schema) };
+    });
     const queries = new Map(
       parameters.filter((parameter) => parameter.in === "query").map((parameter) => [parameter.name, parameter]),
     );
@@ -26,7 +29,7 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
       // Fast path: most calls carry only ids.
       if (isAllInPath && !req.url.includes("?") && headers.every((name) => req.headers[name] === undefined)) {
         const wrong = inPath.find(({ parameter, check }) => check(req.params[parameter.name]) !== null);
-        if (wrong) throw wrongParameter(wrong.parameter);
+        if (wrong) throw wrongParameter(wrong.parameter, req.params[wrong.parameter.name]);
         next();
         return;
       }
@@ -39,7 +42,7 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
       try {
         validate(req, res);
       } catch (error) {
-        throw inOurWords(error, parameters);
+        throw inOurWords(error, parameters, req);
       }
       next();
     };
@@ -49,7 +52,7 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
 const mayBeMissingOutsidePath = ({ in: where, required, schema }: Parameter) =>
   where === "path" || (required !== true && schema?.default === undefined);
 
-function inOurWords(error: unknown, parameters: Parameter[]): unknown {
+function inOurWords(error: unknown, parameters: Parameter[], req: Request): unknown {
   if (!(error instanceof Error && "status" in error && error.status === 400)) return error;
   const details = error as { path?: string; errors?: { path: string }[] };
   const [, place, name = ""] = (details.errors?.[0]?.path ?? details.path ?? "").split("/");
@@ -58,14 +61,17 @@ function inOurWords(error: unknown, parameters: Parameter[]): unknown {
     (parameter) =>
       parameter.in === at && (parameter.name === name || (at === "header" && isSameHeader(parameter, name))),
   );
-  return known === undefined ? unknownParameter(name) : wrongParameter(known);
+  return known === undefined
+    ? unknownParameter(name)
+    : wrongParameter(known, known.in === "query" ? req.query[name] : undefined);
 }
 
 const places: Record<string, string> = { params: "path", headers: "header" };
 
 const isSameHeader = (parameter: Parameter, name: string) => parameter.name.toLowerCase() === name.toLowerCase();
 
-function wordsFor({ type, format, minimum, maximum }: Schema = {}): string {
+function wordsFor({ type, format, minimum, maximum, enum: values }: Schema, given: unknown): string {
+  if (values !== undefined) return oneOf(values, given);
   if (format === "uuid") return "a UUID";
   if (type === "integer") return `an integer from ${String(minimum)} to ${String(maximum)}`;
   return type === "boolean" ? "true or false" : "as described";
@@ -91,11 +97,19 @@ function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
 export class ParameterError extends AppError {
   readonly parameter: string;
   readonly fault: "unknown" | "wrong" | "repeated";
+  /** The values of a list, empty without one. */
+  readonly allowed: readonly string[];
 
-  constructor(fault: ParameterError["fault"], parameter: string, publicMessage: string) {
+  constructor(
+    fault: ParameterError["fault"],
+    parameter: string,
+    publicMessage: string,
+    allowed: readonly string[] = [],
+  ) {
     super("invalid", fault === "repeated" ? "repeated_parameter" : "invalid_request", publicMessage);
     this.parameter = parameter;
     this.fault = fault;
+    this.allowed = allowed;
   }
 }
 
@@ -104,8 +118,14 @@ const showName = (name: string) => name.replace(/[^\w.-]/g, "?").slice(0, 40);
 const unknownParameter = (name: string) =>
   new ParameterError("unknown", showName(name), `Unknown query parameter: ${showName(name)}.`);
 
-const wrongParameter = ({ name, in: place, schema }: Parameter) =>
-  new ParameterError("wrong", name, `The ${place} parameter ${name} must be ${wordsFor(schema)}.`);
+const wrongParameter = ({ name, in: place, schema = {} }: Parameter, given?: unknown) =>
+  new ParameterError("wrong", name, `The ${place} parameter ${name} must be ${wordsFor(schema, given)}.`);
+
+/** What is quoted comes from the request and stays out of logs: failure.ts. */
+export function oneOf(allowed: readonly unknown[], given: unknown): string {
+  const shown = typeof given === "string" ? given.replace(/[^\p{L}\p{N} ._:/-]/gu, "?").slice(0, 40) : "";
+  return `one of ${allowed.map(String).join(", ")}${shown === "" ? "" : `, not "${shown}"`}`;
+}
 
 const repeatedParameter = (name: string) =>
   new ParameterError("repeated", showName(name), `The query parameter ${showName(name)} is given more than once.`);

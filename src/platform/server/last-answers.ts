@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
 import { AppError } from "../errors.ts";
-import type { ProblemType } from "../http/problem-type.ts";
+import { sendProblem, type ProblemType } from "../http/problem-type.ts";
 import type { Log } from "../telemetry/log.ts";
 import { addressInLanguage, readLocale, renderFailurePage, type Failure } from "../pages/index.ts";
 
@@ -38,10 +38,7 @@ function answer({ req, res, problemType }: Answering, failure: Failure, given?: 
     code: failure,
     requestId: res.locals.requestId,
   };
-  res
-    .status(status)
-    .set({ "Cache-Control": "no-store", "Content-Type": "application/problem+json; charset=utf-8" })
-    .send(JSON.stringify(problem));
+  sendProblem(res.status(status).set("Cache-Control", "no-store"), problem);
 }
 
 function classify(

@@ -197,7 +197,7 @@ test("a call with an expired token is listed with path and message, and with not
     path: "/idm/ep/v1/schools",
     status: 401,
     code: "invalid_token",
-    message: "The access token is unknown, expired or revoked.",
+    message: "The access token has expired.",
   });
   expect(malformed).toMatchObject({ path: "/idm/ep/v1/schools/:other/users?limit=…&…=…&…=…" });
   expect(JSON.stringify(malformed)).not.toMatch(/Erika/i);

@@ -86,6 +86,45 @@ test("a body on GET is ignored, whatever it says it is", async () => {
   }
 });
 
+test("an error is a problem, and plain JSON for a client that asks for nothing else", async () => {
+  const typeFor = async (path: string, accept?: string) => {
+    const { headers } = await fetch(service.url + path, { headers: accept === undefined ? {} : { accept } });
+    expect(headers.get("vary")).toContain("Accept");
+    return headers.get("content-type");
+  };
+  const [problem, plain] = ["application/problem+json; charset=utf-8", "application/json; charset=utf-8"];
+  const both = "application/problem+json, application/json;q=0.9";
+  for (const path of [`${idm}/schools`, `${idm}/nothing`, "/nothing", "/admin/v1/schools"]) {
+    for (const accept of [undefined, "*/*", "application/problem+json", both, "text/plain"])
+      expect([path, accept, await typeFor(path, accept)]).toEqual([path, accept, problem]);
+    for (const accept of ["application/json", "application/json, text/plain, */*"])
+      expect([path, accept, await typeFor(path, accept)]).toEqual([path, accept, plain]);
+  }
+});
+
+test("a refused token is told what is wrong with it, as far as its holder knew it", async () => {
+  const app = demoApp("demo-lernapp");
+  const ask = async (one: string) => {
+    const { status, body } = await makeReader(service, one)(`${idm}/schools`);
+    return [status, (body as { message: string }).message];
+  };
+  const revoked = await issueAppToken(service, app, idmScopes);
+  await service.db.pool.query("UPDATE app SET suspended_at = now() WHERE client_id = $1", [app.clientId]);
+  const ofSuspended = await ask(revoked);
+  await service.db.pool.query("UPDATE app SET suspended_at = NULL WHERE client_id = $1", [app.clientId]);
+  expect({
+    unknown: await ask("x".repeat(43)),
+    idToken: await ask("eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln"),
+    ofSuspended,
+    withoutScope: await ask(await issueAppToken(service, app, ["people:read"])),
+  }).toEqual({
+    unknown: [401, "The access token is unknown or was revoked."],
+    idToken: [401, "The access token is a JWT, such as an ID token; the access tokens of this service are not."],
+    ofSuspended: [401, "The access token was revoked, or its app or person may not use it any more."],
+    withoutScope: [403, "The access token lacks the scope urn:schultor:idm:v1:schools:read."],
+  });
+});
+
 test("ids are read in any casing", async () => {
   expect(await read(`${idm}/users/${person.toUpperCase()}`)).toMatchObject({ status: 200, body: { id: person } });
 });
@@ -116,7 +155,7 @@ test("an expired token is refused as invalid", async () => {
   const { status, headers, body } = await read(`${idm}/schools`);
   service.clock.forwardSeconds(-3601);
   expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
-  expect(body).toMatchObject({ code: "invalid_token" });
+  expect(body).toMatchObject({ code: "invalid_token", message: "The access token has expired." });
 });
 
 test("without its database the service answers 503 and when to try again", async () => {

@@ -134,25 +134,70 @@ test.each([
   expect(await records(`?pid=${person(1)}${repeated}`)).toEqual([record]);
 });
 
-test("a wrong parameter is refused with 400, and the answer names it", async () => {
-  const invalid = (name: string) => ["00", `Der Parameter ${name} hat keinen gültigen Wert.`];
-  const twice = (name: string) => ["17", `Der Filter ${name} darf nur einmal angegeben werden.`];
-  const refused: Record<string, string[]> = {
-    "pid=x": invalid("pid"),
-    "organisation.id=1": invalid("organisation.id"),
-    "vollstaendig=alles": invalid("vollstaendig"),
-    "vollstaendig=constructor": invalid("vollstaendig"),
-    "vollstaendig=": invalid("vollstaendig"),
-    "limit=1": ["00", "Den Parameter limit gibt es hier nicht."],
-    "%3Cb%3E=1": ["00", "Den Parameter ?b? gibt es hier nicht."],
-    [`pid=${person(1)}&pid=${person(2)}`]: twice("pid"),
-    [`gruppe.id=${group(1)}&gruppe.id=${group(1)}`]: twice("gruppe.id"),
+test("an id that is no UUID is without a match", async () => {
+  for (const name of ["pid", "personenkontext.id", "gruppe.id", "organisation.id"])
+    for (const id of ["x", "4711", `{${person(1)}}`, "'; --", "ä".repeat(500)])
+      expect(await records(`?${name}=${encodeURIComponent(id)}`), `${name}=${id}`).toEqual([]);
+});
+
+test("each error has the subcode and the title of the standard, and says what is wrong", async () => {
+  const app = demoApp("demo-lernapp");
+  const [personen, poor, ofPerson] = [
+    await issueAppToken(service, app, ["people:read"]),
+    await issueAppToken(service, app, ["schools:read"]),
+    (await getUserTokens(service, app, demoLogin(2), { scopes: ["openid", "people:read"] })).access_token,
+  ];
+  const ask = async (at: string, { by = personen, method = "GET" }: { by?: string | null; method?: string } = {}) => {
+    const headers = by === null ? {} : { authorization: `Bearer ${by}` };
+    const response = await fetch(`${service.url}${schulconnex}${at}`, { method, headers });
+    const { code, subcode, titel, beschreibung } = (await response.json()) as Record<string, string>;
+    expect([at, String(response.status)]).toEqual([at, code]);
+    return `${code}/${subcode} ${titel}: ${beschreibung}`;
   };
-  for (const [query, [subcode, beschreibung]] of Object.entries(refused))
-    expect(await read(`${path}?${query}`), query).toMatchObject({
-      status: 400,
-      body: { code: "400", subcode, beschreibung },
-    });
+  const parts = "Erlaubt: personen, personenkontexte, organisationen, gruppen, beziehungen.";
+  const wrong = `400/02 Falsche Parameter: Der Parameter vollstaendig hat keinen gültigen Wert.`;
+  const twice = (name: string) => `400/17 Doppelter Filter: Der Filter ${name} darf nur einmal angegeben werden.`;
+  const expected: [Promise<string>, string][] = [
+    [ask("/personen-info?limit=1"), "400/00 Fehlerhafte Anfrage: Den Parameter limit gibt es hier nicht."],
+    [ask("/personen-info?%3Cb%3E=1"), "400/00 Fehlerhafte Anfrage: Den Parameter ?b? gibt es hier nicht."],
+    [ask("/personen-info?vollstaendig=alles"), `${wrong} ${parts}`],
+    [ask("/personen-info?vollstaendig=constructor"), `${wrong} ${parts}`],
+    [ask("/personen-info?vollstaendig=personen,,"), `${wrong} ${parts}`],
+    [ask("/personen-info?vollstaendig="), wrong],
+    [ask("/personen-info?vollstaendig"), wrong],
+    [ask(`/personen-info?pid=${person(1)}&pid=x`), twice("pid")],
+    [ask(`/personen-info?gruppe.id=${group(1)}&gruppe.id=${group(1)}`), twice("gruppe.id")],
+    [
+      ask("/personen-info", { by: null }),
+      "401/00 Zugang verweigert: Der Header Authorization mit einem Access-Token fehlt.",
+    ],
+    [
+      ask("/personen-info", { by: "x" }),
+      "401/02 Invalider Access-Token: Der Access-Token ist unbekannt oder widerrufen.",
+    ],
+    [
+      ask("/personen-info", { by: ofPerson }),
+      "401/03 Falsche Autorisierungsmethode: Dieser Endpunkt braucht einen Access-Token aus dem Ablauf Client Credentials (die App selbst).",
+    ],
+    [
+      ask("/person-info"),
+      "401/03 Falsche Autorisierungsmethode: Dieser Endpunkt braucht einen Access-Token aus dem Ablauf Authorization Code (Anmeldung einer Person).",
+    ],
+    [
+      ask("/personen-info", { by: poor }),
+      "403/00 Fehlende Rechte: Dem Access-Token fehlt der Scope urn:schultor:idm:v1:people:read.",
+    ],
+    [ask("/nichts"), "404/00 Endpunkt existiert nicht: Unter dieser Adresse gibt es nichts."],
+    [ask("/personen-info", { method: "DELETE" }), "405/00 Nicht erlaubt: Dieser Endpunkt beantwortet nur GET."],
+    [ask("/personen-info", { method: "POST" }), "405/01 POST/PUT nicht erlaubt: Dieser Endpunkt beantwortet nur GET."],
+    [ask("/person-info", { method: "PUT" }), "405/01 POST/PUT nicht erlaubt: Dieser Endpunkt beantwortet nur GET."],
+    [ask("/gruppen-info"), "501/00 Der Endpunkt ist nicht implementiert.: Dieser Endpunkt wird nicht angeboten."],
+  ];
+  for (const [asked, said] of expected) expect(await asked).toBe(said);
+  service.clock.forwardSeconds(3601);
+  const expired = await ask("/personen-info");
+  service.clock.forwardSeconds(-3601);
+  expect(expired).toBe("401/01 Access Token abgelaufen: Der Access-Token ist abgelaufen.");
 });
 
 test("the home organisation comes first where the app may see it, else the first it may see", async () => {
@@ -289,20 +334,4 @@ test("where no school of the person syncs to the app the answer is 404/01", asyn
   const refused = await readAs("demo-mathe", 2);
   expect(refused).toMatchObject({ status: 404, body: { code: "404", subcode: "01" } });
   expect(refused.headers.get("content-type")).toBe("application/json; charset=utf-8");
-});
-
-test("no token, an unknown one and an expired one are refused with 401, each with its subcode", async () => {
-  const { access_token } = await getUserTokens(service, demoApp("demo-lernapp"), demoLogin(2), {
-    scopes: ["openid", "people:read"],
-  });
-  service.clock.forwardSeconds(3601);
-  const ask = async (headers: Record<string, string>) => {
-    const response = await fetch(service.url + own, { headers });
-    return [response.status, await response.json()];
-  };
-  const refused = (subcode: string) => [401, expect.objectContaining({ code: "401", subcode })];
-  const answers = [];
-  for (const authorization of ["Bearer nonsense", `Bearer ${access_token}`]) answers.push(await ask({ authorization }));
-  service.clock.forwardSeconds(-3601);
-  expect([await ask({}), ...answers]).toEqual(["00", "02", "01"].map(refused));
 });

@@ -191,10 +191,10 @@ test("a form is required by sign-on.yaml exactly if no request is accepted witho
 });
 
 /** Values that the schema excludes. Longer addresses than 8,000 characters reach no service. */
-function excludedBy(schema: Schema & { enum?: string[] }, longest: unknown): string[] {
+function excludedBy(schema: Schema, longest: unknown): string[] {
   const { type, format, minimum, enum: values, pattern } = schema;
   return [
-    ...(values === undefined ? [] : ["nonsense", values[0]!.toUpperCase() + "_"]),
+    ...(values === undefined ? [] : ["nonsense", `${String(values[0])}_`]),
     ...(type === "integer" ? ["x", "1.5"] : []),
     ...(minimum === undefined ? [] : [String(minimum - 1)]),
     ...(format === "uri" ? ["nowhere"] : []),

@@ -87,7 +87,7 @@ async function findTokens(db: Db, tokens: readonly string[], now: Date): Promise
 function classify(row: TokenRow | undefined, now: Date): TokenCheck {
   if (!row) return { kind: "unknown" };
   const { clientId, personId, hasSecondFactor, namesRead, ids } = row;
-  if (!row.isAllowed) return { kind: "unknown", clientId };
+  if (!row.isAllowed) return { kind: "revoked", clientId };
   if (row.expiresAt <= now) return { kind: "expired", clientId };
   const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(scope));
   const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
