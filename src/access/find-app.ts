@@ -1,5 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { makeSortKey, type SortOrder } from "../directory/index.ts";
+import type { PublicKey } from "../platform/crypto/public-key.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import {
   fields,
@@ -12,7 +13,6 @@ import {
   type Value,
   type Queryable,
 } from "../platform/database/sql.ts";
-import type { PublicKey } from "./client-authentication.ts";
 import type { CalledUri } from "./redirect-uri.ts";
 import { commandLineClientId, type ClientId, type ScopeName } from "./token.ts";
 

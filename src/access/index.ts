@@ -44,13 +44,7 @@ export { checkCalledUri, type CalledUri } from "./redirect-uri.ts";
 export { findInCatalogue, listAppsWithData, listCatalogue, type AppWithData, type CatalogueApp } from "./catalogue.ts";
 export { makeAnnouncedSweep, sweepAnnounced, type EventProperty } from "./change-tracking/index.ts";
 export { againAfterDeadlock, changeDirectory, previewChange } from "./change.ts";
-export {
-  assertionAlgorithms,
-  authMethodOf,
-  readPublicKey,
-  type PublicKey,
-  type TokenEndpointAuthMethod,
-} from "./client-authentication.ts";
+export { authMethodOf, type TokenEndpointAuthMethod } from "./client-authentication.ts";
 export {
   appWithSecretNotFound,
   endOldSecret,

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { readPublicKeys, type PublicKey } from "../access/client-authentication.ts";
+import { readPublicKeys } from "../access/client-authentication.ts";
+import type { PublicKey } from "../platform/crypto/public-key.ts";
 import { listKeys } from "../platform/text/key-set.ts";
 import { UsageError } from "./option.ts";
 

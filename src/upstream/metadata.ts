@@ -1,5 +1,5 @@
 import type { CustomFetch } from "openid-client";
-import type { JWK } from "jose";
+import { readKeySet, signatureAlgorithms, type PublicKey } from "../platform/crypto/public-key.ts";
 import { findJsonExcess } from "../platform/text/outside-json.ts";
 import { UpstreamError } from "./failures.ts";
 
@@ -15,13 +15,7 @@ export type Metadata = {
   id_token_signing_alg_values_supported: string[];
 };
 
-export type KeySet = { keys: JWK[] };
-
-/** Signatures that need the provider's private key: no `none`, and no key that both sides have. */
-export const algorithms = [
-  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
-  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
-];
+export type KeySet = { keys: PublicKey[] };
 
 /** Errors: UPSTREAM_DOWN; INVALID_RESPONSE for a document that cannot be used, such as one of another issuer. */
 export async function readMetadata(
@@ -52,7 +46,7 @@ export async function readMetadata(
 }
 
 function readAlgorithms(named: unknown): string[] {
-  const supported = Array.isArray(named) ? algorithms.filter((one) => named.includes(one)) : ["RS256"];
+  const supported = Array.isArray(named) ? signatureAlgorithms.filter((one) => named.includes(one)) : ["RS256"];
   if (supported.length === 0) throw new UpstreamError("INVALID_RESPONSE", "no algorithm of its ID tokens is accepted");
   return supported;
 }
@@ -67,24 +61,12 @@ export function isEndpoint(address: string, allowHttp: boolean): boolean {
 }
 
 const mostKeys = 100;
-const members = ["kty", "kid", "alg", "use", "key_ops", "crv", "x", "y", "n", "e"];
-/** That of a modulus of 8192 bits: with a longer one, checking a signature takes too long. */
-const longestMember = 1400;
 
 /** The public keys for signatures. Errors: UPSTREAM_DOWN, INVALID_RESPONSE. */
 export async function readKeys(fetch: CustomFetch, { jwks_uri: address }: Metadata): Promise<KeySet> {
   const { keys } = await readJson(fetch, address);
   if (!Array.isArray(keys) || keys.length > mostKeys) throw new UpstreamError("INVALID_RESPONSE", "there are no keys");
-  const usable = keys.filter(
-    (key: unknown): key is JWK =>
-      typeof key === "object" && key !== null && ["RSA", "EC", "OKP"].includes((key as JWK).kty!),
-  );
-  return {
-    keys: usable
-      .map((key) => Object.entries(key).filter(([name]) => members.includes(name)))
-      .filter((kept) => kept.every(([, value]) => JSON.stringify(value).length <= longestMember))
-      .map((kept): JWK => Object.fromEntries(kept)),
-  };
+  return { keys: readKeySet(keys) };
 }
 
 /** Of a discovery document or a key set; real ones have hundreds. */

@@ -5,7 +5,8 @@ import type { Claims } from "./claims.ts";
 import { findJsonExcess } from "../platform/text/outside-json.ts";
 import { UpstreamError, type FailureCode } from "./failures.ts";
 import { mostValues } from "./guarded-fetch.ts";
-import { algorithms, type KeySet, type Metadata } from "./metadata.ts";
+import { signatureAlgorithms } from "../platform/crypto/public-key.ts";
+import type { KeySet, Metadata } from "./metadata.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 
 // Loaded with the first round trip: most commands of the command line need none.
@@ -185,7 +186,7 @@ export async function verifyToken(
   const options: JWTVerifyOptions = {
     issuer,
     audience: clientId,
-    algorithms: metadata.id_token_signing_alg_values_supported.filter((one) => algorithms.includes(one)),
+    algorithms: metadata.id_token_signing_alg_values_supported.filter((one) => signatureAlgorithms.includes(one)),
     clockTolerance: skewSeconds,
     maxTokenAge: longestAgeSeconds,
     currentDate: now,

@@ -207,7 +207,8 @@ test("what PostgreSQL cannot store of a provider's documents is the provider's f
   const receiver = await startReceiver();
   const school = await connectTo(receiver);
   const staff = (await makeStaff(world.service, "OPERATOR")).call;
-  const key = { kty: "RSA", kid: "a", n: "AQAB", e: "AQAB" };
+  // Odd, and of 2048 bits.
+  const key = { kty: "RSA", kid: "a", n: Buffer.alloc(256, 0xff).toString("base64url"), e: "AQAB" };
   const good = {
     discovery: {
       issuer: receiver.url,
@@ -252,10 +253,12 @@ test("what PostgreSQL cannot store of a provider's documents is the provider's f
     expect(checked, detail).toMatchObject({ failure: "INVALID_RESPONSE", detail: expect.stringContaining(detail) });
     expect(shown.body, detail).toMatchObject({ lastFailure: "INVALID_RESPONSE" });
   }
-  // Keys that nobody has, and whose use would take long, are as if they were not there.
-  await stateOf(inKeys({ n: "A".repeat(100_000) }));
-  const { keys } = await db.prisma.upstreamConnection.findUniqueOrThrow({ where: { id: school.connectionId } });
-  expect(keys).toEqual({ keys: [] });
+  // Keys that nobody should have, or whose use would take long, are as if they were not there.
+  for (const change of [{ n: "A".repeat(100_000) }, { e: "AQ" }, { e: "AQAA" }, { d: "AQ" }, { use: "enc" }]) {
+    await stateOf(inKeys(change));
+    const { keys } = await db.prisma.upstreamConnection.findUniqueOrThrow({ where: { id: school.connectionId } });
+    expect(keys, JSON.stringify(change).slice(0, 20)).toEqual({ keys: [] });
+  }
 });
 
 test("addresses in claims, such as a picture, and in the answers of a provider are never called", async () => {

@@ -1,5 +1,5 @@
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from "jose";
-import { assertionAlgorithms } from "../../access/client-authentication.ts";
+import { signatureAlgorithms } from "../../platform/crypto/public-key.ts";
 import { reasonOf } from "./browser.ts";
 import type { TokenRequest } from "./issuer.ts";
 
@@ -90,7 +90,7 @@ async function findAssertionFault(
 /** The claims of the JWT, or why it is refused. */
 async function verify(form: URLSearchParams, keys: JWTVerifyGetKey): Promise<JWTPayload | string> {
   const assertion = form.get("client_assertion") ?? "";
-  const options = { algorithms: assertionAlgorithms };
+  const options = { algorithms: signatureAlgorithms };
   try {
     return (await jwtVerify(assertion, keys, options)).payload;
   } catch (error) {

@@ -2,6 +2,7 @@ import { SignJWT, exportJWK, generateKeyPair, type CryptoKey } from "jose";
 import * as client from "openid-client";
 import { expect, test } from "vitest";
 import { rotateClientSecret, updateApp, type AppUpdate, type CalledUri } from "../../../src/access/index.ts";
+import { readKeySet } from "../../../src/platform/crypto/public-key.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff } from "../../support/admin.ts";
@@ -267,9 +268,33 @@ test("keys that cannot be used, and registrations that contradict themselves, ar
   const rsa = await exportJWK(weak.publicKey);
   const jwksUri = "https://app.example/jwks.json" as CalledUri;
   const tokenEndpointAuthMethod = "private_key_jwt";
-  const keys = [await exportJWK(privateKey), { kty: "oct", k: "x" }, { ...rsa, n: rsa.n!.slice(100) }, { kty: "EC" }];
+  const even = Buffer.from(rsa.n!, "base64url").map((byte, at) => (at === 255 ? byte & 0xfe : byte));
+  const ec = { kty: "EC", crv: "P-256", x: "A".repeat(43), y: "A".repeat(43) };
+  const weakPoints = ["AA", "AQ"].map((x) => ({ kty: "OKP", crv: "Ed25519", x: x.padEnd(43, "A") }));
+  const keys = [
+    ...[await exportJWK(privateKey), { kty: "oct", k: "x" }, { ...rsa, n: rsa.n!.slice(100) }, { kty: "EC" }, ec],
+    ...["AQ", "Ag", "Aw", "AQAC", Buffer.alloc(33, 1).toString("base64url")].map((e) => ({ ...rsa, e })),
+    { ...rsa, n: Buffer.from(even).toString("base64url") },
+    { ...rsa, use: "enc" },
+    { ...rsa, key_ops: ["encrypt"] },
+    { ...rsa, alg: "ES256" },
+    { ...rsa, alg: "HS256" },
+    ...weakPoints,
+  ];
+  // In the set that an app publishes, as where they are registered.
+  expect(readKeySet([...keys, rsa])).toHaveLength(1);
+  expect(readKeySet([{ ...rsa, kid: "1" }, { ...jwk, kid: "1" }, jwk])).toHaveLength(1);
   const refused: [wishes: object, code: string][] = [
     ...keys.map((key): [object, string] => [{ publicKeys: [key] }, "public_key_refused"]),
+    [
+      {
+        publicKeys: [
+          { ...rsa, kid: "1" },
+          { ...jwk, kid: "1" },
+        ],
+      },
+      "public_key_refused",
+    ],
     [{ tokenEndpointAuthMethod }, "client_authentication"],
     [{ tokenEndpointAuthMethod, publicKeys: [jwk], jwksUri }, "client_authentication"],
     [{ tokenEndpointAuthMethod: "none" }, "client_authentication"],

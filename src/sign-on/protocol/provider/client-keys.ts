@@ -1,6 +1,7 @@
-import { type App, authMethodOf, type PublicKey, readPublicKey } from "../../../access/index.ts";
+import { type App, authMethodOf } from "../../../access/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { makeTurns } from "../../../platform/concurrency/turns.ts";
+import { type PublicKey, readKeySet } from "../../../platform/crypto/public-key.ts";
 import type { GuardedSender } from "../../../platform/outbound/guarded-request.ts";
 
 /** `areMissing`: the key set could not be read, and what is known of it does not have the key. */
@@ -56,9 +57,9 @@ export function makeFindClientKeys(get: GuardedSender["get"], clock: Clock): Fin
   }
 
   return async (app, assertion) => {
-    const { publicKeys: keys, jwksUri } = app;
-    if (jwksUri === null || assertion === null || authMethodOf(app) !== "private_key_jwt")
-      return { keys, areMissing: false };
+    const { publicKeys, jwksUri } = app;
+    if (assertion === null || authMethodOf(app) !== "private_key_jwt") return { keys: publicKeys, areMissing: false };
+    if (jwksUri === null) return { keys: readKeySet(publicKeys), areMissing: false };
     const before = known.get(jwksUri);
     const now = clock().getTime() / 1000;
     const isCurrent = before !== undefined && now - before.readAt < seconds.fresh && hasKey(before, assertion);
@@ -77,8 +78,5 @@ async function fetchKeys(get: GuardedSender["get"], uri: string): Promise<readon
   const { status, start } = await get(new URL(uri), { headers, mostBytes: most.bytes });
   if (status !== 200) throw new Error(`the key set was answered with ${status}`);
   const { keys } = JSON.parse(start.toString()) as { keys: unknown[] };
-  return keys
-    .slice(0, most.keys)
-    .map(readPublicKey)
-    .filter((key) => typeof key !== "string");
+  return readKeySet(keys.slice(0, most.keys));
 }

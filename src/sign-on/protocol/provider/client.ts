@@ -6,9 +6,9 @@ import {
   authMethodOf,
   commandLineClientId,
   listSecretHashes,
-  type PublicKey,
   scopeToWire,
 } from "../../../access/index.ts";
+import type { PublicKey } from "../../../platform/crypto/public-key.ts";
 import { type GrantType, responseTypes } from "../contract.ts";
 
 export const appMetadata = [

@@ -1,5 +1,6 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
-import { assertionAlgorithms, type ClientId, scopeNames, scopeToWire } from "../../../access/index.ts";
+import { type ClientId, scopeNames, scopeToWire } from "../../../access/index.ts";
+import { signatureAlgorithms } from "../../../platform/crypto/public-key.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import type { Pair } from "../consent.ts";
@@ -84,7 +85,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     jwks: { keys: deps.signingKeys.map(({ privateJwk }) => privateJwk) as NonNullable<Configuration["jwks"]>["keys"] },
     enabledJWA: {
       idTokenSigningAlgValues: [...algorithms],
-      clientAuthSigningAlgValues: [...assertionAlgorithms] as SigningAlgorithm[],
+      clientAuthSigningAlgValues: [...signatureAlgorithms] as SigningAlgorithm[],
     },
     cookies: { keys: makeCookieSignatures(secrets.cookies) },
     ttl: {
