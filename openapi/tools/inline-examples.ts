@@ -18,7 +18,8 @@ export function inlineExamples(bundle: Document, folder: string): void {
     const file = typeof $ref === "string" ? /^(\w+\.yaml)#\/value$/.exec($ref)?.[1] : undefined;
     if (file === undefined) return entries;
     const { value } = parse(readFileSync(join(folder, file), "utf8")) as Example;
-    return { ...(inline(value) as object), ...entries };
+    const inlined = inline(value);
+    return Array.isArray(inlined) ? inlined : { ...(inlined as object), ...entries };
   };
   const { examples = {} } = (bundle.components ?? {}) as { examples?: Record<string, Example> };
   for (const example of Object.values(examples)) example.value = inline(example.value);

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { bundles, findBundle, listExamples, listOperations, resolve, type Parameter } from "./bundles.ts";
 import { makeCheck } from "../support/schema-check.ts";
 
@@ -46,6 +47,23 @@ describe.each(bundles)("$name", (bundle) => {
     }[bundle.name] ?? ["application/json"];
     expect([...forms].sort()).toEqual([...own].sort());
   });
+});
+
+test("an example that holds another one takes it by $ref", () => {
+  const examples = globSync("openapi/examples/*.yaml").map((file) => {
+    const { value } = parse(readFileSync(file, "utf8")) as { value?: unknown };
+    return { file, value, text: JSON.stringify(value) ?? "" };
+  });
+  // Smaller ones, such as an empty list, are equal by chance.
+  const names = new Map(examples.filter(({ text }) => text.length > 60).map(({ file, text }) => [text, file]));
+  const copies: string[] = [];
+  for (const { file, value } of examples)
+    JSON.stringify(value, (_key, part: unknown) => {
+      const other = typeof part === "object" ? names.get(JSON.stringify(part)) : undefined;
+      if (other !== undefined && other !== file) copies.push(`${file}: ${other}`);
+      return part;
+    });
+  expect(copies).toEqual([]);
 });
 
 test("the code names every parameter and every property of a request's body", () => {

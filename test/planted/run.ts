@@ -1,11 +1,11 @@
 // Plants one fault of faults.ts after another in a copy of the project, and runs the tests that are said to find it.
 // Usage: npm run test:planted [-- part of a file, or of what is wrong]
-import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listFailures, readResults, root } from "../gates/results.ts";
+import { copyProject } from "../support/copy-project.ts";
 import { filesTagged } from "../support/suites.ts";
 import { faults, type Fault } from "./faults.ts";
 
@@ -28,17 +28,6 @@ function findMistakes({ file, from, to, foundBy }: Fault): string[] {
 }
 
 const plantIn = (source: string, { from, to }: Pick<Fault, "from" | "to">): string => source.replace(from, () => to);
-
-function copyProject(): string {
-  const copy = mkdtempSync(join(tmpdir(), "schultor-planted-"));
-  process.once("exit", () => rmSync(copy, { recursive: true, force: true }));
-  process.once("SIGINT", () => process.exit(130));
-  const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
-  for (const file of files.toString().split("\0"))
-    if (file !== "" && existsSync(join(root, file))) cpSync(join(root, file), join(copy, file));
-  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  return copy;
-}
 
 type Outcome = "passed" | "failed" | "broken";
 
@@ -75,6 +64,8 @@ const mistakes = faults.flatMap(findMistakes);
 if (mistakes.length > 0) throw new Error(`The list of faults is out of date.\n${mistakes.join("\n")}`);
 
 const copy = copyProject();
+process.once("exit", () => rmSync(copy, { recursive: true, force: true }));
+process.once("SIGINT", () => process.exit(130));
 const tests = [...new Set(chosen.flatMap(({ foundBy }) => foundBy))];
 // A test that fails anyway finds nothing.
 for (const files of [tests.filter((file) => !slow.has(file)), tests.filter((file) => slow.has(file))])

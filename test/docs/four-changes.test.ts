@@ -1,0 +1,214 @@
+// @module-tag slow
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { copyProject } from "../support/copy-project.ts";
+import { compileCache } from "../support/compile-cache.ts";
+
+const guide = readFileSync("docs/design/four-changes.md", "utf8");
+const copy = copyProject();
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+/** Text that replaces another of a file; without another, a file that is new. */
+type Edit = [file: string, text: string, replaced?: string];
+const before = (replaced: string, file: string, text: string): Edit => [file, text + replaced, replaced];
+const after = (replaced: string, file: string, text: string): Edit => [file, replaced + text, replaced];
+
+const entry = (contract: string, part: string) => `next:
+  - contracts: [${contract}]
+    kind: added
+    parts: [${part}]
+    what: An example.
+    who: nobody
+    action: nothing
+`;
+const property = (limit: string) => `properties:
+  shortName:
+    type: string
+    nullable: true${limit}
+    description: A short name of the school; null if it has none.
+    example: Goethe
+`;
+const labelled = (language: string, label: string): Edit =>
+  after('"property": {\n', `src/portal/frame/locales/${language}.json`, `        "shortName": "${label}",\n`);
+
+/** What a reader types, by section of the guide. */
+const typed: Readonly<Record<string, Edit[]>> = {
+  "A property of a school": [
+    ...["School", "AdminSchool"].flatMap((name): Edit[] => [
+      [`openapi/schemas/${name}.yaml`, property(""), "properties:\n"],
+      [`openapi/schemas/${name}.yaml`, "required: [shortName, ", "required: ["],
+    ]),
+    ...["SchoolInput", "SchoolUpdate"].map((name): Edit => [
+      `openapi/schemas/${name}.yaml`,
+      property("\n    maxLength: 20"),
+      "properties:\n",
+    ]),
+    before("]\nexample", "openapi/schemas/SchoolEventProperty.yaml", ", short_name"),
+    after("value:\n", "openapi/examples/GoetheGymnasium.yaml", "  shortName: null\n"),
+    after("model School {\n", "prisma/schema/directory.prisma", '  shortName String? @map("short_name")\n'),
+    after('  school:\n    "id ', "src/privacy/columns-without-people.ts", "short_name "),
+    after("name: jsonText(s.name),\n", "src/idm/records.ts", "    shortName: jsonNullable(s.shortName),\n"),
+    before(
+      "    official_id: granted(",
+      "src/access/change-tracking/snapshot.ts",
+      "    short_name: hash(s.shortName),\n",
+    ),
+    labelled("en", "Short name"),
+    labelled("de", "Kurzname"),
+    ["openapi/released/changelog.yaml", entry("idm", "School"), "next:\n"],
+    ["openapi/released/changelog.yaml", entry("webhooks", "SchoolEvent"), "next:\n"],
+  ],
+  "An operation of the admin API": [
+    [
+      "openapi/admin/getSchoolSize.yaml",
+      readFileSync("openapi/admin/getSchool.yaml", "utf8")
+        .replace("operationId: getSchool", "operationId: getSchoolSize")
+        .replace("summary: Get a school", "summary: Get the size of a school")
+        .replace("      ETag:\n        $ref: ../headers/RecordETag.yaml\n", "")
+        .replace("AdminSchool.yaml", "SchoolSize.yaml")
+        .replace("AdminGoethe.yaml", "SizeOfGoethe.yaml"),
+    ],
+    [
+      "openapi/schemas/SchoolSize.yaml",
+      `type: object
+description: How large a school is.
+required: [people]
+properties:
+  people:
+    type: integer
+    format: int32
+    description: How many people are at the school.
+    example: 412
+`,
+    ],
+    ["openapi/examples/SizeOfGoethe.yaml", "summary: The size of a school\nvalue:\n  people: 412\n"],
+    before(
+      "  /admin/v1/schools/{schoolId}/logo:\n",
+      "openapi/admin.yaml",
+      "  /admin/v1/schools/{schoolId}/size:\n    get:\n      $ref: admin/getSchoolSize.yaml\n",
+    ),
+    after("  getSchool: seeClasses,\n", "src/admin/rights.ts", "  getSchoolSize: seeClasses,\n"),
+    before(
+      '  ...handlersIn(() => import("./schools.ts")',
+      "src/admin/handlers.ts",
+      '  ...handlersIn(() => import("./school-size.ts"), "getSchoolSize"),\n',
+    ),
+    [
+      "src/admin/school-size.ts",
+      `import type { AdminHandler } from "./handler.ts";
+import { refuseOtherSchool } from "./reached.ts";
+import { readSchool } from "./schools.ts";
+
+export const getSchoolSize: AdminHandler<"getSchoolSize"> = async ({ db }, { schoolId, reach }) => {
+  refuseOtherSchool(reach, schoolId);
+  const { name } = await readSchool(db, schoolId);
+  return { status: 200, body: { people: name.length } };
+};
+`,
+    ],
+  ],
+  "A page of the portal": [
+    [
+      "src/portal/size/index.ts",
+      `import { makeArea, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
+
+/** \`/admin/schools/:schoolId/size\`: how large the school is. */
+export const sizePage = makeArea({ folder: import.meta.dirname, page: "size" }, (pages) => {
+  pages.get("/admin/schools/:schoolId/size", showSize);
+});
+
+async function showSize({ api, path, t }: PageRequest): Promise<PageView> {
+  const size = await unwrap(api.GET("/admin/v1/schools/{schoolId}/size", { params: { path } }));
+  return { title: t("frame.pages.size"), view: "size", model: { size } };
+}
+`,
+    ],
+    ["src/portal/size/templates/size.eta", '<p><%= it.t("size.people", { count: it.size.people }) %></p>\n'],
+    [
+      "src/portal/size/locales/en.json",
+      '{ "size": { "people_one": "One person", "people_other": "{{count}} people" } }\n',
+    ],
+    [
+      "src/portal/size/locales/de.json",
+      '{ "size": { "people_one": "Eine Person", "people_other": "{{count}} Personen" } }\n',
+    ],
+    after('  people: "listPeople",\n', "src/portal/frame/navigation.ts", '  size: "getSchoolSize",\n'),
+    after('"pages": {\n', "src/portal/frame/locales/en.json", '      "size": "Size",\n'),
+    after('"pages": {\n', "src/portal/frame/locales/de.json", '      "size": "Größe",\n'),
+    before(
+      'import { todayPage } from "./today/index.ts";\n',
+      "src/portal/index.ts",
+      'import { sizePage } from "./size/index.ts";\n',
+    ),
+    after("  people: peoplePages,\n", "src/portal/index.ts", "  size: sizePage,\n"),
+  ],
+};
+
+/** The files that the table of a section names, with `{a,b}` written out. */
+function listFiles(section: string): string[] {
+  const text = guide.split(`\n## ${section}\n`)[1]!.split("\n## ")[0]!;
+  const cells = [...text.matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell!);
+  return cells
+    .flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, file]) => file!))
+    .flatMap((file) => {
+      const [, head, names, tail] = /^(.*)\{(.*)\}(.*)$/.exec(file) ?? [];
+      return names === undefined ? [file] : names.split(",").map((name) => `${head}${name}${tail}`);
+    });
+}
+
+function type([file, text, replaced]: Edit): void {
+  const path = join(copy, file);
+  mkdirSync(dirname(path), { recursive: true });
+  if (replaced === undefined) return writeFileSync(path, text);
+  const source = readFileSync(path, "utf8");
+  expect(source.split(replaced).length, `${file}: ${replaced}`).toBeGreaterThan(1);
+  writeFileSync(
+    path,
+    source.replace(replaced, () => text),
+  );
+}
+
+/** Runs a command in the copy; what a command prints that fails. */
+function run(command: string, ...args: string[]): string {
+  const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$)/.test(name));
+  const env = {
+    ...Object.fromEntries(own),
+    PATH: `${copy}/node_modules/.bin:${process.env["PATH"] ?? ""}`,
+    NODE_COMPILE_CACHE: compileCache,
+  };
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: copy, env, encoding: "utf8" });
+  return status === 0 ? "" : `${command} ${args.join(" ")}\n${stdout}${stderr}`;
+}
+
+/** What the guide says to write with `-u`, as far as it is quick. */
+const written = [
+  "test/admin/rights.test.ts",
+  "test/cli/transcripts.test.ts",
+  "-t",
+  "matrix of|commands about (output|schools)",
+  "-u",
+];
+/** The other tests that a property of a school, an operation or a page can make fail. */
+const touched = [
+  ...["examples", "examples-replayed", "stored-data", "operations"].map((name) => `test/contract/${name}.test.ts`),
+  "test/portal/texts.test.ts",
+  "test/api/admin/schools.test.ts",
+];
+
+test("who types what the guide says, and no more, has a project without a failure", () => {
+  for (const [section, edits] of Object.entries(typed)) {
+    const files = new Set(edits.map(([file]) => file));
+    expect([...files].toSorted(), section).toEqual(listFiles(section).toSorted());
+    for (const edit of edits) type(edit);
+  }
+  const npm = (...args: string[]) => run("npm", "run", "--silent", ...args);
+  expect(npm("generate")).toBe("");
+  expect(npm("migration", "--", "school_short_name")).toBe("");
+  expect(npm("lint:types")).toBe("");
+  expect(npm("lint:changelog")).toBe("");
+  const vitest = (...args: string[]) => run("npx", "vitest", "run", "--project", "fast", "--maxWorkers=1", ...args);
+  expect(vitest(...written)).toBe("");
+  expect(vitest(...touched)).toBe("");
+});
