@@ -1,5 +1,5 @@
 import type { Config } from "./config/index.ts";
-import { DatabaseStartError } from "./platform/postgres/index.ts";
+import { DatabaseStartError, explainDatabaseError } from "./platform/postgres/index.ts";
 
 export const exitCodes = { failed: 1, badConfiguration: 78, interrupted: 130 };
 
@@ -24,5 +24,6 @@ export function explainFailure(error: unknown, config: Config): string | null {
     return `Port ${port} is taken by another program. Stop it, or set ${variable} to a free port.`;
   if (code === "EACCES" && port !== undefined)
     return `This user may not open port ${port}. Choose one above 1023 and put a proxy in front.`;
-  return null;
+  const said = explainDatabaseError(error);
+  return said === null ? null : `PostgreSQL refuses: ${said}`;
 }

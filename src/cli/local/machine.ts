@@ -53,12 +53,12 @@ function openMachine(config: Config, screen: Screen): OpenMachine {
 const undefinedTable = "42P01";
 
 async function explain(error: unknown): Promise<Failure | null> {
-  const { message, code } = error as { message: string; code?: unknown };
-  const { DatabaseStartError } = await import("../../platform/postgres/index.ts");
-  const { isDatabaseUnavailable } = await import("../../platform/database/db.ts");
-  if (error instanceof DatabaseStartError || isDatabaseUnavailable(error))
-    return { message, code: "database_unavailable" };
-  if (code !== undefinedTable) return null;
-  const empty = "The database is empty. Start the service once, or run the command migrate.";
-  return { message: empty, code: "database_empty" };
+  const { code } = error as { code?: unknown };
+  if (code === undefinedTable) {
+    const empty = "The database is empty. Start the service once, or run the command migrate.";
+    return { message: empty, code: "database_empty" };
+  }
+  const { DatabaseStartError, explainDatabaseError } = await import("../../platform/postgres/index.ts");
+  const message = error instanceof DatabaseStartError ? error.message : explainDatabaseError(error);
+  return message === null ? null : { message, code: "database_unavailable" };
 }

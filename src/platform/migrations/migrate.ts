@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { noteContract, readContract, worksWith } from "./migration-contract.ts";
-import { checkRestored, DatabaseStartError } from "../postgres/index.ts";
+import { checkRestored, DatabaseStartError, explainDatabaseError } from "../postgres/index.ts";
 import { withProgress } from "../jobs/progress.ts";
 import { run, sql, statement } from "../database/sql.ts";
 
@@ -166,11 +166,12 @@ async function applyOnce(
 const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === "55P03";
 
 function failed(name: string, cause: Error): DatabaseStartError {
-  const remedy = isLockTimeout(cause)
-    ? "Another connection has held a table for long: find it in pg_stat_activity and let it end."
-    : "Mend the cause; where the migration itself is wrong, take the next version that has it right.";
+  const said = isLockTimeout(cause)
+    ? `${cause.message}. Another connection has held a table for long: find it in pg_stat_activity and let it end.`
+    : (explainDatabaseError(cause) ??
+      `${cause.message}. Mend the cause; where the migration itself is wrong, take the next version that has it right.`);
   return new DatabaseStartError(
-    `The migration ${name} failed, and nothing of it was kept: ${cause.message}. What runs of the version before goes on. ${remedy} Then run \`schultor migrate\` again.`,
+    `The migration ${name} failed, and nothing of it was kept: ${said} What runs of the version before goes on. Then run \`schultor migrate\` again.`,
     { cause },
   );
 }

@@ -17,7 +17,7 @@ export { startEmbeddedPostgres, type EmbeddedPostgres } from "./embedded.ts";
 export { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace, type DatabasePlace } from "./places.ts";
 export { reachDatabase } from "./reach.ts";
 export { findRunningServer } from "./running.ts";
-export { DatabaseStartError } from "./start-error.ts";
+export { DatabaseStartError, explainDatabaseError } from "./start-error.ts";
 export { checkRestored, removeMark } from "./unfinished-restore.ts";
 
 type DatabaseServer = Omit<EmbeddedPostgres, "folder"> & { folder: string | null };

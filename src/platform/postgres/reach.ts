@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { isDatabaseUnavailable } from "../database/db.ts";
+import { leastPoolSize } from "../database/share-sizes.ts";
 import { withProgress } from "../jobs/progress.ts";
-import { DatabaseStartError } from "./start-error.ts";
+import { DatabaseStartError, explainDatabaseError } from "./start-error.ts";
 
 const oldestVersion = 15;
 
@@ -18,14 +19,21 @@ export async function reachDatabase(
   try {
     const { rows } = await client.query<ServerFacts>(
       `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby,
-        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections`,
+        least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+          (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()),
+          (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = session_user AND NOT rolsuper)) AS connections`,
     );
     const unfit = findUnfit(rows[0]!, options.replica ?? false);
     if (unfit !== null) throw new DatabaseStartError(`PostgreSQL at ${place} cannot be used: ${unfit}`);
     const { connections } = rows[0]!;
-    if (options.connections !== undefined && options.connections > connections)
+    if (options.connections === undefined) return;
+    if (connections < leastPoolSize)
+      throw new DatabaseStartError(
+        `PostgreSQL at ${place} gives this role ${connections} of the ${leastPoolSize} connections that a process needs. Raise max_connections, or CONNECTION LIMIT of the role or database.`,
+      );
+    if (options.connections > connections)
       options.say(
-        `The processes of this start may open ${options.connections} connections, and PostgreSQL at ${place} takes ${connections} of all its clients. ` +
+        `The processes of this start may open ${options.connections} connections, and PostgreSQL at ${place} gives this role ${connections}. ` +
           "Lower DATABASE_POOL_SIZE or WEB_CONCURRENCY, or raise max_connections.",
       );
   } finally {
@@ -60,17 +68,13 @@ async function connect(url: string, place: string, patienceSeconds: number): Pro
       return client;
     } catch (cause) {
       await client.end().catch(() => undefined);
-      const said = cause instanceof AggregateError ? cause.errors.map(String).join("; ") : (cause as Error).message;
-      if (!isDatabaseUnavailable(cause))
-        throw new DatabaseStartError(`PostgreSQL at ${place} refuses the connection: ${said}. Check DATABASE_URL.`, {
+      const isAway = isDatabaseUnavailable(cause);
+      const said = explainDatabaseError(cause) ?? `${(cause as Error).message}. Check DATABASE_URL.`;
+      if (!isAway) throw new DatabaseStartError(`PostgreSQL at ${place} refuses the connection: ${said}`, { cause });
+      if (performance.now() > giveUpAt)
+        throw new DatabaseStartError(`PostgreSQL at ${place} did not answer for ${patienceSeconds} s: ${said}`, {
           cause,
         });
-      if (performance.now() > giveUpAt) {
-        throw new DatabaseStartError(
-          `PostgreSQL at ${place} did not answer for ${patienceSeconds} s: ${said}. Check DATABASE_URL and that the server runs.`,
-          { cause },
-        );
-      }
       await sleep(500);
     }
   }
