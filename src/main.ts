@@ -10,7 +10,7 @@ function readConfigOrEnd(): Config {
     return readConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    console.error(`Schultor does not start. ${error.message}\nThe README has a table of all options.`);
+    console.error(`Schultor does not start. ${error.message}\ndocs/configuration.md has a table of all options.`);
     return process.exit(exitCodes.badConfiguration);
   }
 }

@@ -12,7 +12,7 @@ ${table(globalOptions)}
 
 Exit codes: 0 done, 1 failed or found something wrong, 2 wrong usage, 3 refused by the rules (the message says why), 78 wrong configuration.`;
 
-const besideService = `Commands read the same environment as the service (see the README)
+const besideService = `Commands read the same environment as the service (see docs/configuration.md)
   and work while it runs, also on its embedded database. `;
 
 export function makeHelp(commands: Commands, { path, noun, command }: Place): string {

@@ -1,4 +1,6 @@
 // @module-tag slow
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { contents } from "../../src/publish/contents.ts";
@@ -266,8 +268,32 @@ test("every page of docs/ is in the contents once", () => {
   expect(listed.sort()).toEqual(pages);
 });
 
-test("the links of the pages lead to pages that exist", async () => {
-  const links = new Set<string>();
+/** The addresses of the service and the files of the project that messages, pages and descriptions name. */
+function listNamed(): { addresses: string[]; files: string[] } {
+  const [addresses, files] = [new Set<string>(), new Set<string>()];
+  const sources = globSync(["src/**/*.{ts,eta,json}", "openapi/{*,*/*}.yaml", "bin/*.js"], {
+    exclude: ["**/*.test.ts"],
+  });
+  for (const file of sources) {
+    const text = readFileSync(file, "utf8").replaceAll(/^ *(\/?\*|\/\/).*$/gm, "");
+    for (const [address] of text.matchAll(
+      /(?<![\w.:/}>-]|use\(")\/(docs|downloads|guide)\/[a-z][\w./-]*[\w](?![\w/:*$<{-])/g,
+    ))
+      addresses.add(address);
+    for (const [, name] of text.matchAll(
+      /["`(\s]((docs|deploy|prisma|bench|test)\/[\w./-]+\.md|README|[A-Z]{4,}\.md)\b/g,
+    ))
+      files.add(
+        existsSync(join(dirname(file), name!)) ? join(dirname(file), name!) : name!.replace(/^README$/, "README.md"),
+      );
+  }
+  return { addresses: [...addresses], files: [...files] };
+}
+
+test("the links of the pages, and what messages name, lead to pages and files that exist", async () => {
+  const { addresses, files } = listNamed();
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
+  const links = new Set<string>(addresses);
   for (const page of pages) {
     const html = await (await fetch(`${service.url}/docs/${page}`)).text();
     for (const [, path] of html.replaceAll(service.url, "").matchAll(/href="(\/[^"#]*)/g)) links.add(path!);
