@@ -413,6 +413,24 @@ export interface components {
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
              */
             requestId: string;
+            /** @description The properties of the body that are wrong, where the error concerns some. Further reasons may be added. */
+            errors?: {
+                /**
+                 * @description The property, as a JSON pointer (RFC 6901); of a required property that is missing, where it belongs.
+                 * @example /name/last
+                 */
+                pointer: string;
+                /**
+                 * @description The keyword of the schema that the value breaks, or the `code` of this error.
+                 * @example maxLength
+                 */
+                rule: string;
+                /**
+                 * @description What is wrong, for humans.
+                 * @example The property name/last must NOT have more than 200 characters.
+                 */
+                message: string;
+            }[];
         };
         /**
          * @description The role of a synced person.

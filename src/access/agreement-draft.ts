@@ -89,8 +89,8 @@ export async function writeDraft(
   const text = linesOf("text", draft.text, mostOfText);
   const data = {
     version,
-    deletionDe: linesOf("deletionPeriods", deletionPeriods.de, mostOfPurpose),
-    deletionEn: linesOf("deletionPeriods", deletionPeriods.en, mostOfPurpose),
+    deletionDe: linesOf("deletionPeriods/de", deletionPeriods.de, mostOfPurpose),
+    deletionEn: linesOf("deletionPeriods/en", deletionPeriods.en, mostOfPurpose),
     ...(text !== null && { text, pdf: null, ...documentOf(Buffer.from(text)) }),
     ...(text === null && existing?.document?.type === "TEXT" && { text: null, sha256: null, bytes: null }),
   };

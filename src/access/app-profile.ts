@@ -54,12 +54,14 @@ export async function writeProfile(tx: Transaction, clientId: ClientId, update: 
   const { provider, description = {}, purpose = {}, privacyUrl, supportAddress } = update;
   const data = {
     provider: provider && checkName("provider", provider),
-    descriptionDe: description.de && checkLines("description", description.de),
-    descriptionEn: description.en && checkLines("description", description.en),
-    purposeDe: purpose.de && checkLines("purpose", purpose.de),
-    purposeEn: purpose.en && checkLines("purpose", purpose.en),
-    privacyUrl: privacyUrl && checkAddress(privacyUrl),
-    supportAddress: supportAddress && (isMailAddress(supportAddress) ? supportAddress : checkAddress(supportAddress)),
+    descriptionDe: description.de && checkLines("description/de", description.de),
+    descriptionEn: description.en && checkLines("description/en", description.en),
+    purposeDe: purpose.de && checkLines("purpose/de", purpose.de),
+    purposeEn: purpose.en && checkLines("purpose/en", purpose.en),
+    privacyUrl: privacyUrl && checkAddress("privacyUrl", privacyUrl),
+    supportAddress:
+      supportAddress &&
+      (isMailAddress(supportAddress) ? supportAddress : checkAddress("supportAddress", supportAddress)),
   };
   const changes = Object.fromEntries(
     Object.entries(data).flatMap(([name, value]) => (value === undefined ? [] : [[name, value === "" ? null : value]])),
@@ -74,8 +76,8 @@ function checkLines(field: string, text: string): string {
   return lines;
 }
 
-function checkAddress(uri: string): string {
-  checkUri(uri, { allowLoopbackHttp: false, allowOwnScheme: false });
+function checkAddress(property: string, uri: string): string {
+  checkUri(property, uri, { allowLoopbackHttp: false, allowOwnScheme: false });
   return uri;
 }
 

@@ -189,8 +189,10 @@ function checkDefaultScopes({ type, scopes }: NewApp, given: readonly ScopeName[
 
 function checkAddresses(app: NewApp, allowLoopbackHttp: boolean): void {
   const inBrowser = { allowLoopbackHttp, allowOwnScheme: app.type === "PUBLIC" };
-  for (const uri of [...app.redirectUris, ...(app.postLogoutRedirectUris ?? [])]) checkUri(uri, inBrowser);
-  for (const uri of [app.loginUrl, app.backchannelLogoutUri, app.jwksUri]) {
-    if (uri) checkUri(uri, { allowLoopbackHttp, allowOwnScheme: false });
+  for (const name of ["redirectUris", "postLogoutRedirectUris"] as const)
+    for (const [index, uri] of (app[name] ?? []).entries()) checkUri(`${name}/${index}`, uri, inBrowser);
+  for (const name of ["loginUrl", "backchannelLogoutUri", "jwksUri"] as const) {
+    const uri = app[name];
+    if (uri) checkUri(name, uri, { allowLoopbackHttp, allowOwnScheme: false });
   }
 }

@@ -9,10 +9,16 @@ type UriRules = {
 
 const loopbackHosts = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
-/** Errors: invalid uri_refused. Source: RFC 9700 section 4.1, RFC 8252 section 7.1. */
-export function checkUri(uri: string, rules: UriRules): void {
+const refuse = (property: string | undefined, message: string): AppError =>
+  new AppError("invalid", "uri_refused", message, undefined, { property });
+
+/**
+ * `property` is where it is in the registration. Errors: invalid uri_refused.
+ * Source: RFC 9700 section 4.1, RFC 8252 section 7.1.
+ */
+export function checkUri(property: string, uri: string, rules: UriRules): void {
   const reason = findFault(uri, rules);
-  if (reason) throw new AppError("invalid", "uri_refused", `An address was refused: it ${reason}.`);
+  if (reason) throw refuse(property, `An address was refused: it ${reason}.`);
 }
 
 function findFault(uri: string, rules: UriRules): string | null {
@@ -36,11 +42,9 @@ function findFault(uri: string, rules: UriRules): string | null {
 export type CalledUri = string & { readonly __calledUri: true };
 
 /** Resolves the host name, so it must run before the transaction. Errors: invalid uri_refused. */
-export async function checkCalledUri(uri: string, policy: OutboundPolicy): Promise<CalledUri> {
-  await checkReceiver(
-    uri,
-    policy,
-    (why) => new AppError("invalid", "uri_refused", `An address that this service calls was refused: ${why}.`),
+export async function checkCalledUri(uri: string, policy: OutboundPolicy, property?: string): Promise<CalledUri> {
+  await checkReceiver(uri, policy, (why) =>
+    refuse(property, `An address that this service calls was refused: ${why}.`),
   );
   return uri as CalledUri;
 }

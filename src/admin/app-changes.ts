@@ -46,11 +46,14 @@ type Written = Pick<Schemas["AppUpdate"], "scopes" | "attributes" | "backchannel
 
 /** Checks what this service calls before the transaction: that needs a DNS lookup. Errors: invalid uri_refused. */
 async function checked({ policy }: AdminDeps, { scopes, backchannelLogoutUri, jwksUri }: Written) {
-  const check = async (uri: string | null) => (uri === null ? null : await checkCalledUri(uri, policy));
+  const check = async (property: string, uri: string | null) =>
+    uri === null ? null : await checkCalledUri(uri, policy, property);
   return {
     ...(scopes !== undefined && { scopes }),
-    ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri: await check(backchannelLogoutUri) }),
-    ...(jwksUri !== undefined && { jwksUri: await check(jwksUri) }),
+    ...(backchannelLogoutUri !== undefined && {
+      backchannelLogoutUri: await check("backchannelLogoutUri", backchannelLogoutUri),
+    }),
+    ...(jwksUri !== undefined && { jwksUri: await check("jwksUri", jwksUri) }),
   };
 }
 

@@ -4,6 +4,10 @@ import { findUnprintable } from "../platform/text/unprintable.ts";
 
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
+/** `field` is the path of the property, such as `description/de`. */
+const refuseProperty = (code: string, field: string, message: string): AppError =>
+  new AppError("invalid", code, `${field} ${message}.`, undefined, { property: field });
+
 export const cleanText = (text: string): string => text.trim().normalize("NFC");
 
 export function findTextFault(text: string, most = 200): string | null {
@@ -50,10 +54,10 @@ export function checkIdentifier(field: string, text: string, maxLength = 255): s
 
 function refuseFault(field: string, text: string, maxLength: number): void {
   const fault = findFault(text, maxLength);
-  if (fault !== null) throw new AppError("invalid", fault.code, `${field} ${fault.message}.`);
+  if (fault !== null) throw refuseProperty(fault.code, field, fault.message);
 }
 
 export function checkShape(field: string, text: string, { shape, like }: { shape: RegExp; like: string }): string {
-  if (!shape.test(text)) throw new AppError("invalid", "text_malformed", `${field} must look like ${like}.`);
+  if (!shape.test(text)) throw refuseProperty("text_malformed", field, `must look like ${like}`);
   return text;
 }

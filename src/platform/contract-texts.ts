@@ -4,16 +4,99 @@ export type TextName<Body> = {
   [Name in keyof Body]-?: string extends NonNullable<Body[Name]> ? Name & string : never;
 }[keyof Body];
 
-type Property = { type?: string; enum?: unknown; nullable?: boolean };
-type Schema = { properties: Record<string, Property>; required?: string[] };
+export type PropertySchema = {
+  type?: string;
+  format?: string;
+  enum?: unknown[];
+  nullable?: boolean;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  maxItems?: number;
+  pattern?: string;
+  example?: unknown;
+};
+type Schema = PropertySchema & {
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+};
+type Operation = { operationId: string; requestBody?: { content: Record<string, { schema: Schema }> } };
+type Contract = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } };
+
+let read: Contract | undefined;
+
+const contract = (): Contract =>
+  (read ??= JSON.parse(
+    readFileSync(new URL("../../generated/openapi/admin.json", import.meta.url), "utf8"),
+  ) as Contract);
+
+const resolve = (schema: Schema): Schema =>
+  schema.$ref === undefined ? schema : resolve(contract().components.schemas[schema.$ref.split("/").at(-1)!]!);
 
 export function listTexts<Body>(schema: string): { name: TextName<Body>; isRequired: boolean; isNullable: boolean }[] {
-  const contract = readFileSync(new URL("../../generated/openapi/admin.json", import.meta.url), "utf8");
-  const { schemas } = (JSON.parse(contract) as { components: { schemas: Record<string, Schema> } }).components;
-  const { properties, required = [] } = schemas[schema]!;
+  const { properties = {}, required = [] } = contract().components.schemas[schema]!;
   return Object.entries(properties)
     .filter(([, property]) => property.type === "string" && property.enum === undefined)
     .map(([name, { nullable: isNullable = false }]) => {
       return { name: name as TextName<Body>, isRequired: required.includes(name), isNullable };
     });
+}
+
+/** A property of the JSON body of an operation of the admin contract. The pointer leaves out the indices of lists. */
+export type BodyProperty = { pointer: string; schema: PropertySchema; isRequired: boolean };
+
+const found = new Map<string, BodyProperty | null>();
+
+/** Finds a property by its path, such as `purpose/de`, or by its name alone at any depth. */
+export function findBodyProperty(operationId: string, path: string): BodyProperty | null {
+  const key = `${operationId} ${path}`;
+  if (!found.has(key))
+    found.set(key, listBodyProperties(operationId).find(({ pointer }) => pointer.endsWith(`/${path}`)) ?? null);
+  return found.get(key)!;
+}
+
+/** Those nearest to the root come first. */
+function listBodyProperties(operationId: string): BodyProperty[] {
+  for (const operations of Object.values(contract().paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const schema =
+        operation.operationId === operationId && operation.requestBody?.content["application/json"]?.schema;
+      if (!schema) continue;
+      const all = listProperties(schema, { pointer: "", isRequired: true, isChange: method === "patch" });
+      return all.sort((one, other) => depthOf(one) - depthOf(other));
+    }
+  }
+  return [];
+}
+
+const depthOf = ({ pointer }: BodyProperty): number => pointer.split("/").length;
+
+const isNullable = ({ nullable = false, allOf = [] }: Schema): boolean =>
+  nullable || allOf.some((part) => isNullable(resolve(part)));
+
+type Parent = { pointer: string; isRequired: boolean; isChange: boolean };
+
+function listProperties(given: Schema, parent: Parent): BodyProperty[] {
+  const schema = resolve(given);
+  const variants = [...(schema.allOf ?? []), ...(schema.oneOf ?? []), ...(schema.anyOf ?? [])];
+  const parts = [...variants, ...(schema.items === undefined ? [] : [schema.items])];
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const { minLength = 0, ...rest } = resolve(property);
+    const nullable = isNullable(rest);
+    const pointer = `${parent.pointer}/${name}`;
+    // A form of a change sends each of its fields, so that an empty one is none that was left out.
+    const isGiven = schema.required?.includes(name) === true || (parent.isChange && minLength > 0);
+    const isRequired = parent.isRequired && isGiven && !nullable && rest.type !== "array";
+    const inside = { ...parent, pointer, isRequired: parent.isChange ? parent.isRequired && !nullable : isRequired };
+    const isGroup = rest.properties !== undefined || rest.allOf !== undefined;
+    const leaf = { pointer, schema: { ...rest, nullable, minLength }, isRequired };
+    return [...(isGroup ? [] : [leaf]), ...listProperties(property, inside)];
+  });
+  return [...own, ...parts.flatMap((part) => listProperties(part, parent))];
 }

@@ -21,18 +21,27 @@ export type ErrorKind = keyof typeof statusByKind;
 export const errorKindOf = (status: number): ErrorKind | null =>
   (Object.keys(statusByKind) as ErrorKind[]).find((kind) => statusByKind[kind] === status) ?? null;
 
+/** A property of the body, as a JSON pointer, and the keyword of its schema or the code of the error that it breaks. */
+export type PropertyFault = { pointer: string; rule: string; message: string };
+
+/** `property` is the one that the error concerns, as a path; `faults` are several. */
+type Options = { cause?: unknown; property?: string | undefined; faults?: readonly PropertyFault[] };
+
 /** `code` is stable; `publicMessage` holds no names, addresses, tokens or SQL; `internal` goes to the log. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly code: string;
   readonly internal: string | undefined;
+  readonly faults: readonly PropertyFault[];
 
-  constructor(kind: ErrorKind, code: string, publicMessage: string, internal?: string, options?: { cause?: unknown }) {
-    super(publicMessage, options);
+  constructor(kind: ErrorKind, code: string, publicMessage: string, internal?: string, options: Options = {}) {
+    super(publicMessage, "cause" in options ? { cause: options.cause } : {});
     this.name = "AppError";
     this.kind = kind;
     this.code = code;
     this.internal = internal;
+    const { property, faults = [] } = options;
+    this.faults = property === undefined ? faults : [{ pointer: `/${property}`, rule: code, message: publicMessage }];
   }
 
   get status(): number {

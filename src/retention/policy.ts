@@ -52,23 +52,24 @@ function checkLimits(policy: RetentionPolicy, limits: RetentionRules["limits"]):
     // 0 months of inactivity: never.
     if (name === "inactiveMonths" && given.value === 0) continue;
     const message = `${name} must be between ${min} and ${max}; the operator of the service sets these limits.`;
-    throw new AppError("invalid", "retention_out_of_range", message);
+    throw new AppError("invalid", "retention_out_of_range", message, undefined, { property: `${name}/value` });
   }
 }
 
 const columnsOf = ({ leftMonths, inactiveMonths, restoreDays, auditDays }: RetentionPolicy) => {
-  const reasonOf = (given: Value | null) => given && checkLines("reason", given.reason, longestReason);
+  const reasonOf = (name: keyof RetentionDefaults, given: Value | null) =>
+    given && checkLines(`${name}/reason`, given.reason, longestReason);
   return {
     leftMonths: leftMonths?.value ?? null,
     leftFrom: leftMonths?.from ?? null,
-    leftReason: reasonOf(leftMonths),
+    leftReason: reasonOf("leftMonths", leftMonths),
     inactiveMonths: inactiveMonths?.value ?? null,
     inactiveRoster: inactiveMonths?.includesRoster ?? null,
-    inactiveReason: reasonOf(inactiveMonths),
+    inactiveReason: reasonOf("inactiveMonths", inactiveMonths),
     restoreDays: restoreDays?.value ?? null,
-    restoreReason: reasonOf(restoreDays),
+    restoreReason: reasonOf("restoreDays", restoreDays),
     auditDays: auditDays?.value ?? null,
-    auditReason: reasonOf(auditDays),
+    auditReason: reasonOf("auditDays", auditDays),
   };
 };
 

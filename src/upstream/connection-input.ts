@@ -13,7 +13,7 @@ const tenants: Readonly<Partial<Record<Profile, { shape: RegExp; like: string }>
 };
 
 const refuse = (code: string, field: string, message: string): AppError =>
-  new AppError("invalid", code, `${field} ${message}.`);
+  new AppError("invalid", code, `${field} ${message}.`, undefined, { property: field });
 
 type Checked = Omit<ConnectionSettings, "groupIds">;
 

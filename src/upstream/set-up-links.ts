@@ -46,7 +46,9 @@ export async function createSetUpLinkIn(
   origin: Origin,
 ): Promise<{ id: SetUpLinkId; token: string; expiresAt: Date }> {
   if (!Number.isInteger(days) || days < 1 || days > mostDays)
-    throw new AppError("invalid", "text_malformed", `days must be between 1 and ${mostDays}.`);
+    throw new AppError("invalid", "text_malformed", `days must be between 1 and ${mostDays}.`, undefined, {
+      property: "days",
+    });
   const { prisma } = tx;
   await checkLimit({
     lock: () => lockConnection(tx, connectionId),

@@ -75,6 +75,8 @@ export async function putWayInIn(
       "invalid",
       "text_malformed",
       "linkName must look like goethe-gymnasium, with 3 to 60 characters.",
+      undefined,
+      { property: "linkName" },
     );
   if (!localPasswords && (await listWaysIn(tx, schoolId)).length === 0)
     throw new AppError(

@@ -234,8 +234,8 @@ async function applied(world: World, content: string): Promise<Shown> {
 
 /** What the page asks somebody to type, by the names of its fields. */
 function numbersOf({ html }: Shown): Record<string, string> {
-  const asked = html.matchAll(/name="(hold_\w+)".*?Tippen Sie zur Bestätigung die Zahl (\d+)/gs);
-  return Object.fromEntries([...asked].map(([, name, number]) => [name!, number!]));
+  const asked = html.matchAll(/Tippen Sie zur Bestätigung die Zahl (\d+).*?name="(hold_\w+)"/gs);
+  return Object.fromEntries([...asked].map(([, number, name]) => [name!, number!]));
 }
 
 describe("a file with faults", () => {

@@ -31,7 +31,7 @@ test("a partner previews the move of an app, starts it, sets its day, calls it o
   page = await browser.open(address);
   expect(page.html).toContain("3 von 3");
   expect(page.html).toContain("0 von 3");
-  expect(page.html).toContain('value="2099-01-31" aria-describedby="date-hint"');
+  expect(page.html).toMatch(/value="2099-01-31"[^>]* aria-describedby="cutOverOn-hint"/);
   page = await browser.submit(page, `${address}/date`, { cutOverOn: "2098-05-01" });
   expect(page.html).toContain("01.05.2098");
   page = await browser.submit(page, `${address}/date`, { cutOverOn: "" });

@@ -80,7 +80,7 @@ export async function writeCardSettings(
   origin: Origin,
 ): Promise<void> {
   const { enabled, grades, hours, secondStep, printSecondStep } = settings;
-  const networks = [...new Set(settings.networks.map(readNetwork))];
+  const networks = [...new Set(settings.networks.map((network, index) => readNetwork(network, index)))];
   if (hours !== null && hours.from >= hours.to)
     throw new AppError("invalid", "hours_invalid", "hours must begin before they end.");
   const row = {
@@ -102,13 +102,16 @@ export async function writeCardSettings(
 const inOrder = (numbers: readonly number[]): number[] => [...numbers].sort((left, right) => left - right);
 
 /** Clears the host bits of a network. Errors: invalid network_invalid. */
-function readNetwork(text: string): string {
+function readNetwork(text: string, index: number): string {
   try {
     const [address, bits] = ipaddr.parseCIDR(text);
     const range = address.kind() === "ipv6" ? ipaddr.IPv6 : ipaddr.IPv4;
     return `${range.networkAddressFromCIDR(text).toString()}/${bits}`;
   } catch (error) {
     const message = "networks must be in CIDR notation, such as 192.0.2.0/24.";
-    throw new AppError("invalid", "network_invalid", message, undefined, { cause: error });
+    throw new AppError("invalid", "network_invalid", message, undefined, {
+      cause: error,
+      property: `networks/${index}`,
+    });
   }
 }

@@ -1,5 +1,5 @@
 import express, { type Request, type RequestHandler } from "express";
-import { AppError } from "../errors.ts";
+import { AppError, type PropertyFault } from "../errors.ts";
 import { findJsonExcess, findJsonFault } from "../text/outside-json.ts";
 import { resolve, type OpenApiDocument, type Schema } from "./document.ts";
 import { Upload } from "./upload.ts";
@@ -22,7 +22,7 @@ const parse: RequestHandler = express.json({
 
 /** Makes the reader of JSON, the bytes of an image or an `Upload`. Errors: throws for any other kind of body. */
 export function makeBodyReader(document: OpenApiDocument): (place: Place) => RequestHandler | null {
-  const { json } = makeSchemaChecks(document);
+  const { json, everyFault } = makeSchemaChecks(document);
   return ({ operation }) => {
     const { requestBody } = operation;
     if (requestBody === undefined) return null;
@@ -34,6 +34,7 @@ export function makeBodyReader(document: OpenApiDocument): (place: Place) => Req
     if (schema === undefined || types.length > 1)
       throw new Error(`${operation.operationId} must take a JSON body and no other, images or a file.`);
     const check = json(resolve(document, schema));
+    const findFaults = everyFault(resolve(document, schema));
     return (req, res, next) => {
       if (!hasBody(req)) {
         if (requestBody.required === true) throw invalid("A JSON body is required.");
@@ -45,9 +46,15 @@ export function makeBodyReader(document: OpenApiDocument): (place: Place) => Req
       parse(req, res, (error?: unknown) => {
         if (error !== undefined) return next(inOurWords(error));
         const [fault] = check(req.body) ?? [];
-        if (fault !== undefined) return next(invalid(describe(fault, req.body)));
+        if (fault !== undefined)
+          return next(invalid(describe(fault, req.body), listFaults(findFaults(req.body) ?? [], req.body)));
         const unstorable = findJsonFault(req.body);
-        next(unstorable === null ? undefined : invalid(`${nameOf(unstorable.path.join("/"))} ${unstorable.fault}.`));
+        if (unstorable === null) return next();
+        const [pointer, message] = [
+          `/${unstorable.path.join("/")}`,
+          `${nameOf(unstorable.path.join("/"))} ${unstorable.fault}.`,
+        ];
+        next(invalid(message, [{ pointer, rule: "text_unprintable", message }]));
       });
     };
   };
@@ -76,7 +83,21 @@ function makeFileReader(operationId: string, { "x-max-bytes": maxBytes }: Schema
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-const invalid = (message: string) => new AppError("invalid", "invalid_request", message);
+const invalid = (message: string, faults: PropertyFault[] = []) =>
+  new AppError("invalid", "invalid_request", message, undefined, { faults });
+
+const mostFaults = 100;
+/** Only say that one of several schemas does not fit; their own faults say more. */
+const summaries = new Set(["anyOf", "oneOf", "if", "not", "additionalProperties", "discriminator"]);
+
+function listFaults(faults: readonly Fault[], body: unknown): PropertyFault[] {
+  const named = faults.filter(({ keyword }) => !summaries.has(keyword)).slice(0, mostFaults);
+  return named.flatMap((fault) => {
+    const missing = fault.params?.["missingProperty"];
+    const at = fault.instancePath.replace(/^\/value/, "") + (typeof missing === "string" ? `/${missing}` : "");
+    return at === "" ? [] : [{ pointer: at, rule: fault.keyword, message: describe(fault, body) }];
+  });
+}
 
 const described = (text: string) => text.replace(/[^\w./-]/g, "?").slice(0, 80);
 

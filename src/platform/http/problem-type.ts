@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Response } from "express";
-import type { AppError } from "../errors.ts";
+import type { AppError, PropertyFault } from "../errors.ts";
 
 export type ProblemType = (code: string) => string;
 
@@ -9,13 +9,34 @@ export const makeProblemType =
   (code) =>
     `${issuerUrl.replace(/\/$/, "")}/docs/errors/${code}`;
 
-type Problem = { type: string; title: string; status: number; message: string; code: string; requestId: string };
+type Problem = {
+  type: string;
+  title: string;
+  status: number;
+  message: string;
+  code: string;
+  requestId: string;
+  errors?: PropertyFault[];
+};
 
 /** Source: RFC 9457, with the text in `message`. */
 export const presentProblem = (
-  { status, code, message }: Pick<AppError, "status" | "code" | "message">,
+  {
+    status,
+    code,
+    message,
+    faults = [],
+  }: Pick<AppError, "status" | "code" | "message"> & { faults?: readonly PropertyFault[] },
   { typeOf, requestId }: { typeOf: ProblemType; requestId: string },
-): Problem => ({ type: typeOf(code), title: STATUS_CODES[status] ?? "Error", status, message, code, requestId });
+): Problem => ({
+  type: typeOf(code),
+  title: STATUS_CODES[status] ?? "Error",
+  status,
+  message,
+  code,
+  requestId,
+  ...(faults.length > 0 && { errors: [...faults] }),
+});
 
 const mediaType = "application/problem+json";
 

@@ -49,11 +49,14 @@ export function makeRequestValidator(document: OpenApiDocument): (place: Place) 
   return made;
 }
 
-type SchemaChecks = Record<"text" | "json", (schema: object) => Check>;
+type SchemaChecks = Record<"text" | "json" | "everyFault", (schema: object) => Check>;
 
 const madeChecks = new WeakMap<OpenApiDocument, SchemaChecks>();
 
-/** Compiled at their first use, once per process: `text` for query and form values, `json` for JSON bodies. */
+/**
+ * Compiled at their first use, once per process: `text` for query and form values, `json` for JSON bodies, of which
+ * it finds the first fault; `everyFault` finds all.
+ */
 export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
   const checks = madeChecks.get(document) ?? compileChecks(document);
   madeChecks.set(document, checks);
@@ -80,7 +83,19 @@ function compileChecks(document: OpenApiDocument): SchemaChecks {
         return checkValue({ value }) ? null : (checkValue.errors ?? []);
       };
   };
-  return { text: compile(ajv), json: compile(ajvBody) };
+  const lenient = () =>
+    insidesOf(new RequestValidator(withoutPaths(document), { ...options, allErrors: true })).ajvBody;
+  const findEveryFault = lazily(() => compile(lenient()));
+  return {
+    text: compile(ajv),
+    json: compile(ajvBody),
+    everyFault: (schema) => (value) => findEveryFault()(schema)(value),
+  };
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 const insidesOf = (validator: RequestValidator) => validator as unknown as Insides;

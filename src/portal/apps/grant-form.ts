@@ -4,7 +4,7 @@ import {
   makeChoices,
   readChoice,
   readChosen,
-  Refused,
+  refuseField,
   searchOf,
   unwrap,
   unwrapPage,
@@ -144,8 +144,8 @@ function checkSettings(request: PageRequest, { signOn, ...rest }: Settings): Set
   const { kind: selected, roles = [], groupIds = [] } = signOn;
   const boxes = { ROLES: "role", GROUPS: "signOnGroup" };
   const kind = readChoice(request, "signOn", { selected, boxes, nobody: "NOBODY" });
-  if (kind === "ROLES" && roles.length === 0) throw new Refused(400, { code: "roles_missing" });
-  if (kind === "GROUPS" && groupIds.length === 0) throw new Refused(400, { code: "groups_missing" });
+  if (kind === "ROLES" && roles.length === 0) throw refuseField("signOn/roles", "roles_missing");
+  if (kind === "GROUPS" && groupIds.length === 0) throw refuseField("signOn/groupIds", "groups_missing");
   return {
     ...rest,
     signOn: { kind, ...(kind === "ROLES" && { roles }), ...(kind === "GROUPS" && { groupIds }) },

@@ -22,7 +22,7 @@ async function countMembers(request: PageRequest, whom: Filter, state: SignInSta
 }
 
 export async function showGroup(request: PageRequest): Promise<PageView> {
-  const { path, query, typed, field } = request;
+  const { path, query } = request;
   const signIn = states.find((state) => state === query("sign-in"));
   const isOfPupils = query("role") === pupils.role;
   const whom: Filter = isOfPupils ? pupils : {};
@@ -47,7 +47,6 @@ export async function showGroup(request: PageRequest): Promise<PageView> {
     mayChange: request.may("updateGroup"),
     mayGiveLogins: request.may("createGroupPasswords"),
     mayHandOver: request.may("createHandover"),
-    name: typed["name"] === undefined ? group.name : field("name"),
   };
   return { title: group.name, view: "group", model };
 }

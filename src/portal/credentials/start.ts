@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { findHasCards, listGroups, onlyClasses, readChoice, Refused, unwrap, unwrapPage } from "../frame/index.ts";
+import { findHasCards, listGroups, onlyClasses, readChoice, refuseField, unwrap, unwrapPage } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 
 type Role = AdminSchemas["SchoolRole"];
@@ -43,9 +43,8 @@ export async function startBatch(request: PageRequest): Promise<Redirect> {
   const chosen = roles.filter((role) => typed["role"]?.includes(role));
   const selected = field("whom") === "groups" ? "groups" : "all";
   const isForGroups = readChoice(request, "whom", { selected, boxes: { groups: "group" } }) === "groups";
-  if (isForGroups && groupIds.length === 0) throw new Refused(400, { code: "groups_missing" });
-  if (!isForGroups && typed["role"] !== undefined && chosen.length === 0)
-    throw new Refused(400, { code: "roles_missing" });
+  if (isForGroups && groupIds.length === 0) throw refuseField("groupIds", "groups_missing");
+  if (!isForGroups && typed["role"] !== undefined && chosen.length === 0) throw refuseField("roles", "roles_missing");
   const whom = isForGroups ? { groupIds } : chosen.length === 0 ? {} : { roles: chosen };
   const wishes = {
     newPasswords: kind === "passwords" || kind === "both",

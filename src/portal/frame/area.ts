@@ -34,6 +34,8 @@ export type PageView = {
   /** The current page in the navigation, if it is not that of the area. */
   page?: CurrentPage;
   status?: number;
+  /** Shows the present record instead of what was typed. */
+  dropsTyped?: boolean;
   /** Loaded in addition to what all pages load. */
   assets?: { stylesheets: readonly string[]; scripts: readonly string[] };
 };
@@ -142,8 +144,8 @@ async function answer(request: PageRequest, { work, again }: Serving, framing: F
   }
 }
 
-const refusalOf = ({ status, code, message }: AppError, res: Response): Refused =>
-  new Refused(status, { code, message, requestId: requestIdOf(res) });
+const refusalOf = ({ status, code, message, faults }: AppError, res: Response): Refused =>
+  new Refused(status, { code, message, requestId: requestIdOf(res), errors: [...faults] });
 
 type Opening = { req: Request; res: Response; visitor: Visitor };
 

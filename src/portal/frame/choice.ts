@@ -1,6 +1,6 @@
 import type { PageRequest } from "./page-request.ts";
 import { readChosen } from "./choices.ts";
-import { Refused } from "./refused.ts";
+import { refuseField } from "./refused.ts";
 
 /** The boxes below the radio buttons of a field: for each button that has some, their name. */
 type Boxes<Kind extends string> = Readonly<Partial<Record<Kind, string>>>;
@@ -24,6 +24,6 @@ export function readChoice<Kind extends string>(
   const isByHand = !["", selected].includes(request.field(`shown-${name}`));
   const isComplete = selected === nobody || ticked.includes(selected);
   if (others.length === 0 || (isByHand && isComplete)) return selected;
-  if (isByHand || ticked.length > 1) throw new Refused(400, { code: "choice_contradicts" });
+  if (isByHand || ticked.length > 1) throw refuseField(name, "choice_contradicts");
   return others[0]!;
 }

@@ -10,9 +10,11 @@ import {
   type Render,
   type Translate,
 } from "../../platform/pages/index.ts";
+import type { OperationId } from "../../admin/index.ts";
 import type { PageView } from "./area.ts";
 import type { Typed } from "./form.ts";
 import { listPages, type CurrentPage } from "./navigation.ts";
+import { makeFields, type Fields } from "./fields.ts";
 import type { Refused } from "./refused.ts";
 import { describeViewChange } from "./view-changes.ts";
 import { hasManySchools, type PageRequest } from "./page-request.ts";
@@ -32,9 +34,9 @@ export function renderFramed(
   const { t, locale, refused } = request;
   const schoolId = shown === null ? null : request.param("schoolId") || null;
   const current = shown === null ? null : shown.page === undefined ? page : shown.page;
-  const parts = partsOf(request, token);
-  const problem = renderProblem(parts);
+  const parts = partsOf(shown?.dropsTyped === true ? { ...request, typed: {} } : request, token);
   const content = shown === null ? "" : renderContent(request, shown, { parts, renderView });
+  const problem = renderProblem(parts);
   const title = shown?.title ?? t("frame.refused.title");
   const body =
     refused?.code === "form_not_recognised"
@@ -49,7 +51,7 @@ export function renderFramed(
         });
   return renderPage(
     {
-      title,
+      title: titleOf(title, request),
       body,
       width: "page",
       stylesheets: [style, ...(shown?.assets?.stylesheets ?? [])],
@@ -70,7 +72,7 @@ export function renderFramed(
 /** A page for somebody without an account, who comes with a link. */
 export type LinkRequest = Pick<
   PageRequest,
-  "req" | "t" | "locale" | "times" | "now" | "field" | "query" | "refused"
+  "req" | "t" | "locale" | "times" | "now" | "typed" | "field" | "query" | "refused"
 > & {
   idempotencyKey: string;
 };
@@ -83,35 +85,43 @@ export function renderForLink(
 ): Page {
   const { locale, refused } = request;
   const parts = partsOf(request, token);
-  const body = render("link-page", {
-    ...parts,
-    title: shown.title,
-    problem: renderProblem(parts),
-    content: renderContent(request, shown, { parts, renderView }),
-    place: shown.place ?? null,
-  });
+  const content = renderContent(request, shown, { parts, renderView });
+  const problem = renderProblem(parts);
+  const body = render("link-page", { ...parts, title: shown.title, problem, content, place: shown.place ?? null });
   const { headers = {} } = shown;
   const status = refused?.status ?? shown.status ?? 200;
   return renderPage(
-    { title: shown.title, body, width: "page", stylesheets: [style], scripts, status, headers },
+    { title: titleOf(shown.title, request), body, width: "page", stylesheets: [style], scripts, status, headers },
     { locale, languageUrl: languageUrlOf(request) },
   );
 }
 
-function partsOf({ t, locale, times, refused, now, idempotencyKey }: LinkRequest, token: string): PartsOfPage {
+/** The title of a refused form says so, because it is read first. */
+const titleOf = (title: string, { refused, t }: LinkRequest): string =>
+  refused === null ? title : t("frame.refused.titled", { title });
+
+function partsOf(request: LinkRequest, token: string): PartsOfPage {
+  const { t, locale, times, refused, now, idempotencyKey } = request;
+  const { begin, ...fields } = makeFields(request, render);
   const parts: PartsOfPage = {
     t,
     locale,
     ...times,
     refused,
     now,
-    form: (fields = {}) => render("form", { fields: { token, once: idempotencyKey, ...fields } }),
+    ...fields,
+    form(hidden = {}, ...operations) {
+      begin(operations, hidden["form"]);
+      return render("form", { fields: { token, once: idempotencyKey, ...hidden } });
+    },
     describeViewChange: (change) => describeViewChange(change, { t, locale }),
     scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
     partial: (name, data) => render(name, { ...data, ...parts }),
     options: (all, chosen, nameOf) => render("options", { all: all.map((one) => choiceOf(one, nameOf)), chosen }),
-    radios: (field, all, chosen, nameOf) =>
-      render("radios", { field, all: all.map((one) => choiceOf(one, nameOf)), chosen }),
+    radios(field, all, chosen, nameOf) {
+      const [fault, wrong] = [fields.fault(field), fields.wrong(field)];
+      return render("radios", { field, all: all.map((one) => choiceOf(one, nameOf)), chosen, fault, wrong });
+    },
   };
   return parts;
 }
@@ -120,7 +130,9 @@ const choiceOf = (one: Choice, nameOf: (value: string | number) => string = Stri
   typeof one === "object" ? one : { id: one, name: nameOf(one) };
 
 const renderProblem = (parts: PartsOfPage): string =>
-  parts.refused === null ? "" : render("problem", { ...parts, ...describe(parts.refused, parts.t) });
+  parts.refused === null
+    ? ""
+    : render("problem", { ...parts, ...describe(parts.refused, parts.t), faults: parts.faults() });
 
 function renderContent(
   { field, query }: LinkRequest,
@@ -136,7 +148,7 @@ function renderContent(
 /** What a form offers: a record, or a value whose text the template gives. */
 type Choice = string | number | { id: string | number; name: string };
 
-type PartsOfPage = {
+type PartsOfPage = Omit<Fields, "begin"> & {
   t: Translate;
   locale: Locale;
   refused: Refused | null;
@@ -144,8 +156,8 @@ type PartsOfPage = {
   time(at: string | null | undefined): string;
   day(at: string | null | undefined): string;
   dayField(at: string | null | undefined): string;
-  /** The hidden fields of a form. */
-  form(fields?: Record<string, string | number>): string;
+  /** The hidden fields of a form, whose other fields belong to these operations. */
+  form(hidden?: Record<string, string | number>, ...operations: OperationId[]): string;
   /** For the template `view-changes`. */
   describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];
   scopeText(scope: string): string;

@@ -42,7 +42,16 @@ export { listMySchools } from "./my-schools.ts";
 export { onlyIf } from "./only-if.ts";
 export { aboutOf, nameOf } from "./person-name.ts";
 export { ifMatch, postAndRedirect, redirectToSearch } from "./post-and-redirect.ts";
-export { Refused, unwrap, unwrapIfFound, unwrapPage, unwrapRecord, unwrapUnlessDone } from "./refused.ts";
+export {
+  Refused,
+  refuseField,
+  requireFields,
+  unwrap,
+  unwrapIfFound,
+  unwrapPage,
+  unwrapRecord,
+  unwrapUnlessDone,
+} from "./refused.ts";
 export { readImageUpload } from "./upload.ts";
 export { hasManySchools, type FrameDeps, type PageRequest } from "./page-request.ts";
 export type { SchoolPage } from "./navigation.ts";

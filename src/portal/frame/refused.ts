@@ -1,6 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 
 type Problem = AdminSchemas["Problem"];
+export type PropertyFault = NonNullable<Problem["errors"]>[number];
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
 export class Refused extends Error {
@@ -16,6 +17,17 @@ export class Refused extends Error {
     this.requestId = problem.requestId ?? "";
     this.problem = problem;
   }
+}
+
+/** What a page itself refuses, before it asks the admin API; `property` is that of the field that is wrong. */
+export const refuseField = (property: string, code: string, status = 400): Refused =>
+  new Refused(status, { code, errors: [{ pointer: `/${property}`, rule: code, message: code }] });
+
+/** For fields that a page needs and the contract does not. Errors: Refused invalid_request. */
+export function requireFields({ field }: { field(name: string): string }, ...names: string[]): void {
+  const missing = names.filter((name) => field(name) === "");
+  const errors = missing.map((name) => ({ pointer: `/${name}`, rule: "required", message: "missing" }));
+  if (errors.length > 0) throw new Refused(400, { code: "invalid_request", errors });
 }
 
 async function unwrapResponse<T>(call: Promise<Answer<T>>): Promise<{ data: T; response: Response }> {

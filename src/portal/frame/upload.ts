@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import busboy from "busboy";
 import type { Request } from "express";
-import { Refused } from "./refused.ts";
+import { refuseField } from "./refused.ts";
 
 /** Must be read to the end or destroyed. */
 export type Upload = { stream: Readable; fileName: string };
@@ -43,12 +43,12 @@ const largestImage = 262_144;
 
 /** Reads an image as the body of a call. Errors: Refused logo_missing, logo_too_large. */
 export async function readImageUpload({ upload }: { upload: Upload | null }) {
-  if (upload === null) throw new Refused(400, { code: "logo_missing" });
+  if (upload === null) throw refuseField("logo", "logo_missing");
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of upload.stream as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > largestImage) throw new Refused(400, { code: "logo_too_large" });
+    if (size > largestImage) throw refuseField("logo", "logo_too_large");
     chunks.push(chunk);
   }
   return {

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { rosterTemplate, type AdminSchemas } from "../../admin/index.ts";
-import { hasManySchools, postAndRedirect, Refused, unwrap, unwrapPage } from "../frame/index.ts";
+import { hasManySchools, postAndRedirect, refuseField, unwrap, unwrapPage } from "../frame/index.ts";
 import type { Redirect, Download, PageView, PageRequest } from "../frame/index.ts";
 import { listAddress } from "./import-record.ts";
 import { schoolYearOf } from "./moves.ts";
@@ -36,7 +36,7 @@ export async function showImports(request: PageRequest): Promise<PageView> {
 
 export async function handIn(request: PageRequest): Promise<Redirect> {
   const { api, field, idempotencyKey, path, upload } = request;
-  if (upload === null) throw new Refused(400, { code: "no_file_chosen" });
+  if (upload === null) throw refuseField("file", "no_file_chosen");
   const format = formats.find((one) => one === field("format"));
   const fileName = upload.fileName.replace(/\p{C}/gu, "").slice(-255);
   const isForMany = field("schools") === "many" && hasManySchools(request);

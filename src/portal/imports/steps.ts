@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { postAndRedirect, Refused, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
+import { postAndRedirect, Refused, refuseField, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
 import { importAddress, paramsOf } from "./import-record.ts";
 import german from "./locales/de.json" with { type: "json" };
 import { changeMoves } from "./moves.ts";
@@ -32,7 +32,7 @@ export const compare = postAndRedirect("importCompared", importAddress, (request
 function readConfirmation({ field, typed }: PageRequest): AdminSchemas["ImportConfirmation"] {
   const read = (name: string, code: string): number => {
     const digits = field(name).replace(/[\s.]/g, "");
-    if (!/^\d{1,9}$/.test(digits)) throw new Refused(409, { code });
+    if (!/^\d{1,9}$/.test(digits)) throw refuseField(name, code, 409);
     return Number(digits);
   };
   const held = reasons.filter((reason) => typed[`hold_${reason}`] !== undefined);

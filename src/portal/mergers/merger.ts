@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listMySchools, unwrap, unwrapPage } from "../frame/index.ts";
+import { listMySchools, refuseField, requireFields, unwrap, unwrapPage } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/mergers";
@@ -42,7 +42,9 @@ export async function showMerge(request: PageRequest): Promise<PageView> {
 /** Merges once the number of people has been typed; shows what would happen before. */
 export async function merge(request: PageRequest): Promise<Redirect | PageView> {
   const { api, path, field, idempotencyKey } = request;
-  if (field("step") !== "merge" || field("number") !== field("people")) return showMerge(request);
+  requireFields(request, "into");
+  if (field("step") !== "merge") return showMerge(request);
+  if (field("number") !== field("people")) throw refuseField("number", "number_not_confirmed");
   const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   const made = await unwrap(api.POST(ofSchool, { params, body: bodyOf(request) }));
   return { to: listAddress(request), done: "merged", count: (made as AdminSchemas["SchoolMerger"]).people };

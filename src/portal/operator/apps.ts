@@ -1,4 +1,12 @@
-import { Refused, unwrap, unwrapPage, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
+import {
+  Refused,
+  refuseField,
+  unwrap,
+  unwrapPage,
+  type Redirect,
+  type PageView,
+  type PageRequest,
+} from "../frame/index.ts";
 
 export async function listApps(request: PageRequest): Promise<PageView> {
   const { api, query, param, field, t } = request;
@@ -48,7 +56,7 @@ export async function approve(request: PageRequest): Promise<Redirect> {
 
 export async function refuse(request: PageRequest): Promise<Redirect> {
   const note = request.field("note");
-  if (note === "") throw new Refused(400, { code: "note_missing" });
+  if (note === "") throw refuseField("note", "note_missing");
   const call = request.api.POST("/admin/v1/scope-requests/{scopeRequestId}/refusal", {
     params: { path: request.path },
     body: { note },

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { AdminSchemas } from "../../admin/index.ts";
-import { ifMatch, postAndRedirect, Refused, unwrap, unwrapPage } from "../frame/index.ts";
+import { ifMatch, postAndRedirect, refuseField, unwrap, unwrapPage } from "../frame/index.ts";
 import type { Download, PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { addressOf, readApp, showAppPage, type App } from "./app-page.ts";
 
@@ -34,8 +34,8 @@ export async function showAgreement(request: PageRequest): Promise<PageView> {
         [name, country, purpose].join("; "),
       ),
       needs: [
-        ...app.attributes.map((name) => ({ kind: "attribute", name, ...needOf(shown.attributes, "attribute", name) })),
-        ...app.scopes.map((name) => ({ kind: "scope", name, ...needOf(shown.scopes, "scope", name) })),
+        ...app.attributes.map((name) => needOf(shown, "attribute", name)),
+        ...app.scopes.map((name) => needOf(shown, "scope", name)),
       ],
       more: more(agreementAddress(request)),
     },
@@ -51,19 +51,18 @@ function inputOf(from: Agreement | null, draft: Agreement | null): Input {
 
 type Need = { isRequired: boolean; purpose: { de?: string | null; en?: string | null } };
 
-function needOf<Kind extends string>(
-  needs: readonly (Need & Record<Kind, string>)[] = [],
-  kind: Kind,
-  name: string,
-): Need {
-  const found = needs.find((one) => one[kind] === name);
-  return { isRequired: found?.isRequired ?? false, purpose: found?.purpose ?? {} };
+/** `at` is where the need is in the input. */
+function needOf({ attributes = [], scopes = [] }: Input, kind: "attribute" | "scope", name: string) {
+  const needs: readonly (Need & { attribute?: string; scope?: string })[] = kind === "scope" ? scopes : attributes;
+  const index = needs.findIndex((one) => one[kind] === name);
+  const { isRequired = false, purpose = {} }: Partial<Need> = needs[index] ?? {};
+  return { kind, name, isRequired, purpose, at: `${kind}s/${index}` };
 }
 
 const line = /^\s*(.+?)\s*;\s*([A-Za-z]{2})\s*;\s*(.+?)\s*$/;
 
 /** Reads the form, with the needs of what the app has now. */
-function readTyped({ field, typed }: PageRequest, { attributes, scopes }: App): Input & { wrongLine?: string } {
+function readTyped({ field, typed }: PageRequest, { attributes, scopes }: App): Input & { wrongLine?: number } {
   const lines = field("subprocessors")
     .split("\n")
     .filter((text) => text.trim() !== "");
@@ -83,13 +82,13 @@ function readTyped({ field, typed }: PageRequest, { attributes, scopes }: App): 
     ),
     attributes: attributes.map((attribute) => ({ attribute, ...needOfField(attribute) })).filter(isStated),
     scopes: scopes.map((scope) => ({ scope, ...needOfField(scope) })).filter(isStated),
-    ...(wrong >= 0 && { wrongLine: lines[wrong]! }),
+    ...(wrong >= 0 && { wrongLine: wrong }),
   };
 }
 
 export async function writeDraft(request: PageRequest): Promise<Redirect> {
   const { wrongLine, ...body } = readTyped(request, await readApp(request));
-  if (wrongLine !== undefined) throw new Refused(400, { code: "subprocessor_malformed" });
+  if (wrongLine !== undefined) throw refuseField(`subprocessors/${wrongLine}`, "subprocessor_malformed");
   const params = { path: request.path, header: ifMatch(request) };
   await unwrap(request.api.PUT(draftRoute, { params, body }));
   return { to: agreementAddress(request), done: "draftKept" };
@@ -97,7 +96,7 @@ export async function writeDraft(request: PageRequest): Promise<Redirect> {
 
 export async function uploadPdf(request: PageRequest): Promise<Redirect> {
   const { api, path, upload } = request;
-  if (upload === null) throw new Refused(400, { code: "pdf_missing" });
+  if (upload === null) throw refuseField("pdf", "pdf_missing");
   await unwrap(
     api.PUT(`${draftRoute}/pdf`, {
       params: { path },

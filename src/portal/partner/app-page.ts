@@ -41,11 +41,17 @@ const appPages = [
 ] as const;
 type AppPage = (typeof appPages)[number];
 
-type Showing = Pick<PageView, "assets"> & { app?: App; page: AppPage; view: string; title?: string; model?: object };
+type Showing = Pick<PageView, "assets" | "dropsTyped"> & {
+  app?: App;
+  page: AppPage;
+  view: string;
+  title?: string;
+  model?: object;
+};
 
 /** A page of an app with links to the others; `app` if the page has read it already. */
 export async function showAppPage(request: PageRequest, shown: Showing): Promise<PageView> {
-  const { app = await readApp(request), page, view, title, model = {}, ...assets } = shown;
+  const { app = await readApp(request), page, view, title, model = {}, ...others } = shown;
   const address = addressOf(request);
   const links = appPages.map((name) => ({
     label: request.t(`partner.pages.${name || "overview"}`),
@@ -57,7 +63,7 @@ export async function showAppPage(request: PageRequest, shown: Showing): Promise
     title: page === "" ? app.name : request.t("partner.titleOf", { page: name, app: app.name }),
     view,
     page: currentPage(request),
-    ...assets,
+    ...others,
     model: { app, address, links, isOperator: request.permissions.reachesAll, ...model },
   };
 }

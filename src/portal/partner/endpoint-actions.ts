@@ -1,10 +1,17 @@
-import { Refused, unwrap, unwrapUnlessDone, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
+import {
+  Refused,
+  refuseField,
+  unwrap,
+  unwrapUnlessDone,
+  type Redirect,
+  type PageView,
+  type PageRequest,
+} from "../frame/index.ts";
 import { addressOf } from "./app-page.ts";
 import { chosenTypes, endpointAddress, readEndpoint, showEndpointSecret } from "./webhooks.ts";
-import { eventTypes } from "./options.ts";
+import type { eventTypes } from "./options.ts";
 
 const endpoint = "/admin/v1/webhook-endpoints/{endpointId}";
-const overlaps = [0, 24, 168] as const;
 
 const paramsWithTag = ({ path, field }: PageRequest) => ({ path, header: { "If-Match": field("tag") } });
 
@@ -42,11 +49,10 @@ export async function deleteEndpoint(request: PageRequest): Promise<Redirect> {
 export async function rotateEndpointSecret(request: PageRequest): Promise<PageView> {
   await readEndpoint(request);
   const { api, field, idempotencyKey, t } = request;
-  const overlapHours = overlaps.find((one) => String(one) === field("hours")) ?? 24;
   const made = await unwrap(
     api.POST(`${endpoint}/secret`, {
       params: { path: request.path, header: { "Idempotency-Key": idempotencyKey } },
-      body: { overlapHours },
+      body: { overlapHours: Number(field("hours") || 24) },
     }),
   );
   return showEndpointSecret(request, { made, title: t("endpoint.newSecret") });
@@ -55,11 +61,10 @@ export async function rotateEndpointSecret(request: PageRequest): Promise<PageVi
 export async function testEndpoint(request: PageRequest): Promise<Redirect> {
   await readEndpoint(request);
   const { api, field, idempotencyKey } = request;
-  const eventType = eventTypes.find((one) => one === field("eventType")) ?? "person";
   const { deliveryId } = await unwrap(
     api.POST(`${endpoint}/test`, {
       params: { path: request.path, header: { "Idempotency-Key": idempotencyKey } },
-      body: { eventType },
+      body: { eventType: (field("eventType") || "person") as (typeof eventTypes)[number] },
     }),
   );
   return { to: `${endpointAddress(request)}/deliveries/${deliveryId}`, done: "testSent" };
@@ -69,7 +74,7 @@ export async function redeliverFailed(request: PageRequest): Promise<Redirect> {
   await readEndpoint(request);
   const { api, field, times } = request;
   const since = times.startOf(field("since"));
-  if (since === null) throw new Refused(400, { code: "day_missing" });
+  if (since === null) throw refuseField("since", "day_missing");
   const params = { path: request.path };
   const { deliveries } = await unwrap(api.POST(`${endpoint}/redelivery`, { params, body: { since } }));
   return { to: endpointAddress(request), done: "redeliveredFailed", count: deliveries };

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { ifMatch, postAndRedirect, Refused, unwrap, unwrapIfFound, type PageRequest } from "../frame/index.ts";
+import { ifMatch, postAndRedirect, refuseField, unwrap, unwrapIfFound, type PageRequest } from "../frame/index.ts";
 import type { PageView, Redirect } from "../frame/index.ts";
 import { addressOf, readApp, showAppPage } from "./app-page.ts";
 import { listIds, readIds } from "./list.ts";
@@ -44,13 +44,13 @@ export async function startMove(request: PageRequest): Promise<Redirect> {
 export const setCutOver = postAndRedirect("cutOverSet", idsAddress, (request) => {
   const { api, path, field } = request;
   const { cutOverAt = null } = readWish(request);
-  if (cutOverAt === null && field("cutOverOn") !== "") throw new Refused(400, { code: "day_missing" });
+  if (cutOverAt === null && field("cutOverOn") !== "") throw refuseField("cutOverAt", "day_missing");
   return api.PATCH(move, { params: { path, header: ifMatch(request) }, body: { cutOverAt } });
 });
 
 export async function cutOver(request: PageRequest): Promise<Redirect> {
   const { api, path, field } = request;
-  if (field("confirmed") !== path.clientId) throw new Refused(400, { code: "client_id_not_confirmed" });
+  if (field("confirmed") !== path.clientId) throw refuseField("confirmed", "client_id_not_confirmed");
   await unwrap(api.POST(`${move}/cut-over`, { params: { path } }));
   return { to: idsAddress(request), done: "idsCutOver" };
 }

@@ -1,4 +1,4 @@
-import { figureRanges, readPlots, Refused, unwrap, unwrapRecord } from "../frame/index.ts";
+import { figureRanges, readPlots, refuseField, unwrap, unwrapRecord } from "../frame/index.ts";
 import type { Redirect, PageView, PageRequest } from "../frame/index.ts";
 import { addressOf, showAppPage } from "./app-page.ts";
 
@@ -40,7 +40,7 @@ export async function showOverview(request: PageRequest): Promise<PageView> {
 }
 
 export async function deleteApp({ api, path, field }: PageRequest): Promise<Redirect> {
-  if (field("confirmed") !== path.clientId) throw new Refused(400, { code: "client_id_not_confirmed" });
+  if (field("confirmed") !== path.clientId) throw refuseField("confirmed", "client_id_not_confirmed");
   const params = { path, header: { "If-Match": field("tag") } };
   await unwrap(api.DELETE("/admin/v1/apps/{clientId}", { params }));
   return { to: "/admin/apps", done: "appDeleted" };

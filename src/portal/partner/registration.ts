@@ -1,5 +1,12 @@
 import { listKeys } from "../../platform/text/key-set.ts";
-import { postAndRedirect, readImageUpload, Refused, unwrap, unwrapRecord, unwrapUnlessDone } from "../frame/index.ts";
+import {
+  postAndRedirect,
+  readImageUpload,
+  refuseField,
+  unwrap,
+  unwrapRecord,
+  unwrapUnlessDone,
+} from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { addressOf, type App, showAppPage } from "./app-page.ts";
 import { scopeNames } from "./options.ts";
@@ -25,21 +32,21 @@ function readTyped({ field, typed }: PageRequest) {
     tokenEndpointAuthMethod:
       field("type") === "PUBLIC"
         ? ("none" as const)
-        : (authMethods.find((one) => one === field("tokenEndpointAuthMethod")) ?? "client_secret_basic"),
+        : ((field("tokenEndpointAuthMethod") || "client_secret_basic") as App["tokenEndpointAuthMethod"]),
     jwksUri: orNull("jwksUri"),
     defaultScopes: scopeNames.filter((scope) => typed["scope"]?.includes(scope)),
     scopePlatform: orNull("scopePlatform"),
     pkceRequired: field("pkceRequired") === "on" || field("type") === "PUBLIC",
     confirmsErasures: field("confirmsErasures") === "on",
-    idTokenAlgorithm: algorithms.find((one) => one === field("idTokenAlgorithm")) ?? "RS256",
-    schulconnexSpelling: spellings.find((one) => one === field("schulconnexSpelling")) ?? "V1_4",
+    idTokenAlgorithm: (field("idTokenAlgorithm") || "RS256") as App["idTokenAlgorithm"],
+    schulconnexSpelling: (field("schulconnexSpelling") || "V1_4") as App["schulconnexSpelling"],
   };
 }
 
 /** Errors: Refused public_key_refused. */
 function readPublicKeys({ field }: PageRequest): App["publicKeys"] {
   const keys = field("publicKeys") === "" ? [] : listKeys(field("publicKeys"));
-  if (keys === null || keys.some((key) => "d" in key)) throw new Refused(400, { code: "public_key_refused" });
+  if (keys === null || keys.some((key) => "d" in key)) throw refuseField("publicKeys", "public_key_refused");
   return keys as App["publicKeys"];
 }
 
@@ -49,16 +56,17 @@ const spellings = ["V1_4", "V1_7"] as const;
 
 export async function showRegistration(request: PageRequest): Promise<PageView> {
   const { record, tag } = await unwrapRecord(request.api.GET(app, { params: { path: request.path } }));
-  const isTyped = request.field("form") === "registration";
+  const dropsTyped = request.refused?.code === "precondition_failed";
+  const isTyped = !dropsTyped && request.field("form") === "registration";
   const shown = isTyped ? { ...record, ...readTyped(request) } : record;
   const written = record.publicKeys.length === 0 ? "" : JSON.stringify({ keys: record.publicKeys }, null, 2);
   const keys = isTyped ? request.field("publicKeys") : written;
-  const isStale = request.refused?.code === "precondition_failed";
   return showAppPage(request, {
     app: record,
     page: "registration",
     view: "registration",
-    model: { shown: isStale ? record : shown, keys, tag, authMethods, algorithms, spellings },
+    dropsTyped,
+    model: { shown, keys, tag, authMethods, algorithms, spellings },
   });
 }
 

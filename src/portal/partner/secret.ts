@@ -12,11 +12,10 @@ export async function showSecret(request: PageRequest): Promise<PageView> {
 
 export async function rotateSecret(request: PageRequest): Promise<PageView> {
   const { api, field, idempotencyKey } = request;
-  const days = overlaps.find((one) => String(one) === field("days")) ?? 1;
   const made = await unwrap(
     api.POST("/admin/v1/apps/{clientId}/secret", {
       params: { path: request.path, header: { "Idempotency-Key": idempotencyKey } },
-      body: { keepOldSeconds: days * dayInSeconds },
+      body: { keepOldSeconds: Number(field("days") || 1) * dayInSeconds },
     }),
   );
   return showAppPage(request, { page: "secret", view: "secret", model: { overlaps, made, chosen: 1 } });

@@ -1,5 +1,5 @@
 import { explainSignature } from "../../platform/advice/signature/index.ts";
-import type { PageView, PageRequest } from "../frame/index.ts";
+import { requireFields, type PageView, type PageRequest } from "../frame/index.ts";
 import { showAppPage } from "./app-page.ts";
 
 const headerFields = {
@@ -13,6 +13,7 @@ export const showSignature = (request: PageRequest): Promise<PageView> => show(r
 
 /** Explains why a signature does not match. The secret is never stored or shown. */
 export async function debugSignature(request: PageRequest): Promise<PageView> {
+  requireFields(request, "secret");
   const { field, typed, now, locale } = request;
   const filled = Object.entries(headerFields).filter(([name]) => field(name) !== "");
   // A form turns every line end into CRLF.

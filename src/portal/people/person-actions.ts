@@ -2,6 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import {
   postAndRedirect,
   requestPassword,
+  requireFields,
   revokeLoginCard,
   unwrap,
   type PageRequest,
@@ -64,6 +65,7 @@ export const changeDetails = postAndRedirect("personChanged", addressOf, (reques
 /** Adds the person to a group and removes them from the one that it replaces. */
 export async function joinGroup(request: PageRequest): Promise<Redirect> {
   const { api, field, path } = request;
+  requireFields(request, "group");
   const [group, from] = [field("group"), field("from")];
   const pathTo = (groupId: string) => ({ path: { ...path, groupId } });
   await unwrap(api.PUT(membership, { params: pathTo(group), body: {} }));

@@ -35,7 +35,7 @@ async function readSignIn(request: PageRequest): Promise<SignIn> {
 }
 
 export async function showPerson(request: PageRequest): Promise<PageView> {
-  const { api, t, path, typed, field } = request;
+  const { api, t, path } = request;
   const mayChange = request.may("updatePerson");
   const query = { limit: mostLines };
   const { record: person, tag } = await readPerson(request);
@@ -73,8 +73,6 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
     mayKeep: !person.isGuest && mayChange,
     mayAnswer: !person.isGuest && request.may("listDataRequests"),
     mayDelete: !person.isGuest && request.may("deletePerson"),
-    /** The value of a refused form, else the current one. */
-    fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
   };
   return { title: t("frame.difference.property.personId"), view: "person", model };
 }

@@ -6,7 +6,7 @@ const retentionOf = (request: PageRequest): string => `${addressOf(request)}/ret
 
 /** When and why a person is deleted, and until when staff keep them. */
 export async function showRetention(request: PageRequest): Promise<PageView> {
-  const { api, path, t, typed, field } = request;
+  const { api, path, t } = request;
   const [{ record: person }, { record, tag }] = await Promise.all([
     readPerson(request),
     unwrapRecord(api.GET(retention, { params: { path } })),
@@ -17,7 +17,6 @@ export async function showRetention(request: PageRequest): Promise<PageView> {
     retention: record,
     tag,
     mayKeep: request.may("putRetentionExemption"),
-    fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
   };
   return { title: t("frame.pages.operator_retention"), view: "retention", model };
 }

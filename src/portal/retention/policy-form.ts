@@ -22,6 +22,7 @@ export function fieldsOf(policy: Policy): Fields {
 }
 
 type Read = PageRequest["field"];
+type LeftFrom = NonNullable<Policy["leftMonths"]>["from"];
 
 /** Reads the form; a reason without a value belongs to nothing. */
 export function readPolicy(read: Read): Policy {
@@ -29,7 +30,7 @@ export function readPolicy(read: Read): Policy {
     read(name) === "" ? null : { value: Number(read(name)), reason: read(`${name}Reason`) };
   const [left, inactive] = [valueOf("leftMonths"), valueOf("inactiveMonths")];
   return {
-    leftMonths: left && { ...left, from: read("leftFrom") === "SCHOOL_YEAR_END" ? "SCHOOL_YEAR_END" : "LEAVING" },
+    leftMonths: left && { ...left, from: (read("leftFrom") || "LEAVING") as LeftFrom },
     inactiveMonths: inactive && { ...inactive, includesRoster: read("includesRoster") === "on" },
     restoreDays: valueOf("restoreDays"),
     auditDays: valueOf("auditDays"),

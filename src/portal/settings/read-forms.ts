@@ -13,7 +13,7 @@ export const readSignIn = ({ field }: PageRequest): SignIn => ({
   userNameRule: field("userNameRule") as SignIn["userNameRule"],
   passwordKind: field("passwordKind") as SignIn["passwordKind"],
   mustChangePassword: field("mustChangePassword") === "on",
-  ownPasswordFromGrade: field("ownPasswordFromGrade") === "" ? null : Number(field("ownPasswordFromGrade")),
+  ownPasswordFromGrade: field("ownPasswordFromGrade") === "" ? null : Number(field("ownPasswordFromGrade")) || 0,
   helpText: field("helpText") || null,
 });
 

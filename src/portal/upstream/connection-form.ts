@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { readChoice, Refused, type PageRequest } from "../frame/index.ts";
+import { readChoice, refuseField, requireFields, type PageRequest } from "../frame/index.ts";
 
 export type Connection = AdminSchemas["UpstreamConnection"];
 export type Update = AdminSchemas["UpstreamConnectionUpdate"];
@@ -16,7 +16,7 @@ const readDay = (day: string): string | null => (/^\d{4}-\d{2}-\d{2}$/.test(day)
 export const dayOf = (at: string | null): string => at?.slice(0, 10) ?? "";
 
 /** What the provider gave; an empty secret leaves the stored one. */
-export function readAccess({ field }: Read, connection: Connection): Update {
+function readAccess({ field }: Read, connection: Connection): Update {
   const place = hasTenant(connection)
     ? { tenant: field("tenant") || null, issuer: null }
     : { issuer: field("issuer") || null };
@@ -28,7 +28,14 @@ export function readAccess({ field }: Read, connection: Connection): Update {
   };
 }
 
-export const readDetails = ({ field }: Read): Update => ({
+/** The settings of a connection that is filled in. Errors: Refused invalid_request for what is missing. */
+export function readFilledIn(read: Read, connection: Connection): Update {
+  const needed = [hasTenant(connection) ? "tenant" : "issuer", "clientId", "scopes", "subjectClaim"];
+  requireFields(read, ...needed, ...(connection.hasSecret ? [] : ["secret"]), ...(read.typed["name"] ? ["name"] : []));
+  return { ...readAccess(read, connection), ...readDetails(read) };
+}
+
+const readDetails = ({ field }: Read): Update => ({
   authMethod: field("authMethod") as Connection["authMethod"],
   scopes: field("scopes").split(/\s+/).filter(Boolean),
   schoolClaim: field("schoolClaim") || null,
@@ -49,7 +56,7 @@ export function readClasses({ field, typed }: Read): string[] {
   const selected = field("for") === "classes" ? "classes" : "all";
   if (readChoice({ field, typed }, "for", { selected, boxes: { classes: "group" } }) === "all") return [];
   const chosen = [...(typed["group"] ?? [])];
-  if (chosen.length === 0) throw new Refused(400, { code: "classes_missing" });
+  if (chosen.length === 0) throw refuseField("groupIds", "classes_missing");
   return chosen;
 }
 

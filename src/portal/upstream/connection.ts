@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { ifMatch, postAndRedirect, Refused, unwrap, unwrapPage, unwrapRecord } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
-import { dayOf, readAccess, readClasses, readDetails, readRule, withTyped } from "./connection-form.ts";
+import { dayOf, readClasses, readFilledIn, readRule, withTyped } from "./connection-form.ts";
 import type { Connection, Update } from "./connection-form.ts";
 import { listProviderSteps } from "./provider-steps.ts";
 
@@ -62,8 +62,7 @@ const change = (done: string, read: (request: PageRequest, connection: Connectio
 /** Only what the reader may change: the trust is the operator's. */
 const readSettings = (request: PageRequest, connection: Connection): Update => ({
   name: request.field("name"),
-  ...readAccess(request, connection),
-  ...readDetails(request),
+  ...readFilledIn(request, connection),
   createsGuests: request.field("createsGuests") === "on",
   ...(request.permissions.reachesAll && { trustedForSecondFactor: request.field("trustedForSecondFactor") === "on" }),
 });

@@ -1,4 +1,13 @@
-import { aboutOf, nameOf, postAndRedirect, Refused, unwrap, unwrapPage, type PageRequest } from "../frame/index.ts";
+import {
+  aboutOf,
+  nameOf,
+  postAndRedirect,
+  Refused,
+  refuseField,
+  unwrap,
+  unwrapPage,
+  type PageRequest,
+} from "../frame/index.ts";
 import type { PageView, Redirect } from "../frame/index.ts";
 import { connectionAddress, one, readConnection } from "./connection.ts";
 
@@ -64,7 +73,7 @@ export const dismissRefusal = postAndRedirect("refusalDismissed", addressOf, ({ 
 export async function decideGuests(request: PageRequest): Promise<Redirect> {
   const { api, path, typed, field, idempotencyKey } = request;
   const refusalIds = [...(typed["guest"] ?? [])];
-  if (refusalIds.length === 0) throw new Refused(400, { code: "guests_missing" });
+  if (refusalIds.length === 0) throw refuseField("refusalIds", "guests_missing");
   const to = addressOf(request);
   if (field("act") === "accept") {
     const params = { path, header: { "Idempotency-Key": idempotencyKey } };

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../../admin/index.ts";
 import { unwrap, unwrapRecord } from "../../frame/index.ts";
-import { dayOf, isClaim, readAccess, readClasses, readDetails, readRule, withTyped } from "../connection-form.ts";
+import { dayOf, isClaim, readClasses, readRule, readFilledIn, withTyped } from "../connection-form.ts";
 import type { Connection, Update } from "../connection-form.ts";
 import german from "../locales/de.json" with { type: "json" };
 import { listProviderSteps } from "../provider-steps.ts";
@@ -57,7 +57,7 @@ async function change(visit: LinkVisit, update: Update): Promise<void> {
 
 export async function saveValues(visit: LinkVisit): Promise<Redirect> {
   const { record } = await readConnection(visit);
-  await change(visit, { ...readAccess(visit, record), ...readDetails(visit) });
+  await change(visit, readFilledIn(visit, record));
   return { to: `${visit.address}/check` };
 }
 

@@ -1,0 +1,213 @@
+import type { OperationId } from "../../admin/index.ts";
+import { findBodyProperty, type BodyProperty, type PropertySchema } from "../../platform/contract-texts.ts";
+import { escapeHtml, type Render, type Translate } from "../../platform/pages/index.ts";
+import type { LinkRequest } from "./frame.ts";
+import type { PropertyFault } from "./refused.ts";
+
+export type FieldOptions = {
+  label: string;
+  value?: string | number | null;
+  hint?: string;
+  /** The property, if it does not have the name of the field. */
+  at?: string;
+  id?: string;
+  /** The options of a select; `none` is the text of the empty one. */
+  choices?: string;
+  none?: string;
+  /** The rows of a text of several lines. */
+  rows?: number;
+  type?: "password" | "file" | "time";
+  /** Each line of the text is an item of a list. */
+  perLine?: boolean;
+  /** In a cell of a table: the label is not shown. */
+  isBare?: boolean;
+  /** If the page asks for more or less than the contract. */
+  isRequired?: boolean;
+  /** For what is no word of a language, such as an id. */
+  isCode?: boolean;
+  /** Other attributes. */
+  more?: Readonly<Record<string, string | number>>;
+};
+
+type Attributes = Record<string, string | number | boolean | undefined>;
+
+/** A field of a refused form that is wrong, for the summary. */
+export type FieldFault = { id: string; text: string };
+
+export type Fields = {
+  /** Begins a form of these operations. `shown` is the value of its field `form`, if the page has several. */
+  begin(operations: readonly OperationId[], shown: string | number | undefined): void;
+  field(name: string, options: FieldOptions): string;
+  /** The attributes of a box or button that is wrong. */
+  wrong(name: string, at?: string): string;
+  /** The message of a group of boxes or buttons that is wrong. */
+  fault(name: string, at?: string): string;
+  /** What the fields drawn so far were found wrong in, each once. */
+  faults(): FieldFault[];
+};
+
+/** Draws the fields of a page: what each may hold by the contract, and what is wrong if the form was refused. */
+export function makeFields(request: LinkRequest, render: Render): Fields {
+  const { t, req, refused, typed } = request;
+  const given = refused?.problem.errors ?? [];
+  const faults = new Map<string, string>();
+  let operations: readonly OperationId[] = [];
+  let isSent = false;
+
+  const propertiesAt = (at: string): BodyProperty[] =>
+    operations.flatMap((operation) => findBodyProperty(operation, withoutIndices(at)) ?? []);
+
+  function faultOf(name: string, at = name, { choices, perLine = false }: Partial<FieldOptions> = {}): string | null {
+    const properties = propertiesAt(at);
+    const pointers = [`/${name}`, `/${at}`, ...(isIndexed(at) ? [] : properties.map(({ pointer }) => pointer))];
+    const fault = isSent ? given.find((one) => pointers.some((pointer) => isAt(one, pointer))) : undefined;
+    if (fault === undefined) return null;
+    const rule = choices !== undefined && isKeyword(fault.rule) ? "enum" : fault.rule;
+    const text = describeRule(rule, properties[0]?.schema ?? {}, t);
+    const index = perLine ? /\/(\d+)(?:\/|$)/.exec(fault.pointer)?.[1] : undefined;
+    return index === undefined
+      ? text
+      : t("frame.fault.line", { line: lineOf(request.field(name), Number(index)), text });
+  }
+
+  return {
+    begin(of, shown) {
+      operations = of;
+      isSent = req.method === "POST" && (shown === undefined || request.field("form") === String(shown));
+    },
+    field(name, options) {
+      const { label, at = name, choices, rows, type, id = name, value } = options;
+      const fault = faultOf(name, at, options);
+      if (fault !== null) faults.set(id, `${label.replace(/[?:]$/, "")}: ${fault}`);
+      const kind = choices !== undefined ? "select" : rows !== undefined ? "textarea" : "input";
+      const wasTyped = isSent && typed[name] !== undefined && type !== "password";
+      const attributes: Attributes = {
+        id,
+        name,
+        ...(kind === "input" && type !== "file" && { value: (wasTyped ? typed[name]![0]! : value) ?? "" }),
+        ...(kind === "textarea" && { rows }),
+        ...constraintsOf(propertiesAt(at)[0], kind, options),
+        ...describedBy(id, options.hint, fault),
+        ...(options.isBare && { "aria-label": label }),
+        ...options.more,
+      };
+      // A browser leaves out a line break at the beginning of a textarea.
+      const text = String((wasTyped ? typed[name]![0] : value) ?? "").replace(/^(?=\r?\n)/, "\n");
+      return render("field", { ...options, id, kind, text, fault, attributes: write(attributes) });
+    },
+    wrong(name, at) {
+      const text = faultOf(name, at);
+      if (text === null) return "";
+      const id = faults.has(name) ? undefined : name;
+      faults.set(name, text);
+      return write({ id, "aria-invalid": "true", "aria-describedby": `${name}-fault` });
+    },
+    fault(name, at) {
+      const text = faultOf(name, at);
+      return text === null ? "" : `<p class="fault" id="${name}-fault">${escapeHtml(text)}</p>`;
+    },
+    faults: () => [...faults].map(([id, text]) => ({ id, text })),
+  };
+}
+
+function constraintsOf(property: BodyProperty | undefined, kind: string, options: FieldOptions): Attributes {
+  const { isRequired = property?.isRequired === true, isCode = false } = options;
+  const { format, pattern, minLength = 0, maxLength, minimum, maximum, ...schema } = property?.schema ?? {};
+  const type = options.type ?? typeOf(schema.type, format);
+  const isText = kind !== "select" && ["text", "url", "password"].includes(type);
+  return {
+    ...(kind === "input" && { type }),
+    ...(kind === "input" && type === "number" && { min: minimum, max: maximum }),
+    ...(isText && { maxlength: maxLength, minlength: minLength > 1 ? minLength : undefined }),
+    ...(isText && kind === "input" && { pattern: pattern && patternOf(pattern) }),
+    required: isRequired,
+    ...(isText && { autocomplete: "off" }),
+    ...(isText && (isCode || type === "url") && { autocapitalize: "none", spellcheck: "false" }),
+  };
+}
+
+function typeOf(type: string | undefined, format: string | undefined): string {
+  if (type === "integer") return "number";
+  if (format === "uri") return "url";
+  return format === "date" || format === "date-time" ? "date" : "text";
+}
+
+/** A pattern of HTML describes the whole value and escapes a hyphen at the end of a class. */
+const patternOf = (pattern: string): string =>
+  `${pattern.startsWith("^") ? "" : ".*"}${pattern.replaceAll("-]", "\\-]")}${pattern.endsWith("$") ? "" : ".*"}`;
+
+const describedBy = (id: string, hint: string | undefined, fault: string | null): Attributes => {
+  const ids = [...(hint ? [`${id}-hint`] : []), ...(fault === null ? [] : [`${id}-fault`])];
+  return {
+    "aria-describedby": ids.length > 0 && ids.join(" "),
+    "aria-invalid": fault !== null && "true",
+  };
+};
+
+const write = (attributes: Attributes): string =>
+  Object.entries(attributes)
+    .filter(([, value]) => value !== undefined && value !== false)
+    .map(([name, value]) => (value === true ? ` ${name}` : ` ${name}="${escapeHtml(String(value))}"`))
+    .join("");
+
+const withoutIndices = (path: string): string => path.replaceAll(/\/-?\d+(?=\/|$)/g, "");
+const isIndexed = (path: string): boolean => path !== withoutIndices(path);
+
+/** The keywords of schemas have no underscore, codes of errors do. */
+const isKeyword = (rule: string): boolean => !rule.includes("_");
+
+/** The line of the item with this index; pages leave out empty lines and those that repeat another. */
+function lineOf(text: string, index: number): number {
+  const lines = text.split("\n").map((line) => line.trim());
+  const item = [...new Set(lines.filter((line) => line !== ""))][index];
+  return item === undefined ? index + 1 : lines.indexOf(item) + 1;
+}
+
+/** Whether a fault concerns a property, or one inside it. A pointer may name its last part alone. */
+function isAt({ pointer }: PropertyFault, property: string): boolean {
+  const path = isIndexed(property) ? pointer : withoutIndices(pointer);
+  return property.endsWith(path) || path.startsWith(`${property}/`);
+}
+
+/** Describes a fault by the keyword that the value breaks, or by the code of the error. */
+function describeRule(rule: string, schema: PropertySchema, t: Translate): string {
+  const { minLength = 0, maxLength, minimum, maximum, maxItems, format, example } = schema;
+  const isNumber = schema.type === "integer";
+  switch (rule) {
+    case "required":
+    case "text_empty":
+      return t("frame.fault.missing");
+    case "minLength":
+      return minLength > 1 ? t("frame.fault.tooShort", { count: minLength }) : t("frame.fault.missing");
+    case "maxLength":
+    case "text_too_long":
+      return maxLength === undefined ? t("problems.text_too_long") : t("frame.fault.tooLong", { count: maxLength });
+    case "type":
+    case "minimum":
+    case "maximum":
+      if (!isNumber) return t("frame.fault.missing");
+      return minimum === undefined || maximum === undefined
+        ? t("frame.fault.number")
+        : t("frame.fault.range", { minimum, maximum });
+    case "format":
+      return format === "uri" ? t("frame.fault.uri") : t("frame.fault.date");
+    case "pattern":
+    case "text_malformed":
+      return typeof example === "string" ? t("frame.fault.like", { example }) : t("problems.text_malformed");
+    case "enum":
+    case "minItems":
+      return t("frame.fault.choose");
+    case "maxItems":
+      return t("frame.fault.tooMany", { count: maxItems ?? 0 });
+    default:
+      return textOfRule(rule, t);
+  }
+}
+
+function textOfRule(rule: string, t: Translate): string {
+  try {
+    return t(`problems.${rule}`);
+  } catch {
+    return t("problems.text_malformed");
+  }
+}
