@@ -9,7 +9,7 @@ const program = "bin/schultor.js";
 
 /** What the commands for partners may import; the rest of the service stays out. */
 const included =
-  /^package\.json$|^src\/(cli\/(?!local\/)|platform\/(advice|text)\/|platform\/(errors|clock|contract-types)\.|(access\/(client-authentication|token)|config\/remote|webhooks\/signature|schultor-partner)\.)/;
+  /^package\.json$|^src\/(cli\/(?!local\/)|platform\/(advice|text)\/|platform\/(errors|clock|contract-types|crypto\/public-key)\.|(access\/(client-authentication|token)|config\/remote|webhooks\/signature|schultor-partner)\.)/;
 
 /** Packs the command line for partners with what it needs: it runs on Node 20 without an installation. */
 export async function packCommandLine(origin: Origin): Promise<Buffer> {
