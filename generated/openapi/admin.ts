@@ -7804,11 +7804,23 @@ export interface components {
             schools: components["schemas"]["ImportSchool"][];
         };
         /**
-         * @description A character encoding.
+         * @description A character encoding; `macintosh` is Mac OS Roman, `ibm850` that of DOS in Western Europe.
          * @example windows-1252
          * @enum {string}
          */
-        TextEncoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "iso-8859-15";
+        TextEncoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "iso-8859-15" | "macintosh" | "ibm850";
+        /** @description An encoding that the letters of a file allow. */
+        PossibleEncoding: {
+            encoding: components["schemas"]["TextEncoding"];
+            /**
+             * @description The first words with special characters, read with this encoding.
+             * @example [
+             *       "Müller",
+             *       "Jörg"
+             *     ]
+             */
+            samples: string[];
+        };
         /**
          * @description What separates the fields of a record.
          * @example SEMICOLON
@@ -7845,6 +7857,12 @@ export interface components {
              */
             sheets: string[];
             encoding: components["schemas"]["TextEncoding"];
+            /**
+             * @description If the letters of the file do not decide its encoding, each that they allow, with the present one first; otherwise empty. Such a file
+             *     waits for its columns even if they are known.
+             * @example []
+             */
+            possibleEncodings: components["schemas"]["PossibleEncoding"][];
             separator: components["schemas"]["FieldSeparator"];
             /**
              * Format: int32

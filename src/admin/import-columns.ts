@@ -26,6 +26,9 @@ function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumn
     sheet,
     sheets: [...sheets],
     encoding: shownEncoding(table.encoding),
+    possibleEncodings: (table.possibleEncodings ?? []).map(({ encoding, samples }) =>
+      present<Schemas["PossibleEncoding"]>({ encoding: shownEncoding(encoding), samples: [...samples] }),
+    ),
     separator: separatorNames.find((name) => separators[name] === separator)!,
     headingLine,
     columns: headings.map((heading, index) =>

@@ -56,7 +56,18 @@ export function importLines(
 export const useWord = (use: Schemas["ColumnUse"]): string => (use === "IGNORED" ? "-" : use.toLowerCase());
 
 export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): string[] {
-  const { sheet, sheets, encoding, separator, role, className, mode, people, columns: all } = columns;
+  const {
+    sheet,
+    sheets,
+    encoding,
+    possibleEncodings,
+    separator,
+    role,
+    className,
+    mode,
+    people,
+    columns: all,
+  } = columns;
   const rows = all.map(({ heading, use, samples }, index) => [
     `  ${index + 1}`,
     heading,
@@ -72,6 +83,8 @@ export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): 
       ? [`Sheet: ${sheet ?? ""}; the others: ${sheets.filter((one) => one !== sheet).join(", ")}`]
       : []),
     ...(sheet === null ? [`Encoding: ${encoding}; separator: ${separator.toLowerCase()}`] : []),
+    ...possibleEncodings.map((one) => `The names in ${one.encoding}: ${one.samples.join(", ")}`),
+    ...(possibleEncodings.length > 0 ? [`To read them in another one: import columns ${id} --encoding ENCODING`] : []),
     ...(role === "COLUMN" ? [] : [`Role of everybody: ${role.toLowerCase()}`]),
     ...(className === null ? [] : [`Class of everybody: ${className}`]),
     `Mode: ${scopeOf({ mode, people }).toLowerCase()}`,

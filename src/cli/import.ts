@@ -18,7 +18,7 @@ import { argsNamed, changes, listsAll } from "./verbs.ts";
 
 const args = argsNamed("importId");
 const mappings = "/admin/v1/schools/{schoolId}/column-mappings";
-const encodings = ["utf-8", "windows-1252", "iso-8859-15"] as const;
+const encodings = ["utf-8", "windows-1252", "iso-8859-15", "macintosh", "ibm850"] as const;
 const separators = ["semicolon", "comma", "tab"] as const;
 const peopleNames = ["all", "students", "teachers"] as const;
 const ofSchool = { school: option.school("One of its schools; needed if it has several.") };

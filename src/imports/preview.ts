@@ -12,7 +12,7 @@ import { checkStaged, dropSkipped } from "./check.ts";
 import { setFaultyRowsAside } from "./faulty-rows.ts";
 import { countDifference } from "./counts.ts";
 import { findDifference, longWork } from "./difference.ts";
-import { cleanCell, type Mapping, type TableGuess } from "./formats/columns.ts";
+import { cleanCell, type Mapping } from "./formats/columns.ts";
 import type { AskedScope, ImportFormat, ImportMode, ReadResult, ReadContext } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
@@ -23,9 +23,9 @@ import { moveClassesUp } from "./move-classes.ts";
 import type { OnProgress } from "./progress.ts";
 import { checkQueue, isSmallFile, joinQueue } from "./queue.ts";
 import { writeSheet, type Sheet } from "./read/workbook.ts";
-import { openSourceFile, type SourceFile } from "./read/source.ts";
+import { openSourceFile } from "./read/source.ts";
 import type { Separator } from "./read/csv.ts";
-import { findEncoding, type Encoding } from "./read/text.ts";
+import type { Encoding, PossibleEncoding } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 import { describeDifference } from "./same-difference.ts";
@@ -138,7 +138,7 @@ export async function readImport(
   const file = await openRoster(request);
   const plan = file.format === "PLAIN" ? await planTable(db, file, request) : undefined;
   if (plan !== undefined && plan.mapping === undefined) {
-    await waitForColumns(db, id, request.workbook?.path ?? request.path, await describe(file, plan.guess, request));
+    await waitForColumns(db, id, request.workbook?.path ?? request.path, describe(plan, request));
     return getImport(db, id);
   }
   const read = await stage(db, id, { ...request, plan });
@@ -155,14 +155,16 @@ export async function readImport(
   return getImport(db, id);
 }
 
-const describe = async (file: SourceFile, guess: TableGuess, request: NewImport): Promise<Upload> => ({
-  table: { ...guess, encoding: file.encoding ?? (await findEncoding(file)) },
+const describe = ({ guess, found }: TablePlan, request: NewImport): Upload => ({
+  table: { ...guess, encoding: found.encoding, possibleEncodings: found.possible.map(cleanSamples) },
   sheet: request.workbook?.name ?? null,
   sheets: request.workbook?.names ?? [],
   mode: request.mode ?? null,
   people: request.people ?? null,
   carryOvers: [...(request.carryOvers ?? [])],
 });
+
+const cleanSamples = ({ encoding, samples }: PossibleEncoding) => ({ encoding, samples: samples.map(cleanCell) });
 
 type Comparison = { id: ImportId; schools: readonly SchoolId[]; holdShare: number; now: Date; isAgain?: boolean };
 

@@ -52,6 +52,7 @@ const remedies: Record<string, string> = {
   username_refused: "Write a user name without spaces, or leave the field empty for one that is made here.",
   username_taken: "Choose another user name, or leave the field empty for one that is made here.",
   username_twice: "Give one of the two people another user name.",
+  value_is_error: "Correct the cell in the spreadsheet, and save the file again.",
   value_missing: "Fill in the field.",
   value_too_long: "Shorten the value.",
   value_unreadable: "Type the value again, and save the file as UTF-8.",

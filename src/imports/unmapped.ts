@@ -17,12 +17,12 @@ import { noProgress } from "./progress.ts";
 import { checkQueue, isSmallFile, joinQueue } from "./queue.ts";
 import { readHead } from "./read/head.ts";
 import type { Reading, SourceFile } from "./read/source.ts";
-import type { Encoding } from "./read/text.ts";
+import { findEncoding, type Encoding, type FoundEncoding, type PossibleEncoding } from "./read/text.ts";
 import type { ImportId } from "./record.ts";
 
 /** A table whose columns are not mapped yet: what was found in it, and the options of its upload. */
 export type Upload = {
-  table: TableGuess & { encoding: Encoding };
+  table: TableGuess & { encoding: Encoding; possibleEncodings: readonly PossibleEncoding[] };
   sheet: string | null;
   sheets: readonly string[];
   mode: ImportMode | null;
@@ -156,6 +156,7 @@ export const shownEncoding = (encoding: Encoding) => (encoding === "damaged utf-
 /** `mapping` is undefined if nobody knows it yet; "template" means that the columns are found by their names. */
 export type TablePlan = {
   guess: TableGuess;
+  found: FoundEncoding;
   mapping: Mapping | "template" | undefined;
   /** The lines above the headings. */
   titles: readonly string[];
@@ -173,16 +174,19 @@ export async function planTable(
   file: SourceFile,
   { schoolId, mode, people, columns, choosesColumns = false }: Asked,
 ): Promise<TablePlan | undefined> {
-  const head = await readHead(file);
+  const found: FoundEncoding = file.encoding ? { encoding: file.encoding, possible: [] } : await findEncoding(file);
+  const isReadable = found.possible.length === 0 && !choosesColumns;
+  const head = await readHead({ ...file, encoding: found.encoding });
   if (head.records.length === 0) return undefined;
   const guess = guessColumns(head, { name: file.name, mode, people });
   const titles = head.records
     .filter(({ line }) => line < guess.headingLine)
     .map(({ fields }) => fields.join(" ").trim());
-  if (columns !== undefined) return { guess, titles, mapping: columns };
-  if (isTemplate(guess) && !choosesColumns) return { guess, titles, mapping: "template" };
+  const plan = { guess, found, titles };
+  if (columns !== undefined) return { ...plan, mapping: columns };
+  if (isTemplate(guess) && isReadable) return { ...plan, mapping: "template" };
   const kept = schoolId && (await findKept(db, schoolId, guess));
-  if (!kept) return { guess, titles, mapping: undefined };
+  if (!kept) return { ...plan, mapping: undefined };
   const { role, className } = guess.mapping;
   const mapping = {
     ...kept,
@@ -191,9 +195,7 @@ export async function planTable(
   };
   // Files of students and of teachers, or of two classes, may have the same headings.
   const isSure = kept.className === null && (kept.role === null || role === null || kept.role === role);
-  return isSure && !choosesColumns
-    ? { guess, titles, mapping }
-    : { guess: { ...guess, mapping }, titles, mapping: undefined };
+  return isSure && isReadable ? { ...plan, mapping } : { ...plan, guess: { ...guess, mapping }, mapping: undefined };
 }
 
 const keptMappings = 20;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { guessColumns } from "../../src/imports/formats/columns.ts";
 
-/** Headings of exports after the programs' public descriptions, each with a value; N stands for the number of the row. */
+/** Headings of exports after the public descriptions of programs, each with a value; N is the number of the row. */
 const exports: Record<string, string> = {
   "SchILD-NRW":
     "Interne·ID-Nummer=1023N Nachname=Aydın Vorname=Elif·Su Rufname=Elif Klasse=05A Jahrgang=05 Externe·ID-Nr=",
@@ -48,9 +48,8 @@ function usesOf(text: string): string {
 }
 
 test("the columns of exports are guessed by their headings, by each other and by what stands in them", () => {
-  expect(
-    Object.fromEntries(Object.entries(exports).map(([name, text]) => [name, usesOf(text)])),
-  ).toMatchInlineSnapshot(`
+  expect(Object.fromEntries(Object.entries(exports).map(([name, text]) => [name, usesOf(text)])))
+    .toMatchInlineSnapshot(`
     {
       "ASV, Bavaria": "Familienname: LAST_NAME, Rufname: CALL_NAME, Vornamen: FIRST_NAME, Klasse: CLASSES, Lokales Differenzierungsmerkmal: ID",
       "ASV-BW": "Schüleridentnummer: ID, Nachname: LAST_NAME, Vorname: FIRST_NAME, Geburtsdatum: BIRTH_DATE, Klasse: CLASSES",

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { findEncoding } from "../../src/imports/read/text.ts";
+import { findEncoding, readText } from "../../src/imports/read/text.ts";
 import { openSourceFile } from "../../src/imports/read/source.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { makeImporter, readDirectory, writeRoster } from "./rosters.ts";
+import { makeImporter, readDirectory, writeRoster, zip } from "./rosters.ts";
+import { writeWorkbook } from "./workbook.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -56,7 +57,8 @@ test("the separator is the one that makes columns, not the one in the title or i
   ]);
 });
 
-const encodingOf = async (content: Buffer) => findEncoding(await openSourceFile(await writeRoster(content)));
+const foundIn = async (content: Buffer) => findEncoding(await openSourceFile(await writeRoster(content)));
+const encodingOf = async (content: Buffer) => (await foundIn(content)).encoding;
 
 test("ISO 8859-15 is told from Windows-1252 by its letters, and UTF-16 is known without a mark", async () => {
   const latin = (text: string) => Buffer.from(text, "latin1");
@@ -66,6 +68,106 @@ test("ISO 8859-15 is told from Windows-1252 by its letters, and UTF-16 is known 
   expect(await encodingOf(latin("id;name\n1;Jo\x9aip \x8ei\x9eek \xa8\n"))).toBe("windows-1252");
   expect(await encodingOf(Buffer.from("id;name\n1;Müller\n", "utf16le"))).toBe("utf-16le");
   expect(await encodingOf(Buffer.from("id;name\n1;Müller\n", "utf16le").swap16())).toBe("utf-16be");
+});
+
+const readWith = async (content: Buffer) => {
+  const pieces: string[] = [];
+  for await (const piece of readText(await openSourceFile(await writeRoster(content)), () => undefined))
+    pieces.push(piece);
+  return pieces.join("");
+};
+
+test("the letters tell Mac OS Roman and DOS from Windows; several encodings that fit are all shown", async () => {
+  const bytes: Record<string, string> = {
+    macintosh: "Nachname;Vorname\r\nM\x9aller;J\x9arg\r\nWei\xa7;Ayse\r\nGr\x9fn;K\x8athe\r\n",
+    ibm850: "Nachname;Vorname\r\nM\x94ller;J\x94rg\r\nWei\xe1;Ayse\r\nGr\x81n;K\x84the\r\n",
+    "windows-1252": "Nachname;Vorname\r\nM\xf6ller;J\xf6rg\r\nWei\xdf;Ayse\r\nGr\xfcn;K\xe4the\r\n",
+  };
+  for (const [encoding, text] of Object.entries(bytes)) {
+    expect(await foundIn(Buffer.from(text, "latin1"))).toEqual({ encoding, possible: [] });
+    expect(await readWith(Buffer.from(`${text}\x1a`, "latin1"))).toBe(
+      "Nachname;Vorname\r\nMöller;Jörg\r\nWeiß;Ayse\r\nGrün;Käthe\r\n",
+    );
+  }
+  const guesses: Record<string, string> = {};
+  for (const word of [
+    "M\x9aller",
+    "Ale\x9a",
+    "\x8aimko",
+    "Weig\x8al",
+    "Zolt\xe1n",
+    "Tom\xe1\x9a",
+    "Ren\x82",
+    "\x80zdemir",
+    "Stra\xa7e",
+    "O\x92Neil",
+  ]) {
+    const { encoding, possible } = await foundIn(Buffer.from(`Name;Klasse\n${word};5a\n`, "latin1"));
+    guesses[word.replace(/[\x80-\xff]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)] = [
+      encoding,
+      ...possible.map(({ samples }) => samples[0]),
+    ].join(" ");
+  }
+  expect(guesses).toMatchInlineSnapshot(`
+    {
+      "%80zdemir": "macintosh Äzdemir Çzdemir",
+      "%8aimko": "windows-1252",
+      "Ale%9a": "windows-1252 Aleš Aleö",
+      "M%9aller": "windows-1252 Mšller Möller",
+      "O%92Neil": "windows-1252",
+      "Ren%82": "ibm850",
+      "Stra%a7e": "macintosh",
+      "Tom%e1%9a": "windows-1252",
+      "Weig%8al": "macintosh Weigäl Weigèl",
+      "Zolt%e1n": "windows-1252",
+    }
+  `);
+});
+
+test("0x1A ends a file only where nothing follows", async () => {
+  expect(await readWith(Buffer.from("a\x1ab\n\x1a\x1a\0\0"))).toBe("a\x1ab\n");
+});
+
+test("ids are read as spreadsheets write them, and rounded ones are a fault in every format", async () => {
+  const school = await make.school({ officialId: "DE-RF-ID" });
+  const plain = (content: string | Buffer) => faults(content, { school });
+  const ids = ["1.234E+15", "1,2E15", '="007"', "'008", "9.0", "12\u00a0345", "#NV", "1E05"];
+  const rows = ids.map((id) => `"${id.replaceAll('"', '""')}";student;A;B;`).join("\n");
+  const archive = await zip({
+    "orgs.csv": `sourcedId,type,identifier\n1.0,school,DE-RF-ID\n`,
+    "users.csv": `sourcedId,status,orgSourcedIds,role,givenName,familyName\n${ids.map((id) => `"${id.replaceAll('"', '""')}",,1,student,A,B`).join("\n")}\n`,
+    "classes.csv": `sourcedId,title,classType,schoolSourcedId\n5.0,5a,homeroom,1\n`,
+    "enrollments.csv": `sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\ne1,5,1,12345,student\n`,
+  });
+  const context = '"personenkontexte": [{"organisation": {"kennung": "DE-RF-ID"}, "rolle": "Lern"}]';
+  const json = [12345678901234567890n, 123456, '"1.5E+12"'].map((pid) => `{"pid": ${pid}, ${context}}`);
+  const workbook = await writeWorkbook([
+    ["id", "role", "first_name", "last_name"],
+    [1234567890123456, "student", "A", "B"],
+    [123456789012345, "student", "A", "B"],
+  ]);
+  expect([
+    await plain(`id;role;first_name;last_name;classes\n${rows}`),
+    await faults(archive),
+    await faults(`[${json.join(",\n")}]`),
+    (await plain(workbook)).map((fault) => fault.replace(/^[^:]*/, "file")),
+  ]).toEqual([
+    ["file:2:1 id id_rounded", "file:3:1 id id_rounded", "file:8:1 id value_is_error"],
+    [
+      "users.csv:2:1 sourcedId id_rounded",
+      "users.csv:3:1 sourcedId id_rounded",
+      "users.csv:8:1 sourcedId value_is_error",
+    ],
+    ["file:1:10 pid id_rounded", "file:3:9 pid id_rounded"],
+    ["file:2:1 id id_rounded"],
+  ]);
+  await run(`id;role;first_name;last_name\n${rows.split("\n").slice(2, 6).join("\n")}\n`, {
+    school,
+    agree: true,
+  });
+  expect((await readDirectory(db)).people.map((person) => person.split(" ")[1])).toEqual(
+    expect.arrayContaining(["007", "008", "9", "12345"]),
+  );
 });
 
 const ole = (part: string): Buffer => {

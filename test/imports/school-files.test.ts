@@ -272,3 +272,23 @@ test("encoding and separator can be chosen, and the file is read with them", asy
   const uses = ["ID", "LAST_NAME", "FIRST_NAME", "CLASSES"];
   expect((await put({ uses, role: "STUDENT" })).body).toMatchObject({ state: "READY" });
 });
+
+test("a template whose letters fit several encodings waits, shows the names in each, and is read in the chosen one", async () => {
+  const { send } = await makeSchool();
+  const file = Buffer.from("id;role;first_name;last_name\n1;student;Ada;M\x9aller\n", "latin1");
+  const { id, state } = (await send(file)).body as { id: string; state: string };
+  const find = async () => (await call("GET", `/imports/${id}/columns`)).body as { possibleEncodings: object[] };
+  const { possibleEncodings } = await find();
+  expect([state, possibleEncodings]).toEqual([
+    "UNMAPPED",
+    [
+      { encoding: "windows-1252", samples: ["Mšller"] },
+      { encoding: "macintosh", samples: ["Möller"] },
+    ],
+  ]);
+  const uses = ["ID", "ROLE", "FIRST_NAME", "LAST_NAME"];
+  const body = { uses, role: "COLUMN", className: null, idFromName: false, mode: "BULK" };
+  await call("PUT", `/imports/${id}/columns`, { body: { ...body, encoding: "macintosh" } });
+  expect(await find()).toMatchObject({ encoding: "macintosh", possibleEncodings: [] });
+  expect((await call("PUT", `/imports/${id}/columns`, { body })).body).toMatchObject({ state: "READY" });
+});

@@ -88,6 +88,8 @@ describe("handing in a file", () => {
     expect(textOf(utf8)).toMatch(/Spalten zuordnen.*M\ufffdller/);
     const oneColumn = await look(utf8, "utf-8", "TAB");
     expect([oneColumn.status, textOf(oneColumn)]).toEqual([400, expect.stringContaining("hat nur eine Spalte")]);
+    const unsure = await handIn(world, Buffer.from("Name;Vorname;Nr.\nM\x9aller;Ada;7\n", "latin1"));
+    expect(textOf(unsure)).toMatch(/richtig geschrieben\?.*Windows-1252: Mšller Mac OS Roman: Möller/);
     const right = await look(oneColumn, "windows-1252", "SEMICOLON");
     expect(textOf(right)).toContain("Müller");
     const refused = await world.office.submit(right, "/columns", { ...names, use2: "CLASSES" });

@@ -146,7 +146,8 @@ test("a UTF-8 file with a damaged byte is not taken for Windows-1252, which woul
     Buffer.from("lent;Test;\n"),
   ]);
   expect(await faults(damaged, { school })).toEqual(["file:3:3 first_name value_unreadable"]);
-  const encoding = async (content: Buffer) => findEncoding(await openSourceFile(await writeRoster(content)));
+  const encoding = async (content: Buffer) =>
+    (await findEncoding(await openSourceFile(await writeRoster(content)))).encoding;
   expect(await encoding(Buffer.from(`${header}1;student;Jürgen;Großmüller;\n`, "latin1"))).toBe("windows-1252");
   expect(await encoding(Buffer.from(`\ufeff${header}`, "utf16le").swap16())).toBe("utf-16be");
 });

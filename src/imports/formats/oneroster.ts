@@ -2,7 +2,7 @@ import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts"
 import type { Archive } from "../read/zip.ts";
 import { archiveHeadings } from "../faulty-archive-rows.ts";
 import { readTable, type Row } from "../read/table.ts";
-import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
+import { cleanId, findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import type { StagedGroup } from "../staging.ts";
 import { speakingOf, type ImportMode, type KeyColumns, type ReadContext, type ReadResult } from "./format.ts";
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
@@ -109,7 +109,7 @@ function readUser(row: Row, context: RowContext, isRolesApart: boolean): void {
   const keys = row
     .need("orgSourcedIds", 10_000)
     .split(",")
-    .map((key) => key.trim())
+    .map((key) => cleanId(key.trim()))
     .filter((key) => key !== "");
   const found = keys.map((key) => findSchool(row, "orgSourcedIds", key, context.orgs));
   const schools = [...new Set(found.filter((school) => typeof school === "string"))];
@@ -122,7 +122,7 @@ function readUser(row: Row, context: RowContext, isRolesApart: boolean): void {
 
 /** Their enrollments are skipped with them. */
 function skipUser(row: Row, { staging }: RowContext): void {
-  const personSourceId = row.get("sourcedId");
+  const personSourceId = cleanId(row.get("sourcedId"));
   if (findValueFault(personSourceId, idLength) !== null) return;
   const at = { line: row.line, column: row.column("sourcedId") };
   staging.role(at, { personSourceId, schoolId: null, role: "SKIPPED", isPrimary: false, isDeleted: false });

@@ -7,7 +7,7 @@ import type { SourceFile } from "../read/source.ts";
 import { readTable, type Row } from "../read/table.ts";
 import type { Staging } from "../staging.ts";
 import { detachText } from "../read/text.ts";
-import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
+import { cleanId, findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import { cleanCell, layOut, type Mapping, type TableGuess } from "./columns.ts";
 import { chooseScope, maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 import { isNoPerson } from "./no-person.ts";
@@ -55,7 +55,7 @@ export async function readPlain(
     const isParent = !mapping?.role && isParentRole(row.get("role"));
     if (isParent && row.get("status").toLowerCase() !== "deleted") return staging.note("parents_and_guardians");
     const name = row.has("full_name") ? readFullName(row) : readName(row);
-    const sourceId = mapping?.idFromName ? makeId(row, name) : readId(row);
+    const sourceId = mapping?.idFromName ? makeId(row, name) : row.need("id", idLength);
     const role =
       mapping?.role ??
       (isParent ? "OTHER" : row.choose("role", readRole, "unknown_role", "The role is not student, teacher or other."));
@@ -91,7 +91,7 @@ const longestShown = 100;
 
 /** Named as a warning. If it has the id of a person of the school, that person stays. */
 function stageNoPerson(row: Row, staging: Staging): void {
-  const id = row.get("id");
+  const id = cleanId(row.get("id"));
   const text = row.cells.filter((cell) => cell !== "").join(" ");
   staging.person(
     { line: row.line, column: row.column("id") },
@@ -111,13 +111,6 @@ const requiredOf = ({ uses, idFromName }: Mapping): string[] => [
   idFromName ? "birth_date" : "id",
   ...(uses.includes("FULL_NAME") ? ["full_name"] : ["first_name", "last_name"]),
 ];
-
-function readId(row: Row): string {
-  const id = row.need("id", idLength);
-  if (!/^\d([.,]\d+)?E\+\d+$/i.test(id)) return id;
-  row.fault("id", "id_rounded", "A spreadsheet has rounded the number. Format the column as text and export it again.");
-  return "";
-}
 
 /** A digest, so that the date of birth is not stored; empty if a part is wrong, because it would be another id. */
 function makeId(row: Row, name: PersonName | null): string {

@@ -105,7 +105,10 @@ function makeReader(record: unknown, places: JsonPlaces, state: ReadState & { at
     state.staging.fault({ ...place, field: path.join(".") || null }, code, message);
   };
   const text = (path: JsonPath, maxLength = nameLength): string => {
-    const value = get(path);
+    const found = get(path);
+    // JavaScript, and most programs with it, round larger numbers.
+    const isNumber = maxLength === idLength && Number.isInteger(found);
+    const value = isNumber ? (Number.isSafeInteger(found) ? String(found) : (found as number).toExponential()) : found;
     if (value !== undefined && value !== null && typeof value !== "string") {
       fault(path, "value_unreadable", "The value is not a text.");
       return "";

@@ -73,7 +73,7 @@ const headings: readonly [ColumnUse, RegExp][] = [
   ["STATUS", /^status$/],
 ];
 
-/** `Schueler_Nachname`, `SchuelerRufname`, `student_first_name` and `an_name` name the same without their first word. */
+/** `Schueler_Nachname`, `SchuelerRufname`, `student_first_name` and `an_name` mean the same without the first word. */
 const firstWord = new RegExp(`^(${student}|${teacher}|person(en)?|stammdaten)s?(?=.)`);
 const shortPrefix = /^(an|s|st|sch|sus)[_.:](?=.)/i;
 

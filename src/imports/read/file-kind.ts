@@ -67,7 +67,7 @@ const texts: readonly Signature[] = [
 ];
 
 /** What a value of JSON begins with; `[Name];[Klasse]` and `{id};{name}` are headings. */
-const isJson = /^(\[\s*([{"[\]]|$)|\{\s*["}])/;
+const isJson = /^(\[\s*([{"[\]]|$|(-?\d[\d.e+-]*|true|false|null)\s*([,\d]|\]\s*$))|\{\s*(["}]|$))/i;
 
 /** Office programs keep their files as zip archives, too, whose parts have types (ECMA-376 part 2, 7.2.3). */
 async function findZipKind(path: string, start: string): Promise<FileKind> {

@@ -3,7 +3,7 @@ import type { Staging } from "../staging.ts";
 import { csvLimits, makeCsvReader, type CsvRecord } from "./csv.ts";
 import type { SourceFile } from "./source.ts";
 import { readText } from "./text.ts";
-import { findValueFault, nameLength } from "./value.ts";
+import { cleanId, findValueFault, idLength, nameLength } from "./value.ts";
 
 export type Row = ReturnType<typeof makeRow>;
 
@@ -148,7 +148,7 @@ function makeRow({ line, fields }: CsvRecord, { file, width, indexes, labels }: 
     );
   /** As `get`; a fault, and "", if the value is empty, too long or unreadable. */
   const need = (heading: string, maxLength = nameLength): string => {
-    const value = get(heading);
+    const value = maxLength === idLength ? cleanId(get(heading)) : get(heading);
     const problem = findValueFault(value, maxLength);
     if (problem) fault(heading, ...problem);
     return problem ? "" : value;
