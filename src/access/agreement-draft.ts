@@ -3,6 +3,7 @@ import { checkLines, checkName, checkText } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { Transaction } from "../platform/database/db.ts";
+import { findPdfFault } from "../platform/text/pdf-faults.ts";
 import { checkLimit } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { findDraft, type Agreement } from "./agreement.ts";
@@ -120,20 +121,11 @@ export async function writeDraft(
   await recordAudit(tx, { ...origin, action: "agreement_draft_set", clientId, detail: { version } });
 }
 
-// A reader opens the file outside this service: what such files can start or hide is refused, as far as it is written
-// outside compressed parts.
-const refused: readonly [RegExp, string][] = [
-  [/\/Encrypt\b/, "The PDF is encrypted."],
-  [/\/(JavaScript|JS|Launch)\b/, "The PDF contains scripts."],
-  [/\/EmbeddedFiles?\b/, "The PDF contains other files."],
-];
-
-function checkPdf(pdf: Buffer): void {
+// A reader opens the file outside this service.
+async function checkPdf(pdf: Buffer): Promise<void> {
   if (pdf.length > mostOfPdf) throw refuse("It has more than 5 MB.");
-  const text = pdf.toString("latin1");
-  if (!/^%PDF-\d\.\d/.test(text) || !text.slice(-1024).includes("%%EOF")) throw refuse("It is not a PDF.");
-  const found = refused.find(([pattern]) => pattern.test(text));
-  if (found !== undefined) throw refuse(found[1]);
+  const fault = await findPdfFault(pdf);
+  if (fault !== null) throw refuse(fault);
 }
 
 /** Errors: not_found app_not_found, agreement_draft_not_found; invalid agreement_refused. */
@@ -142,7 +134,7 @@ export async function writeDraftPdf(
   { clientId, pdf }: { clientId: ClientId; pdf: Buffer },
   origin: Origin,
 ): Promise<void> {
-  checkPdf(pdf);
+  await checkPdf(pdf);
   const { draft } = await lockDraft(tx, clientId);
   const data = { text: null, pdf: new Uint8Array(pdf), ...documentOf(pdf) };
   await tx.prisma.agreement.update({ where: { id: draft.id }, data });

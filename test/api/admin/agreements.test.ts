@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { deflateSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
@@ -18,7 +19,11 @@ const operators = new Map([
   [demanding, await makeStaff(demanding, "OPERATOR")],
 ]);
 
-const pdf = (inside = "1 0 obj << /Type /Catalog >> endobj") => Buffer.from(`%PDF-1.7\n${inside}\n%%EOF\n`);
+const pdf = (inside = "1 0 obj << /Type /Catalog >> endobj") => Buffer.from(`%PDF-1.7\n${inside}\n%%EOF\n`, "latin1");
+const objectStream = (objects: string, type = "/ObjStm", filter = "/FlateDecode") => {
+  const dictionary = `<< /Type ${type} /N 1 /First 4 /Filter ${filter} >>`;
+  return `1 0 obj ${dictionary} stream\n${deflateSync(`1 0 ${objects}`).toString("latin1")}\nendstream endobj`;
+};
 const asFile = { "content-type": "application/octet-stream" };
 
 /** A school, an app with names and people, and those who act for them. */
@@ -137,6 +142,17 @@ test("a PDF that hides something or is none is refused", async () => {
     ["encrypted", pdf("trailer << /Encrypt 5 0 R >>")],
     ["with scripts", pdf("<< /S /JavaScript /JS (app.alert(1)) >>")],
     ["with other files", pdf("<< /Type /EmbeddedFile >>")],
+    ["with names in escapes", pdf("<< /S /J#61vaScript /J#53 (app.alert(1)) >>")],
+    ["with actions of a page", pdf("<< /AA << /O 5 0 R >> >>")],
+    ["with a form of its own", pdf("<< /X#46A 5 0 R >>")],
+    ["that starts a program", pdf("<< /S/Launch>>")],
+    ["that opens a page on the Web", pdf("<< /OpenAction << /S /URI /URI (https://evil.example) >> >>")],
+    ["that opens one from elsewhere", pdf("<< /OpenAction 7 0 R >> 7 0 obj << /S /URI /URI (x) >> endobj")],
+    ["with scripts in compressed objects", pdf(objectStream("<< /S /JavaScript >>"))],
+    ["with escapes in compressed objects", pdf(objectStream("<< /S /Java#53cript >>", "/Obj#53tm"))],
+    ["with unreadable objects", pdf(objectStream("<< >>", "/ObjStm", "/LZWDecode"))],
+    ["with broken objects", pdf("1 0 obj << /Type /ObjStm /Filter /FlateDecode >> stream\nx endstream endobj")],
+    ["with objects behind a word", pdf("<< /Type /ObjStm (endobj) /Filter /FlateDecode >> stream\nx endstream")],
     ["that ends too early", pdf().subarray(0, 20)],
     ["that is another file", Buffer.from("<html></html>")],
   ] as const) {
@@ -145,6 +161,12 @@ test("a PDF that hides something or is none is refused", async () => {
   }
   const [listed] = (await partner("GET", `${ofApp}/agreements`)).body as Schemas["Agreement"][];
   expect(listed!.document!.type).toBe("TEXT");
+  for (const harmless of [
+    "<< /OpenAction [3 0 R /FitH null] /Names (J#53) >>",
+    "<< /OpenAction 7 0 R >>\n7 0 obj\n<< /S /GoTo /D [3 0 R /Fit] >>\nendobj",
+    objectStream("<< /Type /Catalog /Pages 2 0 R >>"),
+  ])
+    expect((await partner("PUT", `${path}/pdf`, { body: pdf(harmless), headers: asFile })).status, harmless).toBe(204);
 });
 
 test("drafts with an item named twice are refused, and of another's app nothing is seen", async () => {

@@ -91,7 +91,8 @@ export async function makeJobs(
     describe(texts(90_000, 0).map((name) => [`c${name}`, 1])),
   ];
   let asked = 0;
-  const key = { kty: "RSA", kid: "a".repeat(1000), n: "A".repeat(1390), e: "AQAB", x5c: texts(90, 50) };
+  const n = Buffer.alloc(1024, 0xff).toString("base64url");
+  const key = { kty: "RSA", kid: "a".repeat(1000), n, e: "AQAB", x5c: texts(90, 50) };
   const keys = JSON.stringify({ keys: Array.from({ length: 90 }, () => key) });
   provider.before = (req, res) => {
     const discovery = discoveries[asked++ % discoveries.length];
