@@ -1,5 +1,5 @@
 import type { GroupId, PersonId, PersonRole, SchoolId } from "../directory/index.ts";
-import { didYouMean } from "./did-you-mean.ts";
+import { didYouMean } from "../platform/text/did-you-mean.ts";
 import { Named, type Kind } from "./names.ts";
 
 export const schoolRoles: readonly PersonRole[] = ["STUDENT", "TEACHER", "OTHER"];

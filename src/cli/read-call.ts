@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Command, Commands, Noun, NounEntry } from "./command.ts";
-import { didYouMean } from "./did-you-mean.ts";
+import { didYouMean } from "../platform/text/did-you-mean.ts";
 import type { ReadCall } from "./names.ts";
 import { UsageError } from "./option.ts";
 

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
 import { readImage } from "../images/image.ts";
 import { resolve, type OpenApiDocument, type Operation, type Parameter, type Schema } from "./document.ts";
 import { makeRequestValidator, makeSchemaChecks, type Place } from "./validator-library.ts";
@@ -87,7 +88,7 @@ function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
     decode(part);
     if (name === "" && part === "") continue;
     const parameter = known.get(name);
-    if (parameter === undefined) throw unknownParameter(name);
+    if (parameter === undefined) throw unknownParameter(name, [...known.keys()]);
     if (isList(parameter) && !part.includes("=")) throw wrongParameter(parameter);
     if (!isList(parameter) && seen.has(name)) throw repeatedParameter(name);
     seen.add(name);
@@ -115,8 +116,12 @@ export class ParameterError extends AppError {
 
 const showName = (name: string) => name.replace(/[^\w.-]/g, "?").slice(0, 40);
 
-const unknownParameter = (name: string) =>
-  new ParameterError("unknown", showName(name), `Unknown query parameter: ${showName(name)}.`);
+const unknownParameter = (name: string, known: readonly string[] = []) =>
+  new ParameterError(
+    "unknown",
+    showName(name),
+    `Unknown query parameter: ${showName(name)}.${didYouMean(name, known)}`,
+  );
 
 const wrongParameter = ({ name, in: place, schema = {} }: Parameter, given?: unknown) =>
   new ParameterError("wrong", name, `The ${place} parameter ${name} must be ${wordsFor(schema, given)}.`);

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { SentParameter, SentProblem } from "../../platform/advice/sign-on/index.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
 import { grantTypes, responseModes } from "./contract.ts";
-import { findScopeProblem } from "./scope-problem.ts";
+import { findScopeProblem, listScopes } from "./scope-problem.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 type Client = {
@@ -60,9 +60,12 @@ const showScope = (text: string): string =>
 const checkScope =
   (client: Client): Check =>
   (text) => {
-    const problems = text.split(" ").map((scope) => findScopeProblem(client, scope));
+    const scopes = listScopes(text);
+    const problems = scopes.map((scope) => findScopeProblem(client, scope));
     if (problems.includes("scope_platform")) return "scope_platform";
-    return problems.every((problem) => problem === null) ? null : "scope_not_given";
+    if (problems.includes("scope_unknown")) return "scope_unknown";
+    if (problems.includes("scope_not_given")) return "scope_not_given";
+    return scopes.length === text.split(" ").filter(Boolean).length ? null : "scope_ignored";
   };
 
 const kindOfHint = (text: string): string => {

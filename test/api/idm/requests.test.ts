@@ -21,6 +21,7 @@ const refused: [path: string, message: string][] = [
   ["/schools?cursor=WyJhIiwiYiIsImMiXQ", "Invalid cursor."],
   ["/schools?show-deleted=true", "Unknown query parameter: show-deleted."],
   [`/schools/${school}/users?show-deleted=true`, "Unknown query parameter: show-deleted."],
+  [`/schools/${school}/people?showDeleted=true`, "Unknown query parameter: showDeleted. Did you mean 'show-deleted'?"],
   [`/users/${person}?limit=1`, "Unknown query parameter: limit."],
   [`/schools/${school}/people?show-deleted=maybe`, "The query parameter show-deleted must be true or false."],
   [`/schools/${school}/people?show-deleted`, "The query parameter show-deleted must be true or false."],

@@ -150,6 +150,21 @@ test("email, phone and address are ignored in every grant, and the answer does n
 
 test.each([
   ["openid e-mail", "there is no scope e-mail"],
+  ["openid people:read", "there is no scope people:read: did you mean urn:schultor:idm:v1:people:read?"],
+  ["idm:v1:user:read", "there is no scope idm:v1:user:read: did you mean urn:schultor:idm:v1:users:read?"],
+  [
+    "urn:other:idm:v1:groups:read",
+    "there is no scope urn:other:idm:v1:groups:read: did you mean urn:schultor:idm:v1:groups:read?",
+  ],
+  [
+    "urn:SCHULTOR:idm:v1:groups:read",
+    "there is no scope urn:SCHULTOR:idm:v1:groups:read: did you mean urn:schultor:idm:v1:groups:read?",
+  ],
+  ["OpenID", "there is no scope OpenID: did you mean openid?"],
+  ["openid offline-access", "there is no scope offline-access: did you mean offline_access?"],
+  ["openid,profile", "there is no scope openid,profile: scopes are separated by spaces"],
+  ["openid+profile", "there is no scope openid+profile: scopes are separated by spaces"],
+  ["openid%20profile", "there is no scope openid%20profile: scopes are separated by spaces"],
   ["openid urn:schultor:admin:v1:read", "the app was not granted the scope urn:schultor:admin:v1:read"],
   ['openid "quoted"', "scope contains invalid characters"],
 ])("a wrong scope is named: %s", async (scope, description) => {
@@ -315,7 +330,7 @@ test("each app has its own second name, and another name is an unknown scope for
   const back = new URL((await fetch(address, { redirect: "manual" })).headers.get("location")!);
   expect(Object.fromEntries(back.searchParams)).toMatchObject({
     error: wrong,
-    error_description: `there is no scope ${scope}`,
+    error_description: `there is no scope ${scope}: did you mean urn:schultor:idm:v1:users:read?`,
     scope,
   });
   expect(await ask(two, "openid urn:older:idm:v1:no-such")).toMatchObject({ error: wrong });

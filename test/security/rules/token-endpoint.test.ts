@@ -53,6 +53,15 @@ tryFaults({
 });
 
 tryRules({
+  "RFC 6749 5.2: what there is instead is said": async () => {
+    const { body } = await world.token({ grant_type: "password", ...world.login });
+    expect(body.error_description).toBe("grant_type is one of authorization_code, refresh_token, client_credentials");
+    const { to } = await world.authorize({ response_type: "token" });
+    expect(to!.searchParams.get("error_description")).toBe("response_type must be code");
+    expect(await (await world.read("/oauth2/userinfo", "x")).json()).toMatchObject({
+      error_description: "the access token is unknown, has expired or was revoked",
+    });
+  },
   "RFC 9110 11.4: several spaces after the scheme": async () => {
     const { authorization } = basic(world.app);
     const headers = { authorization: authorization!.replace(" ", "   ") };

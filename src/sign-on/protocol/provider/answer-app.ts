@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
-import { type ResponseMode, responseModes } from "../contract.ts";
+import { type ResponseMode, responseModes, responseTypes } from "../contract.ts";
 import { pageOfError } from "./answers.ts";
 import { hidesReason } from "./hints.ts";
 import type { ShowPages } from "./show-pages.ts";
@@ -38,6 +38,8 @@ function describe({ error, error_description, scope = "" }: AppParameters): AppP
   // The library refuses existing scopes that were not granted before grant.ts does, without naming them.
   if (error_description === "requested scope is not allowed")
     return { error_description: `the app was not granted the scope ${scope}` };
+  if (error === "unsupported_response_type")
+    return { error_description: `response_type must be ${responseTypes.join(", ")}` };
   if (error === "unsupported_response_mode")
     return {
       error_description: `response_mode must be ${responseModes.join(", ")} or missing; form_post needs an http or https redirect URI`,

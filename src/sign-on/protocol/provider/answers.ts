@@ -5,6 +5,7 @@ import { makeProblemType } from "../../../platform/http/index.ts";
 import {
   codeChallengeMethods,
   type DiscoveryDocument,
+  grantTypes,
   type Introspection,
   type JsonWebKey,
   type JsonWebKeySet,
@@ -91,6 +92,12 @@ export const libraryErrors: readonly string[] = [
 /** The page of docs/errors.md that explains an error. */
 export const pageOfError = ({ oidc }: KoaContextWithOIDC, code: string): string => makeProblemType(oidc.issuer)(code);
 
+/** Instead of the library's, which say no more than the error. */
+const descriptions: Readonly<Record<string, string>> = {
+  "unsupported grant_type requested": `grant_type is one of ${grantTypes.join(", ")}`,
+  "invalid token provided": "the access token is unknown, has expired or was revoked",
+};
+
 export function presentError(
   ctx: KoaContextWithOIDC,
   { error = "server_error", error_description, scope }: LibraryError,
@@ -98,7 +105,8 @@ export function presentError(
   const fault = publicFaultOf(ctx);
   return present<OAuthError>({
     error,
-    error_description: fault === null ? error_description : tokenFaultTexts.en[fault],
+    error_description:
+      fault === null ? (descriptions[error_description ?? ""] ?? error_description) : tokenFaultTexts.en[fault],
     error_uri: pageOfError(ctx, fault ?? error),
     scope,
   });

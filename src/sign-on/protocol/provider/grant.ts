@@ -2,7 +2,7 @@ import { type Client, errors, type KoaContextWithOIDC } from "oidc-provider";
 import { type ClientId, scopeFromWire, type ScopeName } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { isWithoutEffect } from "../offered-scopes.ts";
-import { findScopeProblem } from "../scope-problem.ts";
+import { explainScope, listScopes } from "../scope-problem.ts";
 import { refusedScopes } from "../staff-scopes.ts";
 import { attributesOf, scopePlatformsOf } from "./client.ts";
 import { findPastDecisions, findRight } from "./account.ts";
@@ -97,16 +97,7 @@ function readScope(ctx: KoaContextWithOIDC): string {
 export function checkScopes(client: Client | undefined, asked: readonly string[]): void {
   const of = { scope: client?.scope, scopePlatforms: scopePlatformsOf(client) };
   for (const scope of asked) {
-    const problem = findScopeProblem(of, scope);
-    if (problem === null) continue;
-    const isThere = problem === "scope_not_given";
-    const description = isThere ? `the app was not granted the scope ${scope}` : `there is no scope ${scope}`;
-    throw new errors.InvalidScope(description, scope);
+    const description = explainScope(of, scope);
+    if (description !== null) throw new errors.InvalidScope(description, scope);
   }
 }
-
-/** Many clients request these by default. */
-const ignoredScopes = new Set(["email", "phone", "address"]);
-
-export const listScopes = (asked: string): string[] =>
-  asked.split(" ").filter((scope) => scope !== "" && !ignoredScopes.has(scope));

@@ -1,10 +1,18 @@
 /** " Did you mean 'x'?" with the nearest of the candidates; nothing where none is near. */
 export function didYouMean(written: string, candidates: readonly string[]): string {
+  const near = nearestOf(written, candidates);
+  return near === null ? "" : ` Did you mean '${near}'?`;
+}
+
+const longest = 100;
+
+export function nearestOf(written: string, candidates: readonly string[]): string | null {
+  if (written.length > longest) return null;
   const near = candidates
     .map((candidate) => ({ candidate, distance: distanceOf(written.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
     .toSorted((a, b) => a.distance - b.distance)[0];
-  return near === undefined ? "" : ` Did you mean '${near.candidate}'?`;
+  return near?.candidate ?? null;
 }
 
 /** How many letters have to be added, removed, replaced or swapped with their neighbour. */
