@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import { commandLineClientId } from "../access/token.ts";
 import { bodyOf } from "./admin-api.ts";
 import { makeOwnCommand, type OwnTools } from "./command.ts";
-import { done } from "./lines.ts";
+import { done, nameOf } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { readAddress } from "./remote/address.ts";
 import { localName, type KnownRemote, type Remotes } from "./remote/remotes-file.ts";
-import type { Credentials } from "./remote/token.ts";
+import { actorOf, type Credentials } from "./remote/token.ts";
 
 const nameShape = /^[a-z0-9][a-z0-9.:_-]*$/i;
 
@@ -38,14 +38,16 @@ async function readCredentials(tools: OwnTools, address: string, wanted: Wanted)
   const { tell, ask } = tools;
   const login = await logInWithBrowser(address, makeFetch(tell), { tell, ask, opensBrowser: noBrowser !== true });
   // What getMe renews is stored with the rest.
-  return { address, clientId: commandLineClientId, login, keep: async () => undefined };
+  return { address, clientId: commandLineClientId, login, person: "", keep: async () => undefined };
 }
 
 function rememberRemote({ used, known }: Remotes, name: string, credentials: Credentials): Remotes {
   const { address, clientId } = credentials;
   const others = known.filter((one) => one.name !== name && one.address !== address);
-  const secret: { clientSecret: string } | { refreshToken: string } =
-    "login" in credentials ? credentials.login : { clientSecret: credentials.clientSecret };
+  const secret =
+    "login" in credentials
+      ? { ...credentials.login, person: credentials.person }
+      : { clientSecret: credentials.clientSecret };
   const added: KnownRemote = Object.assign({ name, address, clientId }, secret);
   return { used, known: [...others, added] };
 }
@@ -66,10 +68,10 @@ export const login = makeOwnCommand({
     const credentials = await readCredentials(tools, address, wanted);
     const { connectRemote } = await import("./remote/connect.ts");
     const me = await bodyOf(connectRemote(credentials, tools.tell).GET("/admin/v1/me"));
+    if ("login" in credentials) credentials.person = nameOf(me.name);
     await tools.remotes.write(rememberRemote(await tools.remotes.read(), called, credentials));
     const held = me.roles.map(({ role }) => role);
-    const who = "login" in credentials ? "" : ` as ${credentials.clientId}`;
-    const line = `Logged in to ${address}${who}, with ${held.length === 0 ? "no role yet" : held.join(", ")}.`;
+    const line = `Logged in to ${address} as ${actorOf(credentials)}, with ${held.length === 0 ? "no role yet" : held.join(", ")}.`;
     const next = `Commands act on it with --remote ${called}, with SCHULTOR_REMOTE=${called}, or all after: schultor remote use ${called}`;
     const data = { name: called, address, clientId: credentials.clientId, roles: held };
     return { ...done(line, data), lines: tools.isForPartners ? [line] : [line, next] };

@@ -6,6 +6,7 @@ import { argument } from "./option.ts";
 import { login } from "./remote-login.ts";
 import { connectRemote } from "./remote/connect.ts";
 import { bodyOf } from "./admin-api.ts";
+import { actorOf } from "./remote/token.ts";
 import { credentialsOf, findRemote } from "./remote/remotes-file.ts";
 
 const columns: Columns<{ name: string; address: string; clientId: string; used: boolean }> = {
@@ -44,12 +45,13 @@ export const verbs: Verbs = {
       const found = findRemote(await tools.remotes.read(), name);
       if (found === null)
         throw new AppError("not_found", "remote_not_found", "The local database is not a remote service.");
-      const api = connectRemote(credentialsOf(found, tools.remotes), tools.tell);
+      const credentials = credentialsOf(found, tools.remotes);
+      const api = connectRemote(credentials, tools.tell);
       const me = await bodyOf(api.GET("/admin/v1/me"));
       const lines = me.roles.map(({ role, schoolIds, clientIds }) => [role, ...schoolIds, ...clientIds].join(" "));
-      const { address, clientId } = found;
+      const { address } = found;
       return {
-        lines: [`${clientId} at ${address}: ${me.roles.length === 0 ? "no role" : "roles"}`, ...lines],
+        lines: [`${actorOf(credentials)} at ${address}: ${me.roles.length === 0 ? "no role" : "roles"}`, ...lines],
         data: { remote: found.name, address, ...me },
       };
     },

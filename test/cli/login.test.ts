@@ -65,6 +65,9 @@ test("a partner logs in with the browser, works with the tokens of their roles, 
   const listed = type(folder, ["app", "list", "--quiet"]);
   expect(await listed.ended).toBe(0);
   expect(listed.lines).toEqual(["demo-lernapp"]);
+  const changed = type(folder, ["app", "update", "demo-lernapp", "--name", "Lernapp"]);
+  await changed.ended;
+  expect(changed.lines[0]).toMatch(/^At http:\S+, as [A-Z]\S+, [A-Z]\S+:$/);
   const renewed = await tokenOf(folder);
   expect(renewed).not.toBe(first);
 

@@ -2,7 +2,7 @@ import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "../../../generated/openapi/admin.ts";
 import type { Fetch } from "./discovery.ts";
 import { patiently, readRefusal, sendOnce, withToken } from "./send.ts";
-import { makeTokenSource, type Credentials } from "./token.ts";
+import { makeTokenSource, actorOf, type Credentials } from "./token.ts";
 
 export const makeFetch = (tell: (line: string) => void): Fetch => {
   const send = patiently(sendOnce, tell);
@@ -19,7 +19,7 @@ export function connectRemote(remote: Credentials, tell: (line: string) => void)
     baseUrl: remote.address,
     redirect: "error",
     fetch: async (request) => {
-      if (request.method !== "GET" && !told) tell(`At ${remote.address}, as ${remote.clientId}:`);
+      if (request.method !== "GET" && !told) tell(`At ${remote.address}, as ${actorOf(remote)}:`);
       told ||= request.method !== "GET";
       const response = await call(request);
       if (!response.ok) throw await readRefusal(response);

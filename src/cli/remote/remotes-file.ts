@@ -5,7 +5,7 @@ import type { Credentials, Login } from "./token.ts";
 
 /** A service to which an app is logged in with its secret, or a person with a refresh token. */
 export type KnownRemote = { name: string; address: string; clientId: string } & (
-  { clientSecret: string } | { refreshToken: string }
+  { clientSecret: string } | { refreshToken: string; person?: string }
 );
 
 /** The remote services that the user has logged in to; `used` is the name of the one that commands act on. */
@@ -36,7 +36,7 @@ export function credentialsOf(remote: KnownRemote, file: RemotesFile): Credentia
     const { used, known } = await file.read();
     await file.write({ used, known: known.map((one) => (one.name === name ? { ...one, ...login } : one)) });
   };
-  return { address, clientId, login: remote, keep };
+  return { address, clientId, login: remote, person: remote.person ?? "the person who logged in", keep };
 }
 
 /** The file remotes.json in the user's own configuration, which nobody else can read. */

@@ -7,8 +7,12 @@ export type Login = { refreshToken: string };
 
 /** An app with its secret, or a person. `keep` stores the login that replaces the one that was used. */
 export type Credentials = { address: string; clientId: string } & (
-  { clientSecret: string } | { login: Login; keep(login: Login): Promise<void> }
+  { clientSecret: string } | { login: Login; person: string; keep(login: Login): Promise<void> }
 );
+
+/** As whom commands act. */
+export const actorOf = (credentials: Credentials): string =>
+  "login" in credentials ? credentials.person : credentials.clientId;
 
 /** A token that ends sooner is renewed before it is used. */
 const spareMs = 30_000;
