@@ -81,6 +81,6 @@ function checkAddress(property: string, uri: string): string {
   return uri;
 }
 
-/** Source: the common part of RFC 5322 section 3.4.1. */
+// No character with a meaning in `mailto:`, whose parameters add recipients and texts. Source: RFC 6068, section 2.
 const isMailAddress = (text: string): boolean =>
-  text.length <= 254 && /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text);
+  text.length <= 254 && /^[\w.'+~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text);
