@@ -74,11 +74,13 @@ const searches: Record<WarningKind, (values: { importId: Part; listsClasses: Par
     {
       of: "person",
       row: sql`twins.line, twins.name, twins.detail`,
+      // Somebody may be enrolled in a class several times, for one term each.
       from: sql`(
-        SELECT ${p.line}, ${nameOf} AS name, ${g.name} AS detail,
-          count(*) OVER (PARTITION BY ${g.sourceId}, lower(${p.firstFull}), lower(${p.last})) AS many
-        FROM ${ofPerson(importId)} JOIN ${p} ON ${isHere(importId)} AND ${p.sourceId} = ${m.personSourceId}
-        WHERE ${m.importId} = ${importId} AND NOT ${m.isDeleted}) AS twins
+        SELECT member.line, member.name, member.detail,
+          count(*) OVER (PARTITION BY member.group_id, lower(member.name)) AS many
+        FROM (SELECT DISTINCT ${p.line}, ${p.sourceId}, ${nameOf} AS name, ${g.name} AS detail, ${g.sourceId} AS group_id
+          FROM ${ofPerson(importId)} JOIN ${p} ON ${isHere(importId)} AND ${p.sourceId} = ${m.personSourceId}
+          WHERE ${m.importId} = ${importId} AND NOT ${m.isDeleted}) AS member) AS twins
       WHERE twins.many > 1`,
     },
   ],

@@ -74,7 +74,7 @@ test("a logo stands on every card, is in the document once and covers neither te
 });
 
 test("each class begins on a page of its own, with its name, and people who are left out are listed at the end", async () => {
-  const classes = [...Array<string>(9).fill("5a"), "5b", null];
+  const classes = [...Array<string>(9).fill("5a"), "Klasse 5b", null];
   const cards = classes.map((className, index) => ({ ...makeCard(index), className, secret: null }));
   const leftOut = [{ name: "Gesa Gast", className: "5b", reason: "ist Gast" }];
   const { pages } = readPdf(await drawCards(makeJob(0, { cards, leftOut }), now));

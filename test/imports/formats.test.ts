@@ -25,6 +25,7 @@ e2,,,c-5a,org-1,u-tom,teacher,true
 e3,,,c-6b,org-2,u-tom,teacher,
 e4,,,c-sp,org-1,u-ada,student,
 e5,,,c-6b,org-2,u-bo,student,
+e6,,,c-5a,org-1,u-ada,student,
 `;
 const oneRoster11 = {
   "manifest.csv":
@@ -63,6 +64,7 @@ test("OneRoster 1.1, then the same schools as 1.2, then Schulconnex in both spel
     format: "ONEROSTER",
     mode: "BULK",
     state: "APPLIED",
+    warningCount: 0,
     notes: { people_without_school: 1, parents_and_guardians: 2 },
   });
   expect(await readDirectory(db)).toEqual(ofBothVersions);

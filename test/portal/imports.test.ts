@@ -170,7 +170,7 @@ describe("handing in a file", () => {
     await world.office.submit(shown, "/apply");
     const list = await world.office.open(world.base);
     expect(choiceOf(list)).toMatch(/bei Überschriften, die wir kennen, wie beim letzten Mal/);
-    expect(textOf(list)).toMatch(/Gemerkte Spaltenzuordnungen \(1\).*Zuletzt: nur ein Teil/);
+    expect(textOf(list)).toMatch(/Gemerkte Spaltenzuordnungen \(1\).*Zuletzt: Nur ein Teil/);
     expect(textOf(await handIn(world, file("A;Ada;5a;1")))).toMatch(/nur (?:ein Teil|Änderungen).*Alles ist schon so/);
     const whole = await handIn(world, file("A;Ada;5a;1"), { fields: { mode: "BULK" } });
     expect(textOf(whole)).toMatch(/ganze Schule.*Personen, die gehen 1/);
@@ -489,7 +489,7 @@ describe("classes", () => {
     const byHand = await make.group({ school: world.school, name: "Klasse 5 A", type: "KLASSE" });
     const shown = await handIn(world, csv(...pupils(2, "5a")));
     const pairs = await world.office.open(`${shown.url}/look-alikes`);
-    expect(textOf(pairs)).toContain("Die Klasse 5a der Datei sieht aus wie die von Hand angelegte Klasse 5 A.");
+    expect(textOf(pairs)).toContain("„5a“ in der Datei sieht aus wie „Klasse 5 A“, von Hand angelegt.");
     const joined = await world.office.submit(pairs, "/look-alikes");
     expect(textOf(joined)).toContain("Die Klassen sind zusammengeführt.");
     expect((await world.office.submit(pairs, "/look-alikes")).status).toBe(200);

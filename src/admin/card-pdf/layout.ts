@@ -1,6 +1,6 @@
 import { fitText, lineHeight, type Measure } from "./fit.ts";
 import { fillLetter } from "./letter.ts";
-import { cardWords, type CardLanguage } from "./texts.ts";
+import { bareClass, cardWords, nameClass, type CardLanguage } from "./texts.ts";
 
 /** `secret` is the PIN or picture, for the teacher's list if it is not on the card. */
 export type PrintedCard = {
@@ -104,9 +104,9 @@ export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Gen
   const words = cardWords[job.language];
   const layOutLetter = (text: string, one: PrintedCard): Page => {
     const at = { originX: letterEdge, originY: letterEdge, width: letterWidth };
-    const ofClass = one.className === null ? "" : `${words.class} ${one.className}`;
+    const ofClass = one.className === null ? "" : nameClass(words, one.className);
     const name = one.name ?? one.username;
-    const values = { name, class: one.className ?? "–", school: job.schoolName, address: job.signInAddress };
+    const values = { name, class: bareClass(one.className ?? "–"), school: job.schoolName, address: job.signInAddress };
     return [
       ...place(job.schoolName, { ...at, y: 0, height: 36, size: 14, font: "bold", width: letterWidth - qrSize - 10 }),
       ...place([words.toParents, name, ofClass].join("\n"), { ...at, y: 54, height: 50, size: 11 }),
@@ -123,7 +123,7 @@ export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Gen
   };
   for (const [className, cards] of Map.groupBy(job.cards, (one) => one.className)) {
     const pages = chunksOf(cards, columns * rows);
-    const ofClass = className === null ? words.noClass : `${words.class} ${className}`;
+    const ofClass = className === null ? words.noClass : nameClass(words, className);
     const title = [ofClass, words.count(cards.length), job.schoolName].join(" · ");
     if (job.letter !== null) for (const one of cards) yield layOutLetter(job.letter, one);
     else
@@ -156,7 +156,7 @@ function layOutCard(
   return [
     ...put(schoolName, { y: 0, height: 12, size: 9, isQuiet: true }),
     ...put(name ?? username, { y: 16, height: 38, size: 15, width, font: "bold" }),
-    ...(className === null ? [] : put(`${words.class} ${className}`, { y: 55, height: 13, size: 10, width })),
+    ...(className === null ? [] : put(nameClass(words, className), { y: 55, height: 13, size: 10, width })),
     ...label(words.username, 72),
     ...put(username, { y: 81, height: 18, size: 12, width, font: "mono" }),
     ...(password === null ? [] : label(words.password, 102)),

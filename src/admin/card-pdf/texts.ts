@@ -121,3 +121,8 @@ Kind regards,
     },
   },
 };
+
+/** Schools call a class `7c` or `Klasse 7c`. */
+export const bareClass = (name: string): string => name.replace(/^(klasse|class)\s+(?=\S)/i, "");
+
+export const nameClass = (words: { class: string }, name: string): string => `${words.class} ${bareClass(name)}`;

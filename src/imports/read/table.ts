@@ -69,7 +69,7 @@ const mostColumns = 1000;
 /** Errors: invalid table_too_wide. */
 export function refuseWide(columns: number): void {
   if (columns <= mostColumns) return;
-  const message = `The table has ${columns} columns. At most ${mostColumns} can be read: remove those that are not needed.`;
+  const message = `The table has more than ${mostColumns} columns. Remove those that are not needed.`;
   throw new AppError("invalid", "table_too_wide", message);
 }
 
