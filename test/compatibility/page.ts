@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { backchannelPathOf, clients, fileOf, steps, type Client, type Step } from "./clients.ts";
+import { replays, type Replay } from "./replays.ts";
 
 const here = import.meta.dirname;
 export const resultsFile = join(here, "results.json");
@@ -22,14 +23,14 @@ function readConfiguration(client: Client): string {
   return configuration;
 }
 
-function describeRegistration(client: Client): string {
+function describeRegistration(client: Client | Replay): string {
   const { callback, offers, registration = {} } = client;
   const logout = "the post-logout redirect URI `https://app.example/`";
   const parts = [
     `the redirect URI \`https://app.example${callback}\``,
     ...(offers.includes("logout") ? [logout] : []),
     ...(offers.includes("backchannelLogout")
-      ? [`the back-channel logout address \`https://app.example${backchannelPathOf(client)}\``]
+      ? [`the back-channel logout address \`https://app.example${backchannelPathOf(client as Client)}\``]
       : []),
     ...(registration.pkceRequired === false ? ["PKCE not required"] : []),
     ...("tokenEndpointAuthMethod" in registration
@@ -52,6 +53,16 @@ export function printPage(): string {
       ...Object.keys(steps).map((step) => signs[did[step as Step]]),
     ]);
   });
+  const replayed = replays.map(({ name, version, offers }) =>
+    row([
+      `[${name}](#${anchorOf(name)})`,
+      `${version} (replayed)`,
+      ...Object.keys(steps).map((step) => signs[offers.includes(step as Step) ? "yes" : "not offered"]),
+    ]),
+  );
+  const replaySections = replays.map((replay) =>
+    [`## ${replay.name}`, `${describeRegistration(replay)} ${replay.note}`].join("\n\n"),
+  );
   const sections = clients.map((client) =>
     [
       `## ${client.name}`,
@@ -59,7 +70,7 @@ export function printPage(): string {
       `\`\`\`${languageOf(client)}\n${readConfiguration(client)}\n\`\`\``,
     ].join("\n\n"),
   );
-  return `${[introduction, [row(header), row(header.map(() => "---")), ...rows].join("\n"), legend, ...sections].join("\n\n")}\n`;
+  return `${[introduction, [row(header), row(header.map(() => "---")), ...rows, ...replayed].join("\n"), legend, ...sections, ...replaySections].join("\n\n")}\n`;
 }
 
 /** The word keeps other tests from running it. */
@@ -74,10 +85,11 @@ const anchorOf = (name: string) =>
 const introduction = `# Clients that were tried
 
 Each of these libraries was run unchanged against this service: a person signed in, and the app did what the columns say. \`npm run compatibility\`
-repeats it and writes this page.`;
+repeats it and writes this page. Those marked *replayed* did not run: their requests were read from their code, and a test sends one after the
+other and reads the answers as they do.`;
 
-const legend = `✓ works, – is not offered by the library. *Userinfo* and *Refresh* are calls of the library. *Logout from the app* ends both
-sessions and returns to the app. *Back-channel logout* ends the app's session after a logout elsewhere. A date is when a package of Debian
-was last tried; the others are tried with each change.
+const legend = `✓ works, – is not offered by the library or was not replayed. *Userinfo* and *Refresh* are calls of the library. *Logout from the app* ends
+both sessions and returns to the app. *Back-channel logout* ends the app's session after a logout elsewhere. A date is when a package of
+Debian was last tried; the others are tried, or replayed, with each change.
 
 Below is the configuration that was run. \`ISSUER\` is the address of the service, \`BASE_URL\` the address of the app.`;
