@@ -9,7 +9,7 @@ import { answerStatic, onFirstRequest } from "./static-answer.ts";
 export type Packages = Pick<Origin, "repository" | "licence">;
 
 const module = new URL("./packages/make.ts", import.meta.url);
-const contentType = "application/gzip";
+const typeOf = (name: string): string => (name.endsWith(".js") ? "text/javascript; charset=utf-8" : "application/gzip");
 
 /** Serves the packages for partners, each made at its first request. */
 export function makeDownloadsRouter({
@@ -22,7 +22,7 @@ export function makeDownloadsRouter({
   const origin: Origin = { platform, baseUrl, issuerUrl, ...packages };
   const make = async (name: PackageName): Promise<RequestHandler> => {
     const made = await runAside({ module, seconds: 60 }, { name, origin });
-    return answerStatic(Buffer.from(made as Uint8Array), { contentType });
+    return answerStatic(Buffer.from(made as Uint8Array), { contentType: typeOf(name) });
   };
   for (const name of packageNames)
     router.get(

@@ -40,8 +40,9 @@ export async function readRuleSets(): Promise<RuleSet[]> {
 
 export const renderRuleList = (sets: RuleSet[]): string => `# Rules of the contract
 
-Spectral holds every contract of this service against these rules, and against its own recommended ones. They are a package,
-\`openapi/rules\`, that other contracts extend from.
+[Spectral](https://github.com/stoplightio/spectral) holds every contract of this service against these rules, and against its own
+recommended ones. [Reviewing a contract](/docs/contract-review#the-rules-for-your-own-contracts) explains how you hold your own contract
+against those for any contract.
 ${sets.map(({ title, rules }) => `\n## ${title}\n\n${rules.map(listed).join("\n")}\n`).join("")}`;
 
 const listed = ({ name, description }: ExplainedRule) => `- [\`${name}\`](/docs/rules/${name}): ${description}`;

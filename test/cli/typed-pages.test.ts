@@ -23,6 +23,7 @@ const notTyped: Readonly<Record<string, string>> = {
   "npm run drill": "takes minutes; test/faults/drill.test.ts runs a short one",
   "npm run release:record": "runs all tests; test/releases holds what it writes against the migrations",
   "npm run docs:tables": "writes into the sources; test/docs/tables.test.ts compares what it would write",
+  "npm run docs:review": "writes into the sources; the gate `contract rules` compares what it would write",
   "npm run docs:conformance":
     "writes into the sources; test/security/rules/conformance.test.ts compares what it would write",
   "npm run release:contract": "writes a release into the sources; test/contract/changelog.test.ts tries its steps",
@@ -33,6 +34,8 @@ const notTyped: Readonly<Record<string, string>> = {
   "npm run bench": "takes minutes",
   "npm run demo:app": "stays until it is ended; test/flows/demo-app.test.ts starts the same apps",
   "npm run lint:": "a gate of its own runs it",
+  "npx @stoplight/spectral-cli lint":
+    "needs a contract of somebody else's; test/contract/rules.test.ts reads the rules so",
   "npx tsc --noEmit": "the gate `types` runs it",
   "TEST_SEED=7": "takes minutes",
   "npx schultor database remove": "deletes the database that the other commands need",

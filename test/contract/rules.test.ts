@@ -1,12 +1,13 @@
 // @module-tag slow
-import { execFile, execFileSync } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, relative, sep } from "node:path";
+import express from "express";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { packRules } from "../../openapi/tools/pack-rules.ts";
-import { readRuleSets } from "../../src/publish/index.ts";
+import { makePublishRouter, readRuleSets } from "../../src/publish/index.ts";
+import { serve } from "../support/serve.ts";
 import { change, rowsOf } from "./contract-changes.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -40,8 +41,8 @@ async function examplesOf(name: string): Promise<{ base: string; breaks: Json; k
 type Rule = { documentationUrl: string };
 const readRules = async (file: string) =>
   ((await read(join(rules, file))) as { rules: Record<string, Rule | string> }).rules;
-const general = await readRules("general.yaml");
-const ruleset = { ...(await readRules("schultor.yaml")), ...general };
+const generalRules = await readRules("general.yaml");
+const ruleset = { ...(await readRules("schultor.yaml")), ...generalRules };
 /** Rules with a body are ours; those that are only a severity belong to the upstream set. */
 const ours = Object.keys(ruleset).filter((name) => typeof ruleset[name] === "object");
 const names = (await readdir(join(rules, "docs"))).map((name) => basename(name, ".md"));
@@ -129,6 +130,7 @@ no 401 | paths./books/{book_id}.get.responses = { "200": OK, "403": FAILED } | r
 no 403 | paths./books/{book_id}.get.responses = { "200": OK, "401": FAILED } | refusal-documented
 a string of any length | schemas.BookInput.properties.first_author.maxLength - | request-has-limits
 an array of any length | schemas.BookInput.properties.key_words.maxItems - | request-has-limits
+one name in two spellings | schemas.BookInput.properties.bookid = { type: boolean } | one-casing
 a property in another casing | schemas.BookInput.properties.lastAuthor = { type: boolean } | one-casing
 an id in another casing | schemas.BookInput.properties.shelfID = { type: integer } | one-casing
 an operation id in another casing | paths./books.post.operationId = addBook | one-casing
@@ -158,6 +160,8 @@ type Finding = { source: string; code: string | number; message: string; range: 
 
 let folder: string;
 let found: Finding[];
+/** The address of the rules for any contract. */
+let general: string;
 /** A finding in a file that a document refers to is one of the document. */
 const documentOf = ({ source }: Finding) => basename(relative(folder, source).split(sep)[0]!, ".yaml");
 const codesIn = (document: string) =>
@@ -166,7 +170,7 @@ const codesIn = (document: string) =>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "rules-"));
   await cp(join(fixtures, "files"), folder, { recursive: true });
-  await installPackage();
+  await readRulesOf("https://id.example.net");
   const write = async (name: string, document: Json) => {
     const file = join(folder, `${name}.yaml`);
     await writeFile(file, stringify(document, { aliasDuplicateObjects: false }));
@@ -178,7 +182,7 @@ beforeAll(async () => {
   for (const name of names) {
     const { base, breaks, keeps } = await examplesOf(name);
     const document = (await read(join(fixtures, "base", `${base}.yaml`))) as Json;
-    const lists = files[name in general ? "general" : "own"];
+    const lists = files[name in generalRules ? "general" : "own"];
     lists.push(
       await write(`${name}.breaks`, merged(document, breaks)),
       await write(`${name}.keeps`, merged(document, keeps)),
@@ -187,22 +191,27 @@ beforeAll(async () => {
   for (const [index, { document }] of mistakes.entries())
     files.general.push(await write(`mistake-${index}`, document as Json));
   files.general.push(await write("good", parse(foreign) as Json));
+  for (const name of await readdir(join(fixtures, "foreign"))) {
+    await cp(join(fixtures, "foreign", name), join(folder, `foreign-${name}`));
+    files.general.push(join(folder, `foreign-${name}`));
+  }
   found = (
-    await Promise.all([
-      lint(files.own, join(root, ".spectral.yaml"), root),
-      lint(files.general, "general.spectral.yaml"),
-    ])
+    await Promise.all([lint(files.own, join(root, ".spectral.yaml"), root), lint(files.general, general)])
   ).flat();
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The package, from its tarball, and two rulesets that extend it. */
-async function installPackage(): Promise<void> {
-  const installed = join(folder, "node_modules/@schultor/spectral-rules");
-  await mkdir(installed, { recursive: true });
-  execFileSync("tar", ["-xzf", packRules("https://id.example.net/", folder), "-C", installed, "--strip-components=1"]);
-  await writeFile(join(folder, "general.spectral.yaml"), 'extends: ["@schultor/spectral-rules"]');
-  await writeFile(join(folder, "schultor.spectral.yaml"), 'extends: ["@schultor/spectral-rules/schultor"]');
+/** The rules as a partner has them: those for any contract by their address, the others from a file. */
+async function readRulesOf(issuerUrl: string): Promise<void> {
+  const place = { platform: "nordlicht", baseUrl: issuerUrl, issuerUrl };
+  const withoutPkce = { deprecatedAt: new Date(), sunsetAt: new Date() };
+  const packages = { repository: null, licence: "UNLICENSED" };
+  const router = makePublishRouter({ ...place, withoutPkce, packages, isReady: async () => true });
+  const url = await serve(express().disable("etag").use(router));
+  general = `${url}/downloads/spectral-rules.js`;
+  const own = await fetch(`${url}/downloads/spectral-rules-schultor.js`);
+  expect(own.headers.get("content-type")).toMatch(/^text\/javascript/);
+  await writeFile(join(folder, "schultor.js"), await own.text());
 }
 
 const lint = async (...place: [files: string[], ruleset: string, cwd?: string]): Promise<Finding[]> =>
@@ -249,7 +258,9 @@ test("every rule of ours has a page, and links to it; of the upstream rules only
   ).toEqual(ours.toSorted());
   const links = ours.map((name) => (ruleset[name] as Rule).documentationUrl);
   expect(links).toEqual(ours.map((name) => `https://login.example.org/docs/rules/${name}`));
-  expect(Object.keys(general).filter((name) => general[name] === "off")).toEqual(["operation-success-response"]);
+  expect(Object.keys(generalRules).filter((name) => generalRules[name] === "off")).toEqual([
+    "operation-success-response",
+  ]);
 });
 
 test("the base documents break no rule; the examples of each rule break it alone, or none", () => {
@@ -258,19 +269,34 @@ test("the base documents break no rule; the examples of each rule break it alone
   expect(outcome).toEqual(names.map((name) => [name, [name], []]));
 });
 
-test("in a good contract of another style the general rules find only its way to write addresses, and every mistake", () => {
-  expect(codesIn("good")).toEqual(["path-kebab-case"]);
+test("in a good contract of another style the general rules find nothing, and every mistake", () => {
+  expect(codesIn("good")).toEqual([]);
   const missed = mistakes.filter(({ rule }, index) => !codesIn(`mistake-${index}`).includes(rule));
   expect(missed.map(({ mistake }) => mistake)).toEqual([]);
 });
 
-test("the package links to the pages on the service that packed it", async () => {
+test("in contracts of others the general rules find what is wrong with them, and nothing of their style", async () => {
+  const names = (await readdir(join(fixtures, "foreign"))).map((name) => basename(name, ".yaml"));
+  expect(Object.fromEntries(names.map((name) => [name, codesIn(`foreign-${name}`)]))).toEqual({
+    github: ["delete-without-body"],
+    museum: [],
+    oneroster: ["one-casing"],
+    petstore: [
+      ...["body-example", "error-has-body", "list-has-limit", "operation-errors", "operation-summary"],
+      ...["parameter-example", "refusal-documented", "request-has-limits"],
+    ],
+    schulconnex: ["list-has-limit"],
+    stripe: [],
+  });
+});
+
+test("the rules link to the pages on the service that packed it", async () => {
   const faulty = foreign
     .replace("summary: Read a book", "summary: Read a book.")
     .replace("required: [book_id]", "required: [book_id, id]")
     .replace(/ +example: \{ book_id.*\n/, "");
   await writeFile(join(folder, "faulty.yaml"), faulty);
-  const text = await runSpectral("github-actions", ["faulty.yaml"], "general.spectral.yaml");
+  const text = await runSpectral("github-actions", ["faulty.yaml"], general);
   const link = /title=([\w-]+),.*Documentation: https:\/\/id\.example\.net\/docs\/rules\/(\S+)$/gm;
   const rules = ["body-example", "operation-summary", "required-properties"];
   expect([...text.matchAll(link)].map(([, ...names]) => names).toSorted()).toEqual(
@@ -279,7 +305,7 @@ test("the package links to the pages on the service that packed it", async () =>
 });
 
 test("the rules of Schultor are a set of their own, which a contract of ours follows", async () => {
-  const all = await lint([`${bases[0]!}.yaml`, "good.yaml"], "schultor.spectral.yaml");
+  const all = await lint([`${bases[0]!}.yaml`, "good.yaml"], "schultor.js");
   expect(all.filter((finding) => documentOf(finding) === bases[0])).toEqual([]);
   expect(all.map(({ code }) => code)).toContain("openapi-version");
 });

@@ -2,6 +2,8 @@ const endOf = (path) => path.slice(-2).join("/");
 
 /** Reports objects that are two inline levels away from the last schema with a name. */
 export default function inlineDepth(schema, _options, { path, documentInventory }) {
+  // A property may have the name content, too.
+  if (!String(path.at(-2)).includes("/")) return [];
   const problems = [];
   const seen = new Set();
   const walk = (node, at, depth) => {

@@ -1,4 +1,5 @@
-const paging = /^(limit|offset|skip|take|top|cursor|after|before|page|first|last|start|count|size|max|range)\b/;
+const paging =
+  /^(limit|offset|skip|take|top|cursor|after|before|page|first|last|start|count|size|max|range|next|token|per)\b/;
 const words = (name) =>
   name
     .replace(/([a-z])([A-Z])/g, "$1-$2")

@@ -6,8 +6,10 @@ function isInline(path, inventory) {
   return found !== null && endOf(found.path.map(String)) === endOf(path.map(String));
 }
 
+/** A map has no shape of its own. */
 const hasShape = (schema) =>
-  Boolean(schema.properties ?? schema.allOf ?? schema.oneOf ?? schema.anyOf ?? schema.enum) || schema.type === "object";
+  Boolean(schema.properties ?? schema.allOf ?? schema.oneOf ?? schema.anyOf ?? schema.enum) ||
+  (schema.type === "object" && !schema.additionalProperties);
 
 /** Reports bodies whose schema, or the items of it, is an object without a name. */
 export default function namedSchemas(operation, _options, context) {
