@@ -4259,21 +4259,25 @@ export interface components {
             /** @description The names of the groups that it can read with their members. */
             groups: string[];
             /**
+             * Format: int32
              * @description How many people it can read in the lists of people of the school.
              * @example 24
              */
             people: number;
             /**
+             * Format: int32
              * @description How many more people it can read, because another school syncs them, or because they were deleted and may be restored.
              * @example 0
              */
             otherPeople: number;
             /**
+             * Format: int32
              * @description How many people it can read in the list of users of the school, because they may sign in to the app.
              * @example 66
              */
             users: number;
             /**
+             * Format: int32
              * @description How many more users it can read one by one, because they have signed in to the app, or because another school lists them.
              * @example 1
              */
@@ -9369,11 +9373,13 @@ export interface components {
              */
             cutOverAt: string | null;
             /**
+             * Format: int32
              * @description How many people keep the shared id until the cut-over; 0 during the preparation.
              * @example 5120
              */
             people: number;
             /**
+             * Format: int32
              * @description For how many people the app was sent an event with both ids. Somebody whom it does not see at present is announced when they return.
              * @example 5098
              */
@@ -9384,6 +9390,7 @@ export interface components {
              */
             isAnnounced: boolean;
             /**
+             * Format: int32
              * @description How many people the app has read of the list of new ids.
              * @example 2000
              */
@@ -9421,6 +9428,7 @@ export interface components {
         /** @description What the move of an app would do. */
         IdMovePreview: {
             /**
+             * Format: int32
              * @description How many people would keep the shared id until the cut-over.
              * @example 5120
              */
@@ -9650,6 +9658,7 @@ export interface components {
              */
             sha256: string;
             /**
+             * Format: int64
              * @description Its length.
              * @example 81234
              */
