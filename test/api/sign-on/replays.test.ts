@@ -39,7 +39,11 @@ test.each(replays)("the calls of $name are answered as it expects", async (repla
     ...(replay.usesPkce && pkce),
   });
   const browser = makeBrowser(service.url);
-  const shown = await passPages(browser, await browser.open(`${discovery["authorization_endpoint"]!}?${asked}`), login);
+  const shown = await passPages(
+    browser,
+    await browser.open(`${discovery["authorization_endpoint"]!}?${asked.toString()}`),
+    login,
+  );
   const callback = readCallback(service, shown)!;
   expect([callback.address, callback.params.get("state"), callback.params.get("error")]).toEqual([
     redirectUri,
