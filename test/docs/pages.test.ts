@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { contents } from "../../src/publish/contents.ts";
-import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
+import { demoApp, demoLogin, startDemo } from "../support/api.ts";
 import { makeHeaders, readSecret } from "../../src/webhooks/signature.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeRunningClock, type TestService } from "../support/service.ts";
-import { getAppToken, getUserTokens, passPages } from "../support/token.ts";
+import { getUserTokens, passPages } from "../support/token.ts";
 import { isRunnable, runSnippet, startSnippet, type Surroundings } from "./run-snippet.ts";
 import { fits, listPages, readSnippets, type Snippet } from "./snippets.ts";
 
@@ -19,21 +19,33 @@ const webhook = {
   body: '{"event":"person","action":"update","updatedProperties":["groups"],"personId":"c0000000-0000-4000-8000-000000000002"}',
 };
 let service: TestService;
-let surroundings: Surroundings;
 
 beforeAll(async () => {
   // Programs judge tokens by the real time.
   service = await startDemo({ clock: makeRunningClock(), env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
-  surroundings = {
-    env: {
-      CLIENT_ID: app.clientId,
-      CLIENT_SECRET: app.clientSecret!,
-      TOKEN: await getAppToken(service, app, idmScopes),
-      WEBHOOK_SECRET: webhook.secret,
-    },
-    replace: { "http://localhost:3000": service.url },
-  };
 });
+
+const terminals = new Map<string, Promise<Surroundings>>();
+/** A new terminal of a reader, after the blocks that a page tells them to type there. */
+function surroundingsOf(page: string): Promise<Surroundings> {
+  const opened = terminals.get(page) ?? openTerminalOf(page);
+  terminals.set(page, opened);
+  return opened;
+}
+
+async function openTerminalOf(page: string): Promise<Surroundings> {
+  const replace = { "http://localhost:3000": service.url };
+  const named = readFileSync(`docs/${page}.md`, "utf8").includes("(first-steps.md#a-terminal)") ? ["first-steps"] : [];
+  const blocks = [...named, page].flatMap(readSnippets).filter(({ words }) => words[0] === "terminal");
+  const [first] = blocks;
+  if (first === undefined) return { env: {}, replace };
+  const code = [...blocks.map((block) => `{ ${block.code}\n} &&`), "export -p"].join("\n");
+  const { code: ended, printed, complaints } = await runSnippet({ ...first, code }, { env: {}, replace });
+  expect([ended, complaints]).toEqual([0, ""]);
+  const exported = [...printed.matchAll(/^declare -x (\w+)="(.*)"$/gm)].map(([, name, value]) => [name!, value!]);
+  const kept = exported.filter(([name]) => /^(CLIENT_ID|CLIENT_SECRET|TOKEN|WEBHOOK_SECRET)$/.test(name!));
+  return { env: Object.fromEntries(kept) as Record<string, string>, replace };
+}
 
 const pages = listPages();
 const programs = pages.flatMap((page) => readSnippets(page).map((snippet, at) => ({ page, number: at + 1, snippet })));
@@ -51,8 +63,8 @@ function expectOutput({ output, code }: Snippet, printed: string): void {
 describe("a program of docs/ prints what its page shows", () => {
   test.for(runnable.filter(({ snippet }) => runsToEnd(snippet)))(
     "$page, $number, in $snippet.language",
-    async ({ snippet }) => {
-      const { code, printed, complaints } = await runSnippet(snippet, surroundings);
+    async ({ page, snippet }) => {
+      const { code, printed, complaints } = await runSnippet(snippet, await surroundingsOf(page));
       expect({ code, complaints }).toEqual({ code: 0, complaints: "" });
       expectOutput(snippet, printed);
     },
@@ -62,8 +74,8 @@ describe("a program of docs/ prints what its page shows", () => {
 describe("a receiver of webhooks of docs/ takes what the service signs, and nothing forged or old", () => {
   test.for(runnable.filter(({ snippet }) => wordOf(snippet, "webhook") !== undefined))(
     "$page, $number, in $snippet.language",
-    async ({ snippet }) => {
-      const server = await startSnippet(snippet, surroundings, wordOf(snippet, "webhook")!);
+    async ({ page, snippet }) => {
+      const server = await startSnippet(snippet, await surroundingsOf(page), wordOf(snippet, "webhook")!);
       const post = async (body: string, headers: Record<string, string | undefined>) => {
         const sent = Object.entries(headers).filter((header): header is [string, string] => header[1] !== undefined);
         return (await fetch(server.url, { method: "POST", body, headers: sent })).status;
@@ -104,10 +116,11 @@ describe("a sender of webhooks of docs/ signs as the service does", () => {
     async ({ page, snippet }) => {
       const port = wordOf(snippet, "send")!;
       const receiver = readSnippets(page).find((other) => wordOf(other, "webhook") === port)!;
-      const { url } = await startSnippet(receiver, surroundings, port);
+      const { url } = await startSnippet(receiver, await surroundingsOf(page), port);
+      const { env, replace } = await surroundingsOf(page);
       const { printed } = await runSnippet(snippet, {
-        ...surroundings,
-        replace: { ...surroundings.replace, [`http://localhost:${port}`]: url },
+        env,
+        replace: { ...replace, [`http://localhost:${port}`]: url },
       });
       expectOutput(snippet, printed);
     },
@@ -117,8 +130,8 @@ describe("a sender of webhooks of docs/ signs as the service does", () => {
 describe("an app of docs/ signs a person in, and nobody whose sign-on did not begin there", () => {
   test.for(runnable.filter(({ snippet }) => wordOf(snippet, "server") !== undefined))(
     "$page, $number, in $snippet.language",
-    async ({ snippet }) => {
-      const server = await startSnippet(snippet, surroundings, wordOf(snippet, "server")!);
+    async ({ page, snippet }) => {
+      const server = await startSnippet(snippet, await surroundingsOf(page), wordOf(snippet, "server")!);
       await service.db.pool.query(
         "UPDATE app SET redirect_uris = array_append(redirect_uris, $1) WHERE client_id = $2",
         [`${server.url}/callback`, app.clientId],
@@ -182,6 +195,7 @@ describe("an app of docs/ on a device signs a person in", () => {
   test.for(runnable.filter(({ snippet }) => wordOf(snippet, "authorize") !== undefined))(
     "$page, $number, in $snippet.language",
     async ({ page, snippet }) => {
+      const surroundings = await surroundingsOf(page);
       const { printed, complaints } = await runSnippet(snippet, surroundings);
       expect(complaints).toBe("");
       expectOutput(snippet, printed);
@@ -200,8 +214,9 @@ describe("an app of docs/ on a device signs a person in", () => {
 describe("an address of docs/ ends the session at the service", () => {
   test.for(runnable.filter(({ snippet }) => snippet.words.includes("logout")))(
     "$page, $number, in $snippet.language",
-    async ({ snippet }) => {
+    async ({ page, snippet }) => {
       const { browser, id_token: idToken } = await getUserTokens(service, app, demoLogin(2));
+      const surroundings = await surroundingsOf(page);
       const env = { ...surroundings.env, ID_TOKEN: idToken! };
       const { printed, complaints } = await runSnippet(snippet, { ...surroundings, env });
       expect(complaints).toBe("");
@@ -217,8 +232,8 @@ describe("an address of docs/ ends the session at the service", () => {
 describe("a receiver of logout tokens of docs/ takes those of the service and nothing else", () => {
   test.for(runnable.filter(({ snippet }) => wordOf(snippet, "backchannel") !== undefined))(
     "$page, $number, in $snippet.language",
-    async ({ snippet }) => {
-      const server = await startSnippet(snippet, surroundings, wordOf(snippet, "backchannel")!);
+    async ({ page, snippet }) => {
+      const server = await startSnippet(snippet, await surroundingsOf(page), wordOf(snippet, "backchannel")!);
       await service.db.pool.query("UPDATE app SET backchannel_logout_uri = $1 WHERE client_id = $2", [
         server.url,
         app.clientId,

@@ -55,7 +55,7 @@ function start(snippet: Snippet, { env, replace }: Surroundings, port?: number):
   const file = join(folder, `program-${++programs}.${extensions[language]}`);
   let code = snippet.code;
   for (const [from, to] of Object.entries(replace)) code = code.replaceAll(from, to);
-  writeFileSync(file, language === "bash" ? `set -o pipefail\n${code}\n` : `${code}\n`);
+  writeFileSync(file, language === "bash" ? `set -uo pipefail\n${code}\n` : `${code}\n`);
   const serve = port === undefined ? [] : ["-q", "-S", `localhost:${port}`];
   const commands: Record<Language, [string, string[]]> = {
     bash: ["bash", [file]],

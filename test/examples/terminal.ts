@@ -40,7 +40,7 @@ const npmrc = "registry=http://127.0.0.1:9/\nfetch-retries=0\naudit=false\nupdat
  */
 export function openTerminal(service: TestService, home: string, login: Login): Terminal {
   const programs = join(home, "programs");
-  mkdirSync(programs);
+  mkdirSync(programs, { recursive: true });
   writeFileSync(join(programs, "xdg-open"), browser, { mode: 0o755 });
   writeFileSync(join(home, ".npmrc"), npmrc);
   const shell = spawn("bash", ["--noprofile", "--norc"], {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { openTerminal, readFinished } from "./terminal.ts";
 
 const snippets = readSnippets("tutorial-php");
 const folder = mkdtempSync(join(tmpdir(), "tutorial-"));
-const project = join(folder, "my-app");
+const project = join(folder, "my-php-app");
 let service: TestService;
 
 const fileOf = (name: string) =>
@@ -40,6 +40,9 @@ test("its commands, one after the other, make an app that reads with the generat
   await terminal.run(make!.code);
   installGenerator();
   await terminal.run(generate!.code);
+  // Without a login its first command fails, and the block goes no further.
+  await expect(terminal.run(register!.code)).rejects.toThrow();
+  expect(existsSync(join(project, "listen.log"))).toBe(false);
   expect(await terminal.run(login!.code)).toContain("OPERATOR");
   const accounts = await terminal.run(register!.code);
 
@@ -66,4 +69,9 @@ test("its commands, one after the other, make an app that reads with the generat
 
   const report = await terminal.run(check!.code);
   expect(fits(check!.output!, report) ? "as shown" : report).toBe("as shown");
+
+  const another = openTerminal(service, folder, { username: "operator", password: "demo-operator" });
+  await another.run(make!.code);
+  expect(await another.run(register!.code)).toBe(accounts);
+  await another.run(start!.code);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -15,7 +15,7 @@ import { notifyApps, openTerminal, readFinished } from "./terminal.ts";
 const snippets = readSnippets("tutorial-python");
 const files = ["app.py", "copy_of_schools.py"];
 const folder = mkdtempSync(join(tmpdir(), "tutorial-"));
-const project = join(folder, "my-app");
+const project = join(folder, "my-python-app");
 let service: TestService;
 
 /** A file as the page shows it, in blocks. */
@@ -46,6 +46,9 @@ test("its commands, one after the other, make an app that follows the school yea
     expect(finished.get(`my-app/${name}`)).toBe(written);
     writeFileSync(join(project, name), written);
   }
+  // Without a login its first command fails, and the block goes no further.
+  await expect(terminal.run(register!.code)).rejects.toThrow();
+  expect(existsSync(join(project, "listen.log"))).toBe(false);
   expect(await terminal.run(login!.code)).toContain("OPERATOR");
   const accounts = await terminal.run(register!.code);
   const clientSecret = await terminal.run("echo $CLIENT_SECRET");
@@ -56,7 +59,7 @@ test("its commands, one after the other, make an app that follows the school yea
     file: join(project, "copy.db"),
     output: () => readFileSync(join(project, "app.log"), "utf8"),
   };
-  const expectCopyNow = () => expectCopy(copying, { issuer: service.url, clientId: "my-app", clientSecret });
+  const expectCopyNow = () => expectCopy(copying, { issuer: service.url, clientId: "my-python-app", clientSecret });
   await expectCopyNow();
   // As the page's command does, without processes for each step.
   const [, sandbox] = /^Sandbox: (\S+),/m.exec(accounts)!;
@@ -80,4 +83,9 @@ test("its commands, one after the other, make an app that follows the school yea
 
   const report = await terminal.run(check!.code);
   expect(fits(check!.output!, report) ? "as shown" : report).toBe("as shown");
+
+  const another = openTerminal(service, folder, { username: "operator", password: "demo-operator" });
+  await another.run(make!.code);
+  expect(await another.run(register!.code)).toBe(accounts);
+  await another.run(start!.code);
 });

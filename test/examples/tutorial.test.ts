@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -20,7 +20,7 @@ const fileOf = (name: string) =>
   `${snippets.flatMap(({ words, code }) => (words[0] === `file=${name}` ? [code] : [])).join("\n\n")}\n`;
 const program = fileOf("app.ts");
 const folder = mkdtempSync(join(tmpdir(), "tutorial-"));
-const project = join(folder, "my-app");
+const project = join(folder, "my-typescript-app");
 let service: TestService;
 
 beforeAll(async () => {
@@ -53,18 +53,28 @@ test("the tutorial and the example with Express are one program, which is valid 
   await runIn(example, process.execPath, compiler, ...options, ...strict, "app.ts");
 });
 
+/** What the page installs from the registry. */
+function installPackages(): void {
+  for (const name of ["express", "jose", "openid-client"]) {
+    const installed = join(project, "node_modules", name);
+    if (!existsSync(installed)) symlinkSync(join(root, "node_modules", name), installed);
+  }
+}
+
 test("its commands, one after the other, make an app that follows the sandbox and passes check-app", async () => {
   const terminal = openTerminal(service, folder, { username: "operator", password: "demo-operator" });
   const [make, login, register, start, play, count, check] = snippets.filter(({ words }) => words[0] === "step");
   await terminal.run(make!.code);
-  for (const name of ["express", "jose", "openid-client"])
-    symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name));
+  installPackages();
   const finished = await readFinished(service, "tutorial-typescript");
   for (const name of ["app.ts", "count.ts"]) {
     const written = fileOf(name).replaceAll("http://localhost:3000", service.url);
     expect(finished.get(`my-app/${name}`)).toBe(written);
     writeFileSync(join(project, name), written);
   }
+  // Without a login its first command fails, and the block goes no further.
+  await expect(terminal.run(register!.code)).rejects.toThrow();
+  expect(existsSync(join(project, "listen.log"))).toBe(false);
   expect(await terminal.run(login!.code)).toContain("OPERATOR");
   const accounts = await terminal.run(register!.code);
   await terminal.run(start!.code);
@@ -91,12 +101,18 @@ test("its commands, one after the other, make an app that follows the sandbox an
 
   const report = await terminal.run(check!.code);
   expect(fits(check!.output!, report) ? "as shown" : report).toBe("as shown");
+
+  const another = openTerminal(service, folder, { username: "operator", password: "demo-operator" });
+  await another.run(make!.code);
+  installPackages();
+  expect(await another.run(register!.code)).toBe(accounts);
+  await another.run(start!.code);
 });
 
 /** Everything that the app sees now, as somebody who has just begun reads it. */
 async function readEverything(clientSecret: string) {
   const scopes = ["schools", "users", "groups", "people"].map((kind) => `urn:schultor:idm:v1:${kind}:read`);
-  const client = createClient({ issuer: service.url, clientId: "my-app", clientSecret, scopes });
+  const client = createClient({ issuer: service.url, clientId: "my-typescript-app", clientSecret, scopes });
   const store = makeMemoryStore();
   await makeSync({ client, store }).follow();
   return present([store.school, store.group, store.person].flatMap((records) => [...records.values()]));
