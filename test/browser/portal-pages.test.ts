@@ -39,3 +39,24 @@ test("every page of the portal is accessible on every screen and in the dark", a
   }
   expect(count).toBeGreaterThan(70);
 });
+
+test.each([
+  ["/admin/schools/:schoolId/settings", "/settings/cards"],
+  ["/partner/apps/:clientId/webhooks/new", "/webhooks/new"],
+])(
+  "a refused form of %s (%s) is accessible, and its message has the focus and leads to the field",
+  async (path, step) => {
+    const page = await newPageAs(forOperator, service.url, { size: "phone" });
+    await page.goto(service.url + fillPath(path, world));
+    const form = page.locator(`form[action$="${step}"]`);
+    await form.evaluate((element) => ((element as unknown as { noValidate: boolean }).noValidate = true));
+    for (const field of await form.locator("input[required], textarea").all()) await field.fill("", { force: true });
+    for (const field of await form.locator('[name="networks"]').all()) await field.fill("nonsense");
+    await form.locator("button[type=submit]").last().click();
+    const problem = page.locator("#problem:focus");
+    await problem.waitFor();
+    await expectAccessibleEverywhere(page, step, expectAccessible);
+    await problem.getByRole("link").first().click();
+    await page.locator("[aria-invalid=true]:focus").waitFor();
+  },
+);

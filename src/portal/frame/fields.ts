@@ -57,12 +57,20 @@ export function makeFields(request: LinkRequest, render: Render): Fields {
   const propertiesAt = (at: string): BodyProperty[] =>
     operations.flatMap((operation) => findBodyProperty(operation, withoutIndices(at)) ?? []);
 
-  function faultOf(name: string, at = name, { choices, perLine = false }: Partial<FieldOptions> = {}): string | null {
+  function faultOf(name: string, at = name, options: Partial<FieldOptions> = {}): string | null {
+    const { choices, perLine = false, label } = options;
     const properties = propertiesAt(at);
     const pointers = [`/${name}`, `/${at}`, ...(isIndexed(at) ? [] : properties.map(({ pointer }) => pointer))];
     const fault = isSent ? given.find((one) => pointers.some((pointer) => isAt(one, pointer))) : undefined;
     if (fault === undefined) return null;
-    const rule = choices !== undefined && isKeyword(fault.rule) ? "enum" : fault.rule;
+    const isEmpty = label !== undefined && request.field(name) === "";
+    const rule = !isKeyword(fault.rule)
+      ? fault.rule
+      : choices !== undefined
+        ? "enum"
+        : isEmpty
+          ? "required"
+          : fault.rule;
     const text = describeRule(rule, properties[0]?.schema ?? {}, t);
     const index = perLine ? /\/(\d+)(?:\/|$)/.exec(fault.pointer)?.[1] : undefined;
     return index === undefined

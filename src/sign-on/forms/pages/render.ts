@@ -31,7 +31,14 @@ const inMinutes = (seconds: number): { unit: "seconds" | "minutes"; count: numbe
 
 type Details = { status?: number; title?: string; values?: object; scripts?: readonly string[] };
 type Problem = { kind: string; retryAfterSeconds?: number };
-type CommonModel = { app?: { name: string } | null; problem?: Problem | string | null; retryAfterSeconds?: number };
+type CommonModel = {
+  app?: { name: string } | null;
+  problem?: Problem | string | null;
+  /** Of a page whose form was refused for one reason alone. */
+  isWrong?: boolean;
+  isRefused?: boolean;
+  retryAfterSeconds?: number;
+};
 
 const problemStatus = new Map([
   ["blocked", 403],
@@ -63,9 +70,11 @@ const makePage =
     } = describe(model, context);
     const status = common.problem ? (problemStatus.get(problem?.kind ?? "") ?? 422) : 200;
     const wait = seconds === undefined ? null : inMinutes(seconds);
+    const isRefused = typeof common.problem === "string" || common.isWrong === true || common.isRefused === true;
+    const shown = t(title, { app: appName });
     return renderPage(
       {
-        title: t(title, { app: appName }),
+        title: isRefused ? t("words.titled", { title: shown }) : shown,
         body: render(name, { ...model, ...values, t, strong, appName, wait, partial: render }),
         status: details.status ?? status,
         scripts: details.scripts ?? [],
