@@ -1,4 +1,5 @@
 import {
+  commandLineClientId,
   againAfterDeadlock,
   appNotFound,
   appWithSecretNotFound,
@@ -109,6 +110,12 @@ const refuseHigherApp = (
   { clientId, caller, origin }: Pick<Request, "clientId" | "caller" | "origin">,
 ) => refuseHigherHolder(tx, { holder: { clientId }, mine: caller.roles, now: origin.at });
 
+/** The code sends staff to the redirect URI of the app, and a release changes both. Errors: forbidden app_built_in. */
+function refuseBuiltIn(clientId: ClientId): void {
+  if (clientId !== commandLineClientId) return;
+  throw new AppError("forbidden", "app_built_in", "This app is part of the service: it is suspended, but not changed.");
+}
+
 /** Errors: not_found app_not_found; forbidden role_forbids; StaleRecord. */
 async function lockForChange(tx: Transaction, request: Request): Promise<AdminApp> {
   const { clientId, headers, reach, origin } = request;
@@ -148,6 +155,7 @@ export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const given = { ...rest, profile, ...(await checked(deps, body)), clientId };
   const { allowLoopbackHttp, demandsAgreements } = deps;
   return changeApp(deps, request, async (tx, { name }) => {
+    refuseBuiltIn(clientId);
     if (!reach.all && body.name !== undefined && !isSameName(body.name, name))
       await refuseTakenName(tx, body.name, reach.clientIds);
     await update(tx, given, { ...origin, allowLoopbackHttp, demandsAgreements });
@@ -162,6 +170,7 @@ export const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
     forget: forgetAppWithSandboxes,
     work: async (tx, deleteRecords) => {
       const before = await lockForChange(tx, request);
+      refuseBuiltIn(clientId);
       await refuseLastOperatorLeaves(tx, { clientId });
       await deleteRecords();
       await recordDifference(tx, request.origin, { before, after: null });
@@ -197,12 +206,16 @@ export const endOldSecret: AdminHandler<"endOldSecret"> = (deps, request) =>
 export const putAppLogo: AdminHandler<"putAppLogo"> = (deps, request) =>
   changeApp(deps, request, async (tx) => {
     const clientId = request.clientId;
+    refuseBuiltIn(clientId);
     await putLogo(tx, clientId, request.body, request.origin);
     if (!request.reach.all) await refuseTakenLogo(tx, clientId, request.reach.clientIds);
   });
 
 export const deleteAppLogo: AdminHandler<"deleteAppLogo"> = (deps, request) =>
-  changeApp(deps, request, (tx) => deleteLogo(tx, request.clientId, request.origin));
+  changeApp(deps, request, async (tx) => {
+    refuseBuiltIn(request.clientId);
+    await deleteLogo(tx, request.clientId, request.origin);
+  });
 
 export const suspendApp: AdminHandler<"suspendApp"> = (deps, request) =>
   changeApp(deps, request, async (tx) => {

@@ -129,6 +129,34 @@ test("who holds the app's role beside PARTNER changes its credentials", async ()
   expect((await call("POST", `/apps/${app.clientId}/secret`)).status).toBe(200);
 });
 
+test("the app of the command line is suspended, but changed by nobody, and has its redirect URI whatever is stored", async () => {
+  const path = "/apps/schultor-cli";
+  const { call } = operator;
+  const stored = async () => JSON.stringify((await call("GET", path)).body);
+  const before = await stored();
+  for (const [method, ending, given] of [
+    ["PATCH", "", { body: { redirectUris: ["https://evil.example/"] } }],
+    ["PATCH", "", { body: { name: "Mathe" } }],
+    ["DELETE", "", {}],
+    ["PUT", "/logo", { body: picture(5) }],
+    ["DELETE", "/logo", {}],
+  ] as const)
+    expect(refusalOf(await call(method, path + ending, given)), method + ending).toEqual([403, "app_built_in"]);
+  expect(await stored()).toBe(before);
+  const redirectUris = ["https://evil.example/"];
+  await service.db.prisma.app.update({ where: { clientId: "schultor-cli" }, data: { redirectUris } });
+  const query = new URLSearchParams({
+    client_id: "schultor-cli",
+    response_type: "code",
+    scope: "openid",
+    redirect_uri: redirectUris[0]!,
+    code_challenge: "x".repeat(43),
+    code_challenge_method: "S256",
+  });
+  const answer = await fetch(`${service.url}/oauth2/auth?${query.toString()}`, { redirect: "manual" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
+});
+
 // An app that looks like another one gets the trust, and the sign-ins, that people mean for that one.
 const picture = (width: number) => PNG.sync.write(new PNG({ width, height: 2 }));
 

@@ -260,8 +260,8 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
       );
     },
     redirectUriAllowed(this: Client, uri: string): boolean {
-      const isOwnPort = this.clientId === commandLineClientId && commandLineRedirectUri.test(uri);
-      return isOwnPort || (this.redirectUris?.includes(uri) ?? false);
+      if (this.clientId === commandLineClientId) return commandLineRedirectUri.test(uri);
+      return this.redirectUris?.includes(uri) ?? false;
     },
     postLogoutRedirectUriAllowed(this: Client, uri: string): boolean {
       return this.postLogoutRedirectUris?.includes(uri) ?? false;
