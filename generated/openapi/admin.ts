@@ -7997,7 +7997,8 @@ export interface components {
         /**
          * @description What looks like a mistake. CLASS_MISSING: a student without a class. NAME_TWICE: two people of one name in one class. GROUP_SPELLING: a
          *     name of a class or group that differs from another one only in case, accents, spaces, full stops or leading zeros. CLASS_UNCERTAIN: the name of a class that may mean several classes, such as `5a/b`, and is read as one. DATE_IN_PLACE: a date
-         *     instead of an id or of the name of a class. CHARACTERS_LOST: a name with `?` or U+FFFD. NO_PERSON: a
+         *     instead of an id or of the name of a class. CHARACTERS_LOST: a name with `?`, U+FFFD or signs like `Ã¼`.
+         *     NO_PERSON: a
          *     row of a table that is no person, such as a sum or a footer, and is passed over.
          * @example NAME_TWICE
          * @enum {string}

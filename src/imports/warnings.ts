@@ -40,6 +40,9 @@ const m = table("stagedMembership", "m");
 const date = String.raw`^(\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}[. -]+(jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[kc]t|nov|de[zc])[a-zé]*\.?([ -]\d{2,4})?|(jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[kc]t|nov|de[zc])[a-zé]*\.?[ -]+\d{2,4})$`;
 const daysSince1900 = "^[34]\\d{4}$";
 
+/** A character that was replaced, or UTF-8 that a program took for Windows-1252, such as `MÃ¼ller`. */
+const lost = "[?\ufffd]|[ÃÅÄ][\u00a1-\u00bf„–Ÿœžš‚ˆ]|â€";
+
 const nameOf = sql`(${p.firstFull} || ' ' || ${p.last})`;
 const isHere = (importId: Part) => sql`${p.importId} = ${importId} AND NOT ${p.isDeleted}
   AND ${p.schoolId} IS NOT DISTINCT FROM ${p.homeSchoolId} AND ${p.firstFull} IS NOT NULL`;
@@ -130,12 +133,12 @@ const searches: Record<WarningKind, (values: { importId: Part; listsClasses: Par
       of: "person",
       row: sql`${p.line}, ${nameOf} AS name, NULL AS detail`,
       from: sql`${p} WHERE ${isHere(importId)}
-        AND concat(${p.firstFull}, ${p.firstCall}, ${p.last}) ~ ${literal("[?\ufffd]")}`,
+        AND concat(${p.firstFull}, ${p.firstCall}, ${p.last}) ~ ${literal(lost)}`,
     },
     {
       of: "group",
       row: sql`${g.line}, ${g.name}, NULL AS detail`,
-      from: sql`${g} WHERE ${isGroup(importId)} AND ${g.name} ~ ${literal("[?\ufffd]")}`,
+      from: sql`${g} WHERE ${isGroup(importId)} AND ${g.name} ~ ${literal(lost)}`,
     },
   ],
   NO_PERSON: ({ importId }) => [

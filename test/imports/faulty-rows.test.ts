@@ -237,10 +237,11 @@ test("what looks like a mistake is counted and listed with its line and name, an
       "01.05.2026;student;Di;Dorn;05. Mai;",
       "5;teacher;Ed;Eck;;",
       "6;student;Fe;Falk;45413;",
+      "7;teacher;Gül;MÃ¼ÃŸig;;",
     ),
     at,
   );
-  expect([record.state, record.warningCount]).toEqual(["READY", 9]);
+  expect([record.state, record.warningCount]).toEqual(["READY", 10]);
   const warnings = await listWarnings(db.pool, record, { skip: 0, limit: 100 });
   expect(warnings.map(({ line, kind, name, detail }) => [line, kind, name, detail])).toEqual([
     [3, "CLASS_MISSING", "Bo Berg", null],
@@ -252,6 +253,7 @@ test("what looks like a mistake is counted and listed with its line and name, an
     [6, "DATE_IN_PLACE", "Di Dorn", "01.05.2026"],
     [8, "DATE_IN_PLACE", "45413", null],
     [5, "CHARACTERS_LOST", "J?rg M\ufffdßig", null],
+    [9, "CHARACTERS_LOST", "Gül MÃ¼ÃŸig", null],
   ]);
   expect(await listWarnings(db.pool, record, { skip: 3, limit: 2 })).toEqual(warnings.slice(3, 5));
   await apply(record.id);

@@ -59,7 +59,7 @@ const headings: readonly [ColumnUse, RegExp][] = [
   ["FIRST_NAME", new RegExp(`^vornamen?${student}$`)],
   ["LAST_NAME", /^(nachname|nname|familiennamen?|zuname|langname|longname|(legal)?(last|sur|family)name|last|nom)$/],
   ["LAST_NAME", new RegExp(`^(nach|familien)name${student}$`)],
-  ["FULL_NAME", /^((nach|familien|zu)?name(und)?((vor|ruf)namen?)?|(vor|ruf)name(und)?(nach|familien)?name)$/],
+  ["FULL_NAME", /^((nach|familien|zu)?namen?(und)?((vor|ruf)namen?)?|(vor|ruf)name(und)?(nach|familien)?name)$/],
   ["FULL_NAME", /^(fullname|displayname|anzeigename)$/],
   ["FULL_NAME", new RegExp(`^(${student}|${teacher})(name)?$`)],
   ["BIRTH_DATE", /^(geburts(datum|tag)|geb(datum|dat|am|tag)?|geboren(am)?|dateofbirth|dob|birth(date|day)|born)$/],
