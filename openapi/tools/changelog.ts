@@ -54,7 +54,9 @@ export function checkChangelog({ next }: Changelog, changed: ChangedParts): stri
     const untold = parts.filter((part) => !told.has(part));
     return untold.length === 0
       ? []
-      : [`${name} differs from its last release in ${untold.join(", ")}: say so under \`next\``];
+      : [
+          `${name} differs from its last release; add to \`next\` an entry with contracts: [${name}], parts: [${untold.join(", ")}]`,
+        ];
   });
   const idle = next.flatMap(({ contracts, parts, what }) => {
     const unknown = contracts.filter((name) => changed[name] === undefined);

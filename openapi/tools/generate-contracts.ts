@@ -22,7 +22,9 @@ export async function generateContracts(root: string): Promise<void> {
     inlineExamples(bundle, join(root, "openapi", "examples"));
     bundles.set(name, bundle);
   }
-  bundles.set("schulconnex-1.7", respell(bundles.get("schulconnex")!));
+  const schulconnex = bundles.get("schulconnex");
+  if (!schulconnex) throw new Error("openapi/schulconnex.yaml is missing; schulconnex-1.7 is made from it.");
+  bundles.set("schulconnex-1.7", respell(schulconnex));
 
   for (const [name, bundle] of bundles) {
     const write = (extension: string, text: string) => writeFile(join(out, `${name}.${extension}`), text);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { Document } from "./document.ts";
@@ -17,7 +17,10 @@ export function inlineExamples(bundle: Document, folder: string): void {
     const entries = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, inline(value)]));
     const file = typeof $ref === "string" ? /^(\w+\.yaml)#\/value$/.exec($ref)?.[1] : undefined;
     if (file === undefined) return entries;
-    const { value } = parse(readFileSync(join(folder, file), "utf8")) as Example;
+    const path = join(folder, file);
+    const value = existsSync(path) ? (parse(readFileSync(path, "utf8")) as Example).value : undefined;
+    if (value === undefined)
+      throw new Error(`openapi/examples/${file} has no value, and another example refers to it.`);
     const inlined = inline(value);
     return Array.isArray(inlined) ? inlined : { ...(inlined as object), ...entries };
   };

@@ -20,11 +20,21 @@ type SchulconnexBundle = {
   components: { schemas: { Loeschung: { properties: { zeitpunkt: Json } } } };
 };
 
-/** Makes the bundle for apps registered for the spelling of version 1.7 from the Schulconnex bundle. */
+/**
+ * Makes the bundle for apps registered for the spelling of version 1.7 from the Schulconnex bundle.
+ *
+ * Errors: names what this file spells in another way and the bundle has no more, and the file that had it.
+ */
 export function respell(bundle: Document): Document {
   const document = respellValue(bundle as Json) as SchulconnexBundle & Document;
   document.info.title += ", spelling of version 1.7";
   document.info.description += " For apps registered for the spelling of version 1.7.";
+  const { Loeschung: deletion } = bundle.components?.schemas ?? {};
+  if (deletion?.properties?.["zeitpunkt"] === undefined)
+    throw new Error(
+      "openapi/schemas/Loeschung.yaml has no property zeitpunkt, or no operation of openapi/schulconnex.yaml returns it. " +
+        "The spelling of version 1.7 has it in another form: put it back, or take it out of openapi/tools/spelling.ts too.",
+    );
   document.components.schemas.Loeschung.properties.zeitpunkt = {
     type: "string",
     format: "date-time",

@@ -1,4 +1,5 @@
 // @module-tag slow
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -51,6 +52,18 @@ afterAll(() => [dataDir, folder].forEach(removeDataDir));
 test("every command that is not typed is in one of the pages", () => {
   for (const beginning of Object.keys(notTyped))
     expect(commands.map(({ text }) => text)).toContainEqual(expect.stringMatching(new RegExp(`^${beginning}`)));
+});
+
+test("CONTRIBUTING names the gates as `--only` takes them, and a wrong name ends in a sentence that lists them", () => {
+  const args = [join(root, "test/gates/check.ts"), "--only", "Spectral"];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/^There is no gate "Spectral"\. The gates are: .*\.\n$/)]);
+  const gates = stderr.slice(stderr.indexOf("are: ") + 5, -2);
+  const text = readFileSync(join(root, "CONTRIBUTING.md"), "utf8").replaceAll("\n", " ");
+  const [, listed = ""] = /takes their names: ([^.]*)\./.exec(text)!;
+  const named = [...listed.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+  const ofMachine = "tests on other PostgreSQL";
+  expect(named.filter((name) => name !== ofMachine || gates.includes(ofMachine)).join(", ")).toBe(gates);
 });
 
 test("no command that is typed writes what tests compare with", () => {

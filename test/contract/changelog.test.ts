@@ -9,6 +9,8 @@ import { listKinds } from "../../openapi/tools/breaks.ts";
 import { listChangedParts } from "../../openapi/tools/changed-parts.ts";
 import { checkChangelog, findChangedParts, readChangelog } from "../../openapi/tools/changelog.ts";
 import { listVersions, readDocument, releasedFolder, releasesFolder } from "../../openapi/tools/document.ts";
+import { inlineExamples } from "../../openapi/tools/inline-examples.ts";
+import { respell } from "../../openapi/tools/spelling.ts";
 import { listSums, moveNext, setVersion, whyNotAfter } from "../../openapi/tools/release-steps.ts";
 
 type Loose = any;
@@ -64,13 +66,22 @@ test("a part that no entry names is a fault, and so is one that is named for not
   const next = [{ ...entry, contracts: ["idm"], parts: ["School", "Person"] }];
   const faults = checkChangelog({ next, releases: [] }, { idm: ["School", "User"], webhooks: ["Event"] });
   expect(faults).toEqual([
-    "idm differs from its last release in User: say so under `next`",
-    "webhooks differs from its last release in Event: say so under `next`",
+    "idm differs from its last release; add to `next` an entry with contracts: [idm], parts: [User]",
+    "webhooks differs from its last release; add to `next` an entry with contracts: [webhooks], parts: [Event]",
     '"x" names Person, which is as it was released',
   ]);
   expect(checkChangelog({ next: [], releases: [] }, { idm: [] })).toEqual([]);
   const unknown = checkChangelog({ next: [{ ...entry, contracts: ["idn"], parts: [] }], releases: [] }, { idm: [] });
   expect(unknown).toEqual(['"x" names idn, which is no contract']);
+});
+
+test("what a tool looks for in the contract and does not find is named with the file to edit", () => {
+  const bundle: Loose = { info: {}, components: { schemas: { Loeschung: { properties: {} } } } };
+  expect(() => respell(bundle as never)).toThrow(/^openapi\/schemas\/Loeschung\.yaml has no property zeitpunkt/);
+  const example = { value: { $ref: "Nobody.yaml#/value" } };
+  expect(() => inlineExamples({ components: { examples: { example } } } as never, "openapi/examples")).toThrow(
+    "openapi/examples/Nobody.yaml has no value",
+  );
 });
 
 test("the page of promises names every break that the program knows, and no other", () => {

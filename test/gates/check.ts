@@ -116,8 +116,11 @@ const gates: Gate[] = [
 ];
 
 const known = new Set(gates.map(({ name }) => name));
-for (const name of [...values.first, ...values.only])
-  if (!known.has(name)) throw new Error(`No gate is called ${name}; there are: ${[...known].join(", ")}`);
+const unknown = [...values.first, ...values.only].find((name) => !known.has(name));
+if (unknown !== undefined) {
+  console.error(`There is no gate "${unknown}". The gates are: ${[...known].join(", ")}.`);
+  process.exit(2);
+}
 
 const startedAt = Date.now();
 rmSync(exchanges, { recursive: true, force: true });
