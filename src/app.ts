@@ -49,7 +49,7 @@ import { poolsOf, type DatabaseShares } from "./platform/database/shares.ts";
 import { traceRequest } from "./platform/telemetry/tracing/index.ts";
 import type { WorkerJob } from "./platform/jobs/worker.ts";
 import { makeAppLogos, makePortal } from "./portal/index.ts";
-import { makeAppGuides, makePublishRouter } from "./publish/index.ts";
+import { makeAppGuides, makePublishRouter, makeWellKnown } from "./publish/index.ts";
 import { makeRetentionJob, makeSchoolAuditSweep } from "./retention/index.ts";
 import { makeSandboxSweep } from "./sandbox/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
@@ -277,6 +277,7 @@ export async function makeApp(
   app.use(health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
   const publish = makePublishRouter({ ...config, isReady: makeReadiness({ checks: healthChecks, isStopping, clock }) });
+  app.use(makeWellKnown({ ...config, clock, passwordPage: "/sign-in/password" }));
   app.use(keepPickedLocale, makePageAssets(), makeAppLogos(shares.signOn), publish, signOn.router);
   app.use(portal, last.router, last.onError);
 
@@ -427,6 +428,7 @@ const paths = [
   ...["start", "provider", "values", "check", "result", "switch-on", "sign-in", "off"].map(
     (step) => `set-up/links/${step}`,
   ),
+  ...[".well-known/security.txt", ".well-known/change-password"],
   ...["health/live", "health/ready", "docs/changelog", "docs/changelog.atom"],
   ...["login", "upstream", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
   ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [

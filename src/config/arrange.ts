@@ -109,6 +109,7 @@ export function arrange(values: Values) {
         help: values.HELP_URL ?? null,
       },
     },
+    securityContact: values.SECURITY_CONTACT ?? null,
     operator: {
       name: values.PAGES_NAME,
       legalNoticeUrl: values.LEGAL_NOTICE_URL ?? null,

@@ -75,6 +75,14 @@ export const httpsPage = z
     "Write the whole address of a page, starting with https://.",
   );
 
+/** Source: RFC 9116, section 2.5.3. */
+export const contact = z
+  .string()
+  .regex(
+    /^(mailto:[\w.'+~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+|https:\/\/[!-~]+)$/,
+    "Write mailto: and an e-mail address, or the whole address of a page, starting with https://.",
+  );
+
 export const imageFile = z
   .string()
   .regex(/\.(svg|png)$/, "Write the path of an SVG or PNG file.")

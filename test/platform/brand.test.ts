@@ -37,6 +37,30 @@ test("every page carries the name, logo, colour and links of the operator", asyn
   }
 });
 
+test("a finder of a weakness reads whom to tell, and a password manager finds the page for a new password", async () => {
+  const { url, clock } = await startService({ env: { SECURITY_CONTACT: "mailto:security@nord.example" } });
+  const answered = await fetch(`${url}/.well-known/security.txt`);
+  expect([answered.status, answered.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
+  const fields = new Map(
+    (await answered.text())
+      .trim()
+      .split("\n")
+      .map((line) => line.split(": ") as [string, string]),
+  );
+  const expires = Date.parse(fields.get("Expires")!) - clock().getTime();
+  expect([expires > 0, expires < 365 * 86_400_000]).toEqual([true, true]);
+  expect([fields.get("Contact"), fields.get("Canonical"), fields.get("Preferred-Languages")]).toEqual([
+    "mailto:security@nord.example",
+    `${url}/.well-known/security.txt`,
+    "de, en",
+  ]);
+  const page = await fetch(`${url}/.well-known/change-password`, { redirect: "manual" });
+  expect([page.status, page.headers.get("location")]).toEqual([302, "/sign-in/password"]);
+  expect((await fetch(url + page.headers.get("location")!)).status).toBe(200);
+  const without = await startService();
+  expect((await fetch(`${without.url}/.well-known/security.txt`)).status).toBe(404);
+});
+
 test.each([
   ["PAGES_COLOUR", "#ffcc00", "darker"],
   ["PAGES_COLOUR", "green", "hexadecimal"],

@@ -1,5 +1,5 @@
 import type { Option } from "../option.ts";
-import { colour, httpsPage, imageFile, matching } from "../values.ts";
+import { colour, contact, httpsPage, imageFile, matching } from "../values.ts";
 
 const link = { value: httpsPage, default: null, defaultMeaning: "no link" } as const;
 
@@ -43,5 +43,13 @@ export const pageOptions = {
     ...link,
     meaning: "Help for people who cannot sign in, linked on every page.",
     example: "https://www.example.org/hilfe",
+  },
+  SECURITY_CONTACT: {
+    value: contact,
+    default: null,
+    defaultMeaning: "no `/.well-known/security.txt`",
+    meaning:
+      "Whom to tell of a weakness of the service: an e-mail address, or a page, for `/.well-known/security.txt`.",
+    example: "mailto:security@example.org",
   },
 } as const satisfies Record<string, Option>;
