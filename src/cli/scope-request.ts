@@ -1,6 +1,7 @@
-import { bodyOf, type Schemas } from "./admin-api.ts";
+import { scopeNames } from "../access/token.ts";
+import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
-import { done } from "./lines.ts";
+import { done, made } from "./lines.ts";
 import { option, required } from "./option.ts";
 import { argsOf, lists } from "./verbs.ts";
 
@@ -8,6 +9,7 @@ const decided = (request: Schemas["ScopeRequest"]): Result =>
   done(`Request ${request.state === "APPROVED" ? "approved" : "refused"}: ${request.scopes.join(" ")}.`, request);
 
 const oneRequest = "/admin/v1/scope-requests/{scopeRequestId}";
+const ofApp = "/admin/v1/apps/{clientId}/scope-requests";
 const args = argsOf(oneRequest);
 
 export const verbs: Verbs = {
@@ -26,6 +28,19 @@ export const verbs: Verbs = {
       reason: ({ reason }) => reason,
       requested: ({ requestedAt }) => requestedAt,
       note: ({ note }) => note,
+    },
+  }),
+  create: makeApiCommand({
+    summary: "Ask an operator for scopes that an app does not have. An app can have one open request.",
+    args: argsOf(ofApp),
+    options: {
+      scope: required(option.someOf(scopeNames, "Scopes that it needs, such as people:read.")),
+      reason: required(option.text("Why it needs them; the operator reads it.")),
+    },
+    run: async ({ api }, { args: path, options: { scope, reason } }) => {
+      const params = { path, ...withIdempotencyKey() };
+      const body = { scopes: [...new Set(scope)], reason };
+      return made((await bodyOf(api.POST(ofApp, { params, body }))).id);
     },
   }),
   approve: makeApiCommand({
