@@ -72,6 +72,9 @@ test("a partner registers an app once, and its secret stands on that page alone"
     clientId: address!.split("/").at(-1)!,
   });
   expect([taken.status, taken.html]).toEqual([409, expect.stringContaining("gehört schon zu einer anderen App")]);
+  expect(taken.html).toMatch(
+    / name="clientId"[^>]* aria-describedby="clientId-hint clientId-fault" aria-invalid="true"/,
+  );
   expect(taken.html).toContain('value="Neu"');
 });
 
