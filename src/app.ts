@@ -40,7 +40,7 @@ import { makeMetrics, watchImports, watchPools, watchReplica, type Metrics } fro
 import { watchSurroundings } from "./platform/telemetry/watch-surroundings.ts";
 import { makeUploadSweep } from "./platform/temporary-files.ts";
 import { checkMigrated } from "./platform/migrations/migrate.ts";
-import { listPathWords, makeOperationNames } from "./platform/server/name-operations.ts";
+import { listPathWords, listRoutes, makeOperationNames } from "./platform/server/name-operations.ts";
 import { keepPickedLocale, makePageAssets, useBrand } from "./platform/pages/index.ts";
 import { makeRequestWatch, type Answered } from "./platform/telemetry/request-log.ts";
 import { deriveKeys } from "./platform/crypto/seal.ts";
@@ -49,7 +49,7 @@ import { poolsOf, type DatabaseShares } from "./platform/database/shares.ts";
 import { traceRequest } from "./platform/telemetry/tracing/index.ts";
 import type { WorkerJob } from "./platform/jobs/worker.ts";
 import { makeAppLogos, makePortal } from "./portal/index.ts";
-import { makeAppGuides, makePublishRouter, makeWellKnown } from "./publish/index.ts";
+import { makeAppGuides, makePublishRouter, makeWellKnown, publishedPaths } from "./publish/index.ts";
 import { makeRetentionJob, makeSchoolAuditSweep } from "./retention/index.ts";
 import { makeSandboxSweep } from "./sandbox/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
@@ -277,19 +277,20 @@ export async function makeApp(
   app.use(health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
   const publish = makePublishRouter({ ...config, isReady: makeReadiness({ checks: healthChecks, isStopping, clock }) });
-  app.use(makeWellKnown({ ...config, clock, passwordPage: "/sign-in/password" }));
-  app.use(keepPickedLocale, makePageAssets(), makeAppLogos(shares.signOn), publish, signOn.router);
-  app.use(portal, last.router, last.onError);
+  const wellKnown = makeWellKnown({ ...config, clock, passwordPage: "/sign-in/password" });
+  const pages = [wellKnown, makeAppLogos(shares.signOn), publish, signOn.router, portal];
+  app.use(keepPickedLocale, makePageAssets(), ...pages);
+  app.use(last.router, last.onError);
 
   const operations = makeExpress(config).use(health, metricsRouter, last.router, last.onError);
 
+  const routes = [...[health, metricsRouter, ...pages].flatMap(listRoutes), ...publishedPaths, "/assets"];
   const pathWords = listPathWords(Object.values(contracts), [
-    ...places,
-    ...paths,
+    ...routes,
     new URL(config.baseUrl).pathname,
     new URL(config.issuerUrl).pathname,
   ]);
-  const nameOperation = makeOperationNames(contracts.signOn, places);
+  const nameOperation = makeOperationNames(contracts.signOn, routes);
   const watch = makeRequestWatch({
     clock,
     log,
@@ -406,37 +407,6 @@ function makeNoteAnswer(
     if (status >= 400 && status < 500) traffic.count("refusals", code ?? String(status), { clientId });
   };
 }
-
-/** The first path segments of requests that belong to no operation of a contract, for log and metrics. */
-const places = [
-  "interaction",
-  "sign-in",
-  "card",
-  "upstream",
-  "s",
-  "set-up",
-  "docs",
-  "openapi",
-  "assets",
-  "health",
-  "metrics",
-];
-
-/** Paths outside the contracts, for the log. */
-const paths = [
-  ...["callback", "signed-out", "backchannel-logout"].map((step) => `upstream/${step}`),
-  ...["start", "provider", "values", "check", "result", "switch-on", "sign-in", "off"].map(
-    (step) => `set-up/links/${step}`,
-  ),
-  ...[".well-known/security.txt", ".well-known/change-password"],
-  ...["health/live", "health/ready", "docs/changelog", "docs/changelog.atom"],
-  ...["login", "upstream", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
-  ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [
-    `docs/${name}`,
-    `openapi/${name}.yaml`,
-    `openapi/${name}.json`,
-  ]),
-];
 
 function makeExpress(config: Config): Express {
   const app = express();

@@ -1,3 +1,5 @@
+import { packageNames } from "./packages/names.ts";
+
 type Entry = string | { path: string; title: string };
 
 type Group = { title: string; entries: readonly Entry[] };
@@ -58,4 +60,17 @@ export const contents: readonly Group[] = [
       { path: "/docs/status", title: "Status" },
     ],
   },
+];
+
+/** The addresses of what is published, apart from files of former versions; its router is made at the first request. */
+export const publishedPaths: readonly string[] = [
+  ...contents.flatMap(({ entries }) =>
+    entries.map((entry) => (typeof entry === "string" ? `/docs/${entry}` : entry.path)),
+  ),
+  ...packageNames.map((name) => `/downloads/${name}`),
+  ...["/docs/search", "/docs/pictures", "/docs/errors", "/docs/changelog.atom"],
+  ...["/guide", "/guide/data-protection", "/guide/own-login"],
+  ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on", "admin"].flatMap((name) =>
+    ["/docs/", "/openapi/"].flatMap((folder) => ["", ".yaml", ".json"].map((type) => `${folder}${name}${type}`)),
+  ),
 ];

@@ -9,6 +9,7 @@
  */
 export { makeAppGuides, type AppGuides, type OwnValues } from "./app-guides.ts";
 export type { Changelog } from "./changelog.ts";
+export { publishedPaths } from "./contents.ts";
 export { fillPlatform } from "./fill.ts";
 export { listErrors } from "./guides.ts";
 export { readRuleSets } from "./rules.ts";

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { beforeEach, expect, test } from "vitest";
 import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { startService } from "../support/service.ts";
@@ -15,7 +17,7 @@ const { url } = await startService({ log });
 async function askLogged(path: string, headers: Record<string, string> = {}) {
   const { promise: logged, resolve } = Promise.withResolvers<undefined>();
   noteRequest = () => void resolve(undefined);
-  const answer = await fetch(url + path, { headers });
+  const answer = await fetch(url + path, { headers, redirect: "manual" });
   await logged;
   return { answer, line: JSON.parse(lines.at(-1)!) as Record<string, unknown> };
 }
@@ -81,6 +83,27 @@ test.each([
 ])("of the path %s the log has %s", async (path, logged) => {
   const { line } = await askLogged(path);
   expect(line).toMatchObject({ msg: "request", path: logged });
+});
+
+test("every page, guide, reference and file has its route in the log, and its first part in the metrics", async () => {
+  const pages = readFileSync("test/portal/pages.txt", "utf8").match(/^\/\S*(?= +\d)/gm)!;
+  const others = ["/docs/first-steps", "/docs/errors/not_found", "/docs/pictures/card.png", "/docs/changelog.atom"];
+  const files = [
+    "/downloads/schultor-rules.tgz",
+    "/openapi/versions/1.2.0/idm.yaml",
+    "/guide/own-login",
+    "/assets/forms.css",
+  ];
+  const unknown: string[] = [];
+  for (const page of [...pages, ...others, ...files]) {
+    const path = page.replaceAll(/:(\w+)/g, (_whole, name: string) =>
+      name === "clientId" ? "lernapp.x" : randomUUID(),
+    );
+    const { line } = await askLogged(path);
+    if (line["path"] === "/:unknown" || (path !== "/" && line["operation"] === undefined)) unknown.push(path);
+  }
+  expect(pages.length).toBeGreaterThan(100);
+  expect(unknown).toEqual([]);
 });
 
 test.each([

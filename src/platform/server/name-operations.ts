@@ -1,13 +1,23 @@
+import type { RequestHandler } from "express";
 import { listOperations, type OpenApiDocument } from "../http/index.ts";
+
+type Routed = { stack?: readonly { route?: { path: unknown }; handle: unknown }[] };
+
+/** The paths of the routes of an express router, with those of the routers in it. */
+export const listRoutes = (router: RequestHandler | Routed): string[] =>
+  ((router as Routed).stack ?? [])
+    .flatMap(({ route, handle }) => (route === undefined ? listRoutes(handle as Routed) : [route.path].flat()))
+    .filter((path) => typeof path === "string");
 
 export function listPathWords(documents: readonly OpenApiDocument[], further: readonly string[]): ReadonlySet<string> {
   const paths = [...documents.flatMap((document) => listOperations(document).map(({ path }) => path)), ...further];
-  return new Set(paths.flatMap((path) => path.split("/")).filter((part) => part !== "" && !part.startsWith("{")));
+  return new Set(paths.flatMap((path) => path.split("/")).filter((part) => /^[\w.-]+$/.test(part)));
 }
 
+/** Names what is no operation of the document by the first part of its path, if it is one of `routes`. */
 export function makeOperationNames(
   document: OpenApiDocument,
-  places: readonly string[],
+  routes: readonly string[],
 ): (method: string, path: string) => string | undefined {
   const names = new Map(
     listOperations(document).map(({ method, path, operation }) => [
@@ -15,8 +25,10 @@ export function makeOperationNames(
       operation.operationId,
     ]),
   );
+  const ofContract = new Set(listOperations(document).map(({ path }) => path.split("/", 2)[1]));
+  const places = new Set(routes.map((path) => path.split("/", 2)[1] ?? "").filter((place) => !ofContract.has(place)));
   return (method, path) => {
     const [, place = ""] = path.split("/", 2);
-    return names.get(`${method} ${path}`) ?? (places.includes(place) ? place : undefined);
+    return names.get(`${method} ${path}`) ?? (place !== "" && places.has(place) ? place : undefined);
   };
 }
