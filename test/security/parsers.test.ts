@@ -27,11 +27,12 @@ const parsers: Record<string, Guard> = {
     files: ["src/platform/images/printable-image.ts"],
   },
   "node:zlib": {
-    bounded: "uploaded images up to 8 MB; the others read and write the service's own files",
+    bounded: "images and PDFs up to 8 MB inflated; the others read and write the service's own files",
     files: [
       "src/cli/erasure/files.ts",
       "src/platform/images/printable-image.ts",
       "src/platform/pages/assets.ts",
+      "src/platform/text/pdf-faults.ts",
       "src/publish/packages/pack.ts",
     ],
   },

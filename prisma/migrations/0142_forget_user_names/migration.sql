@@ -12,8 +12,6 @@ CREATE INDEX "user_name_number_used_on_idx" ON "user_name_number"("used_on");
 
 -- Written by hand: a hash and its key are in one database, so that a hash of somebody who was deleted is kept for a year.
 UPDATE "user_name" SET "released_on" = CURRENT_DATE WHERE "person_id" IS NULL;
-ALTER TABLE "user_name" ADD CONSTRAINT "user_name_released_on_check" CHECK (
-  ("person_id" IS NULL) = ("released_on" IS NOT NULL));
 
 CREATE FUNCTION release_user_name() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -21,5 +19,5 @@ BEGIN
   RETURN NEW;
 END
 $$;
-CREATE TRIGGER "user_name_released" BEFORE UPDATE OF "person_id" ON "user_name"
+CREATE TRIGGER "user_name_released" BEFORE INSERT OR UPDATE OF "person_id" ON "user_name"
   FOR EACH ROW EXECUTE FUNCTION release_user_name();
