@@ -1,8 +1,11 @@
 // @module-tag slow
 import { execFile, execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { makeBrowser } from "../support/browser.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { testDatabase } from "../support/database.ts";
@@ -33,6 +36,23 @@ const address = ["--street", "Schulweg 1", "--zip", "21680", "--city", "Stade", 
 const createSchool = (officialId: string) => [
   ...["school", "create", "--name", "Deichschule", "--official-id", officialId, ...address],
 ];
+
+test.each(["start", "test"])(
+  "npm %s without the packages says to run npm ci, and nothing else fails",
+  async (script) => {
+    const folder = mkdtempSync(join(tmpdir(), "schultor-clone-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const name of ["package.json", "bin"]) cpSync(name, join(folder, name), { recursive: true });
+    const ended = await promisify(execFile)("npm", ["run", "--silent", script], { cwd: folder }).catch(
+      (error) => error,
+    );
+    expect(ended).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "The packages are not installed. Run `npm ci`, which brings Node 24 and PostgreSQL too.\n",
+    });
+  },
+);
 
 test("production with an http issuer, no keys and the demo world does not start, and names every problem", async () => {
   const program = startProgram(["src/main.ts"], {
