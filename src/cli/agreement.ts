@@ -135,7 +135,7 @@ export const verbs: Verbs = {
       "Write the draft of the next version from a JSON file, and upload its PDF. It replaces the draft before it.",
     args: argsOf(draftPath),
     options: {
-      file: required(option.text("The draft, as the admin API describes it (AgreementInput).", "path")),
+      file: required(option.text("The draft, as /docs/admin of the service describes it (putAgreementDraft).", "path")),
       pdf: option.text("The document, in place of a text in the draft.", "path"),
     },
     run: async (service, { args: path, options: { file, pdf } }) => {

@@ -12,6 +12,7 @@ export type PublishedDocument = {
   description: string;
   version: string;
   isVariant: boolean;
+  isForStaff: boolean;
   yaml: string;
   json: string;
 };
@@ -23,7 +24,8 @@ export type Place = { platform: string; baseUrl: string; issuerUrl: string };
 
 const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 
-const forStaff = new Set(["admin"]);
+/** After those of partners, and in no release: partners' promises are not about it. */
+const forStaff = "admin";
 
 export function loadPublishedDocuments(place: Place): PublishedDocument[] {
   const names = listNames(bundles);
@@ -43,6 +45,7 @@ export function loadPublishedDocuments(place: Place): PublishedDocument[] {
       label,
       description,
       version,
+      isForStaff: name === forStaff,
       isVariant: names.some((other) => name.startsWith(`${other}-`)),
       yaml,
       json: JSON.stringify(parsed),
@@ -76,8 +79,7 @@ export async function loadPublishedReleases(place: Place): Promise<PublishedRele
 function listNames(folder: string): string[] {
   return readdirSync(folder)
     .flatMap((file) => (file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : []))
-    .filter((name) => !forStaff.has(name))
-    .sort();
+    .sort((a, b) => Number(a === forStaff) - Number(b === forStaff) || (a < b ? -1 : 1));
 }
 
 function readFilled(folder: string, file: string, { platform, baseUrl, issuerUrl }: Place): string {

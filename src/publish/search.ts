@@ -99,7 +99,8 @@ const listErrorPages = (): Findable[] =>
 
 /** The operations of a reference, and its chapters of text. */
 function listOfDocument(document: PublishedDocument): Findable[] {
-  if (document.isVariant) return [];
+  // Partners search here: the operations of staff would come before theirs.
+  if (document.isVariant || document.isForStaff) return [];
   const { tags = [] } = JSON.parse(document.json) as { tags?: Tag[] };
   const chapters = tags.flatMap(({ name, description = "", "x-traitTag": isChapter = false }): Findable[] =>
     isChapter

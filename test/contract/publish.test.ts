@@ -75,11 +75,22 @@ describe.each(partnerBundles)("$name as it is served", ({ name, text, document }
   });
 });
 
+test("the contract of staff is served where the guide of sandboxes and the command line send their readers", async () => {
+  expect((await read("/docs/sandbox")).text).toContain('<a href="/docs/admin">');
+  const page = await read("/docs/admin");
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining('data-document="/openapi/admin.json"')]);
+  const served = await read("/openapi/admin.yaml");
+  expect(served.text).toContain("urn:nordlicht:admin:v1:read");
+  expect(served.text).not.toMatch(/<platform>|localhost/);
+  for (const name of ["createSandbox", "applySandboxSteps", "putAgreementDraft", "AgreementInput"])
+    expect(served.text).toContain(name);
+});
+
 test("the list of documents names them all", async () => {
   const { documents } = (await (await fetch(`${url}/openapi`)).json()) as {
     documents: { name: string; yaml: string }[];
   };
-  expect(documents.map(({ name }) => name)).toEqual(partnerBundles.map(({ name }) => name).sort());
+  expect(documents.map(({ name }) => name)).toEqual([...partnerBundles.map(({ name }) => name).sort(), "admin"]);
   expect(documents[0]!.yaml).toBe("https://login.example.org/openapi/idm.yaml");
   expect((await fetch(`${url}/openapi/`)).status).toBe(200);
 });
