@@ -44,7 +44,7 @@ test.each(["start", "test"])(
     onTestFinished(() => rmSync(folder, { recursive: true }));
     for (const name of ["package.json", "bin"]) cpSync(name, join(folder, name), { recursive: true });
     const ended = await promisify(execFile)("npm", ["run", "--silent", script], { cwd: folder }).catch(
-      (error) => error,
+      (error: unknown) => error,
     );
     expect(ended).toMatchObject({
       code: 1,
