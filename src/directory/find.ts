@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore, Store } from "../platform/database/db.ts";
 import { isInSignInState, type SignInState } from "./sign-in-state.ts";
-import { empty, fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { empty, fields, findRows, searched, sql, statement, table } from "../platform/database/sql.ts";
 import type { Parameter, Part as SqlPart, Sql } from "../platform/database/sql.ts";
 import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
@@ -36,7 +36,7 @@ type Search = { search: string | undefined; limit: number; after: string | undef
 const searchOf = ({ search, limit, after }: Page): Search => ({ search: search?.normalize("NFC"), limit, after });
 
 const contains = (text: Sql, search: SqlPart): Sql =>
-  sql`(${search}::text IS NULL OR position(lower(${search}) IN lower(${text})) > 0)`;
+  sql`(${search}::text IS NULL OR position(${searched(search)} IN ${searched(text)}) > 0)`;
 
 function inOrder<Id extends string, Record extends { id: string }>(ids: readonly IdRow<Id>[], records: Record[]) {
   const byId = new Map(records.map((record) => [record.id, record]));
@@ -296,7 +296,9 @@ function narrowingOf({ personId, groupId, schoolId, among, rarest }: People): Na
 function findRarest(texts: readonly string[]): string | null {
   const words = texts.flatMap((text) => text.split(" ")).sort((x, y) => y.length - x.length);
   const [longest] = words;
-  return longest === undefined || longest.length < 3 ? null : `%${longest.replace(/[\\%_]/g, "\\$&")}%`;
+  if (longest === undefined || longest.length < 3) return null;
+  const pattern = longest.replace(/[\\%_]/g, "\\$&").replace(/ß|ss/gi, "%");
+  return `%${pattern.replace(/[ıİłøđ’‘ʼʻʹ´`']/gi, "_")}%`;
 }
 
 const searchPeople = (sort: PeopleSort, order: SortOrder, narrowing: Narrowing | null) =>
@@ -323,8 +325,8 @@ const searchPeople = (sort: PeopleSort, order: SortOrder, narrowing: Narrowing |
       WHEN 'IMPOSSIBLE' THEN ${isInSignInState.IMPOSSIBLE(p)} ELSE ${isInSignInState.NEVER(p)} END)
     AND (${leftSince}::timestamptz IS NULL OR ${p.softDeletedAt} >= ${leftSince})
     AND ${contains(sql`concat_ws(' ', ${p.firstFull}, ${p.last}, ${identifiers})`, search)}
-    AND (${words}::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE position(lower(word)
-      IN lower(concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${identifiers}))) = 0))
+    AND (${words}::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE position(${searched(sql`word`)}
+      IN ${searched(sql`concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${identifiers})`)}) = 0))
     AND ${isAfter(order, personPosition(sort, p), { from: lastPerson, ...personPosition(sort, lastPerson), after })}
   ${orderBy(order, personPosition(sort, p))} LIMIT ${limit}`;
   });

@@ -1,5 +1,5 @@
 import { naturalKey, type GroupId, type SchoolId } from "../directory/index.ts";
-import { join, literal, makeFind, sql, type Part, type Sql } from "../platform/database/sql.ts";
+import { join, literal, makeFind, searched, sql, type Part, type Sql } from "../platform/database/sql.ts";
 import { g, i, importGroup, importMembership, leaves, m, p } from "./tables.ts";
 
 export type GroupStep = "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";
@@ -91,7 +91,8 @@ export const listGroupChanges = makeFind<GroupChange, Page>(
     gr.natural_key AS "naturalKey", coalesce(gr.source_id, gr.id::text) AS key
   FROM gr LEFT JOIN counted ON counted.id = gr.id LEFT JOIN ${g} ON ${g.id} = gr.id
   WHERE (${onlyLosing} IS NOT TRUE OR gr.type = 'KLASSE' AND counted.is_losing)
-    AND (${search}::text IS NULL OR position(lower(${search}) IN lower(concat_ws(' ', gr.name, ${g.name}, gr.source_id))) > 0)
+    AND (${search}::text IS NULL OR position(${searched(search)}
+      IN ${searched(sql`concat_ws(' ', gr.name, ${g.name}, gr.source_id)`)}) > 0)
     AND (${key}::text IS NULL OR (gr.natural_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C")
       > (${afterKey}::text COLLATE "C", ${key}::text COLLATE "C"))
   ORDER BY gr.natural_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C" LIMIT ${limit}`,

@@ -12,6 +12,7 @@ import {
   literal,
   makeFind,
   makeFindOne,
+  searched,
   sql,
   table,
   type Part,
@@ -158,7 +159,7 @@ export const listPeopleOfImport = makeFind<PersonOfImport, Page>(
       AND (after IS NULL OR NOT EXISTS (
         SELECT FROM after WHERE after.person_id = listed.id AND after.group_id = ${leavesGroup}::uuid)))
     AND (${words}::text[] IS NULL OR NOT EXISTS (
-      SELECT FROM unnest(${words}::text[]) AS word WHERE position(lower(word) IN lower(text)) = 0))
+      SELECT FROM unnest(${words}::text[]) AS word WHERE position(${searched(sql`word`)} IN ${searched(sql`text`)}) = 0))
     AND (${key}::text IS NULL
       OR ("sortKey" COLLATE "C", key COLLATE "C") > (${sortKey}::text COLLATE "C", ${key}::text COLLATE "C"))
   ORDER BY "sortKey" COLLATE "C", key COLLATE "C" LIMIT ${limit}`,

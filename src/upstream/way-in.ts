@@ -1,7 +1,16 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
-import { fields, findRows, makeRowLock, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import {
+  fields,
+  findRows,
+  makeRowLock,
+  searched,
+  sql,
+  statement,
+  table,
+  type Queryable,
+} from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { Profile } from "./profiles.ts";
@@ -133,8 +142,8 @@ const searchStatement = statement<{ words: string[] }>(
     FROM ${school} LEFT JOIN ${wayIn} ON ${wayIn.schoolId} = ${school.id}
     WHERE ${school.sandboxId} IS NULL
       AND EXISTS (SELECT FROM ${connection} WHERE ${connection.schoolId} = ${school.id} AND ${connection.state} = 'ON')
-      AND lower(concat_ws(' ', ${school.name}, ${school.city}, ${school.zipCode})) LIKE ALL (ARRAY(
-        SELECT '%' || regexp_replace(lower(word), '([\\\\%_])', '\\\\\\1', 'g') || '%' FROM unnest(${words}::text[]) AS word))
+      AND ${searched(sql`concat_ws(' ', ${school.name}, ${school.city}, ${school.zipCode})`)} LIKE ALL (ARRAY(
+        SELECT '%' || regexp_replace(${searched(sql`word`)}, '([\\\\%_])', '\\\\\\1', 'g') || '%' FROM unnest(${words}::text[]) AS word))
     ORDER BY strpos(lower(${school.name}), lower((${words}::text[])[1])) = 1 DESC, ${school.sortKey}, ${school.id}
     LIMIT ${mostFound}`,
   "upstream.searchSchools",

@@ -168,6 +168,11 @@ export function makeRowLock<Name extends TableName>(
   return async (tx, value) => void (await run(tx, lock, { value }));
 }
 
+const [typed, plain] = [literal("ıİłøđ’‘ʼʻʹ´`\u0307"), literal("iilod'''''''")];
+
+/** A text as searches compare it: case, apostrophes and letters that many keyboards do not have make no difference. */
+export const searched = (text: Part): Sql => sql`replace(translate(lower(${text}), ${typed}, ${plain}), 'ß', 'ss')`;
+
 /** Waits until no other transaction holds the lock of this name. */
 export const lockName = makeRun<{ name: string }>(
   ({ name }) => sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`,

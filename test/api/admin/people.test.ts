@@ -52,6 +52,25 @@ test("a person is read with what the caller reaches of them", async () => {
   expect((await get(both, operator)).groups).toHaveLength(1);
 });
 
+test("names are found as they are typed on any keyboard", async () => {
+  const own = await make.school();
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [own] });
+  const asTyped: [last: string, searches: string[]][] = [
+    ["O’Neill", ["O'Neill", "oʼneill", "O‘Neill", "o`neill", "O´Neill", "o’neill"]],
+    ["Işık", ["ışık", "Işık", "işık"]],
+    ["Großmann", ["grossmann", "GROSSMANN", "großmann"]],
+    ["Łukasz-Sørensen", ["łukasz-sørensen", "ŁUKASZ"]],
+  ];
+  for (const [last, searches] of asTyped) {
+    const id = await make.person({ school: own, name: { firstFull: "Uma", firstCall: "Uma", last } });
+    for (const search of searches) {
+      const query = `search=${encodeURIComponent(search)}`;
+      expect(idsOf(await call("GET", `/people?${query}`)), search).toEqual([id]);
+      expect(idsOf(await operator("GET", `/people?${query}`)), search).toEqual([id]);
+    }
+  }
+});
+
 test("people are listed by name, in pages and by every filter", async () => {
   const own = await make.school();
   const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [own] });
