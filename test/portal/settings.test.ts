@@ -12,18 +12,43 @@ const school = await make.school({ name: "Alte Schule" });
 const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 const address = `/admin/schools/${school}/settings`;
 const schoolOf = (id: string) => service.db.prisma.school.findUniqueOrThrow({ where: { id } });
-const named = { name: "Neue Schule", street: "Weg 1", addressAddition: "", zipCode: "26121", city: "Musterstadt" };
+const named = {
+  name: "Neue Schule",
+  officialId: "NI-4711",
+  schoolingLevel: "OBERSCHULE",
+  street: "Weg 1",
+  addressAddition: "",
+  zipCode: "26121",
+  city: "Musterstadt",
+};
 
 test("a school changes its name and address; twice counts once, and nobody else's change is lost", async () => {
   const page = await browser.open(address);
   const done = await browser.submit(page, "/settings/school", named);
-  expect(done.html).toContain("Name und Anschrift sind gespeichert.");
-  expect(await schoolOf(school)).toMatchObject({ name: "Neue Schule" });
+  expect(done.html).toContain("Die Angaben zur Schule sind gespeichert.");
+  expect(await schoolOf(school)).toMatchObject({
+    name: "Neue Schule",
+    officialId: "NI-4711",
+    schoolingLevel: "OBERSCHULE",
+  });
   expect((await browser.submit(page, "/settings/school", named)).status).toBe(200);
   const late = await browser.submit(page, "/settings/school", { ...named, name: "Ganz andere Schule" });
   expect(late.status).toBe(412);
   expect(late.html).toContain('value="Ganz andere Schule"');
   expect(await schoolOf(school)).toMatchObject({ name: "Neue Schule" });
+});
+
+test("an official id of another school is refused, and a schooling level that the list does not have stays", async () => {
+  const other = await make.school({ schoolingLevel: "WALDORFSCHULE" });
+  const { officialId } = await schoolOf(other);
+  const refused = await browser.submit(await browser.open(address), "/settings/school", { ...named, officialId });
+  expect([refused.status, refused.html]).toEqual([
+    409,
+    expect.stringContaining("Diese Schulnummer hat schon eine andere Schule"),
+  ]);
+  const { browser: another } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [other] });
+  const page = await another.open(`/admin/schools/${other}/settings`);
+  expect(page.html).toContain('<option value="WALDORFSCHULE" selected>');
 });
 
 test("a postal code of four digits is refused beside its field", async () => {

@@ -29,3 +29,15 @@ export function makeChoices(search: string, found: readonly Named[], chosen: rea
     isMore: found.length > shown.length,
   };
 }
+
+/** Codes that schools use most; the API takes others too. */
+const schoolingLevels = [
+  ...["GRUNDSCHULE", "HAUPTSCHULE", "REALSCHULE", "OBERSCHULE", "GESAMTSCHULE", "GYMNASIUM"],
+  ...["FOERDERSCHULE", "BERUFSBILDENDE_SCHULE"],
+];
+
+/** The schooling levels of a form, with the present one of the school, whatever it is. */
+export const nameSchoolingLevels = ({ t }: PageRequest, present: string | null = null): Named[] => [
+  ...schoolingLevels.map((id) => ({ id, name: t(`frame.level.${id}`) })),
+  ...(present === null || schoolingLevels.includes(present) ? [] : [{ id: present, name: present }]),
+];

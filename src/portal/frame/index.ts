@@ -21,7 +21,7 @@ export { describeAction } from "./action.ts";
 export { describeReads } from "./app-reads.ts";
 export { attributeNames } from "./attributes.ts";
 export { readChoice } from "./choice.ts";
-export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";
+export { makeChoices, mostChoices, nameSchoolingLevels, readChosen, searchOf, type Choices } from "./choices.ts";
 export { listProposedTeachers } from "./class-teachers.ts";
 export { describeDisclosures, type DisclosureTexts } from "./disclosures.ts";
 export { describeDataRequest, updateDataRequest, viewDataRequest } from "./data-requests.ts";

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { listTexts, type TextName } from "../../platform/contract-texts.ts";
-import { makeArea, onlyIf, unwrap, unwrapPage } from "../frame/index.ts";
+import { makeArea, nameSchoolingLevels, onlyIf, unwrap, unwrapPage } from "../frame/index.ts";
 import type { Redirect, PageHandler, PageView, PageRequest } from "../frame/index.ts";
 
 import { listWaiting } from "./waits.ts";
@@ -48,13 +48,14 @@ async function listSchools(request: PageRequest): Promise<PageView> {
   };
 }
 
-const showNew: PageHandler = ({ t, locale }) => {
+const showNew: PageHandler = (request) => {
+  const { t, locale } = request;
   const named = states.map((id) => ({ id, name: t(`frame.state.${id}`) }));
   const sorted = named.sort((a, b) => a.name.localeCompare(b.name, locale));
   return Promise.resolve({
     title: t("schools.add"),
     view: "new",
-    model: { textFields, levels: schoolingLevels, states: sorted },
+    model: { textFields, levels: nameSchoolingLevels(request), states: sorted },
   });
 };
 
@@ -71,12 +72,6 @@ const textFields = [
 
 /** The federal states of Germany by ISO 3166-2. */
 const states = ["BB", "BE", "BW", "BY", "HB", "HE", "HH", "MV", "NI", "NW", "RP", "SH", "SL", "SN", "ST", "TH"];
-
-/** Codes that schools use most; the API takes others too. */
-const schoolingLevels = [
-  ...["GRUNDSCHULE", "HAUPTSCHULE", "REALSCHULE", "OBERSCHULE", "GESAMTSCHULE", "GYMNASIUM"],
-  ...["FOERDERSCHULE", "BERUFSBILDENDE_SCHULE"],
-];
 
 const create: PageHandler = async ({ api, field, idempotencyKey }) => {
   const typed = schoolTexts.map(({ name, isNullable }) => [name, field(name) || (isNullable ? null : "")]);

@@ -6,7 +6,12 @@ type Cards = AdminSchemas["CardSettingsInput"];
 
 export function readSchool({ field }: PageRequest) {
   const address = { address: field("street"), city: field("city"), zipCode: field("zipCode") };
-  return { name: field("name"), address: { ...address, addressAddition: field("addressAddition") || null } };
+  return {
+    name: field("name"),
+    officialId: field("officialId"),
+    schoolingLevel: field("schoolingLevel") || null,
+    address: { ...address, addressAddition: field("addressAddition") || null },
+  };
 }
 
 export const readSignIn = ({ field }: PageRequest): SignIn => ({

@@ -1,6 +1,7 @@
 import { nameWeekday } from "../../platform/pages/index.ts";
 import {
   findSchoolLogo,
+  nameSchoolingLevels,
   schoolLogoAddress,
   unwrapRecord,
   unwrapUnlessDone,
@@ -32,6 +33,7 @@ export async function showSettings(request: PageRequest): Promise<PageView> {
     school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(request) } } : school,
     signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(request) } : signIn,
     cards: typed === "cards" ? { ...cards, record: readCards(request) } : cards,
+    levels: nameSchoolingLevels(request, school.record.schoolingLevel),
     mayChange: request.may("updateSchool"),
     nameWeekday,
   };
