@@ -11,11 +11,11 @@ export function isSameName(left: string, right: string): boolean {
   return one === other && (one !== "" || foldText(left) === foldText(right));
 }
 
-const ownName = "schultor";
-
-/** Errors: conflict app_name_taken. */
-export function refuseOwnName(name: string): void {
-  if (!skeletonOf(name).includes(skeletonOf(ownName))) return;
+/** `serviceName` is what the operator calls the service. Errors: conflict app_name_taken. */
+export function refuseOwnName(name: string, serviceName: string): void {
+  const skeleton = skeletonOf(name);
+  const own = ["Schultor", serviceName].map(skeletonOf).filter((one) => one !== "");
+  if (!own.some((one) => skeleton.includes(one))) return;
   throw new AppError("conflict", "app_name_taken", "The name looks like that of this service. Choose another one.");
 }
 
@@ -24,7 +24,6 @@ const likenesses = { name: "app.likeness" };
 
 /** `own` are the caller's apps. Errors: conflict app_name_taken. */
 export async function refuseTakenName(tx: Transaction, name: string, own: ReadonlySet<ClientId>): Promise<void> {
-  refuseOwnName(name);
   await lockName(tx, likenesses);
   const apps = await tx.prisma.app.findMany({ select: { clientId: true, name: true } });
   if (!apps.some((app) => !own.has(app.clientId as ClientId) && isSameName(app.name, name))) return;

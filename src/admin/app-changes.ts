@@ -62,8 +62,12 @@ async function checked({ policy }: AdminDeps, { scopes, backchannelLogoutUri, jw
  * Only operators set scopes, attributes and shared ids, or name the service as the provider. Errors: forbidden
  * role_forbids; conflict app_name_taken.
  */
-function refuseApproved({ all }: { all: boolean }, { scopes, attributes, subjectType, provider }: Approved): void {
-  if (!all && typeof provider === "string") refuseOwnName(provider);
+function refuseApproved(
+  { all }: { all: boolean },
+  { scopes, attributes, subjectType, provider }: Approved,
+  { operator }: AdminDeps,
+): void {
+  if (!all && typeof provider === "string") refuseOwnName(provider, operator.name);
   if (all || (scopes === undefined && attributes === undefined && subjectType !== "SHARED")) return;
   const message = "Only an operator changes the scopes and attributes of an app, or gives it shared ids.";
   throw new AppError("forbidden", "role_forbids", message);
@@ -79,7 +83,7 @@ function splitProfile<T extends ProfileUpdate>(written: T) {
 }
 
 export const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach, origin, keep }) => {
-  refuseApproved(reach, body);
+  refuseApproved(reach, body, deps);
   checkScopePlatform(body.scopePlatform, deps);
   const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
@@ -89,6 +93,7 @@ export const createApp: AdminHandler<"createApp"> = async (deps, { body, caller,
   return withPrismaTransaction(deps.db, async (tx) => {
     const { allowLoopbackHttp } = deps;
     if (!reach.all) {
+      refuseOwnName(body.name, deps.operator.name);
       await refuseTakenName(tx, body.name, reach.clientIds);
       await refuseOthersSector(tx, body.sector, reach.clientIds);
     }
@@ -148,7 +153,7 @@ const changeApp = ({ db }: AdminDeps, request: Request, work: (tx: Transaction, 
 export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const { clientId, body, reach, origin } = request;
   if (!reachesApp(reach, clientId)) throw appNotFound();
-  refuseApproved(reach, body);
+  refuseApproved(reach, body, deps);
   checkScopePlatform(body.scopePlatform, deps);
   const { backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
@@ -156,8 +161,10 @@ export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const { allowLoopbackHttp, demandsAgreements } = deps;
   return changeApp(deps, request, async (tx, { name }) => {
     refuseBuiltIn(clientId);
-    if (!reach.all && body.name !== undefined && !isSameName(body.name, name))
+    if (!reach.all && body.name !== undefined && !isSameName(body.name, name)) {
+      refuseOwnName(body.name, deps.operator.name);
       await refuseTakenName(tx, body.name, reach.clientIds);
+    }
     await update(tx, given, { ...origin, allowLoopbackHttp, demandsAgreements });
   });
 };

@@ -13,7 +13,8 @@ import { listPlaces, type Place } from "./requests/operations.ts";
 
 // Whoever changes the credentials of an app, or where its tokens go, has all that the app may do.
 hashAllQuickly();
-const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
+const env = { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", PAGES_NAME: "Bildungsportal Nord" };
+const service = await startService({ env });
 const make = makeMakers(service.db);
 const school = await make.school();
 const operator = await makeStaff(service, "OPERATOR");
@@ -179,6 +180,7 @@ const names = [
   "\u041c\u0410\u0422\u041d\u0415 \u13b3\u13ac\u13de\u13a2",
   "Schultor",
   "Schu1tor-Support",
+  "Bi1dungsp\u00f3rtal Nord",
 ];
 
 test("a partner's app is called nothing that looks like the name of somebody else's app", async () => {
