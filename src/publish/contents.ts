@@ -68,7 +68,7 @@ export const publishedPaths: readonly string[] = [
     entries.map((entry) => (typeof entry === "string" ? `/docs/${entry}` : entry.path)),
   ),
   ...packageNames.map((name) => `/downloads/${name}`),
-  ...["/docs/search", "/docs/pictures", "/docs/errors", "/docs/changelog.atom"],
+  ...["/docs/search", "/docs/pictures/", "/docs/errors", "/docs/changelog.atom"],
   ...["/guide", "/guide/data-protection", "/guide/own-login"],
   ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on", "admin"].flatMap((name) =>
     ["/docs/", "/openapi/"].flatMap((folder) => ["", ".yaml", ".json"].map((type) => `${folder}${name}${type}`)),

@@ -110,7 +110,8 @@ export function recordsOf({
     school: read(getSchool({ caller, path: { id: school }, query: noQuery })),
     group: read(getGroup({ caller, path: { id: group }, query: noQuery })),
     user: read(getUser({ caller, path: { id: person }, query: noQuery })),
-    person: read(getPerson({ caller, path: { id: person }, query: noQuery })),
+    person: read(getPerson({ caller, path: { id: person }, query: {} })),
+    "person with deleted ones": read(getPerson({ caller, path: { id: person }, query: { "show-deleted": true } })),
     "person-info": read(getPersonInfo({ caller: { ...caller, personId: person }, ...noPath, query: noQuery })),
   };
 }

@@ -145,12 +145,12 @@ test("the line of a fault in JSON is the part around it, and in an archive that 
   const person = { pid: "p1", person: { name: { vorname: "Äda", familienname: "Ö" } }, personenkontexte: [] };
   const broken = JSON.stringify([
     { ...person, filler: "x".repeat(5000) },
-    { ...person, pid: 7 },
+    { ...person, pid: [7] },
   ]);
   const json = shown(await handIn(office, Buffer.from(broken)));
   expect(json.state).toBe("BROKEN");
   const [fault] = await faultsOf(json.id);
-  expect(fault!.text).toContain('"pid":7');
+  expect(fault!.text).toContain('"pid":[7]');
   expect(fault!.text!.length).toBeLessThanOrEqual(600);
   const archive = await zip({
     "orgs.csv": "sourcedId,name,type,identifier\no1,A,school,DE-1\n",
@@ -216,7 +216,7 @@ test("what is no roster, or contradicts the call, is refused and leaves nothing"
     ["/imports", { body: csv("1;student;Ada;Ä;5a") }, "school_missing"],
     [`/imports?school=${school}&format=ONEROSTER`, { body: csv() }, "format_differs"],
     [`/imports?school=${school}`, { body: await zip({ "notes.csv": "a" }) }, "archive_refused"],
-    [`/imports?school=${school}`, { body: Buffer.from("PK but no zip") }, "archive_refused"],
+    [`/imports?school=${school}`, { body: Buffer.from("PK\x03\x04 but no zip") }, "archive_refused"],
     [`/imports?school=${school}&carry-over=class%3A5a%3Dclass%3A6a`, { body: csv() }, "school_year_missing"],
     [`/imports?school=${school}&school-year=2026&carry-over=a%3Db`, { body: csv() }, "carry_over_unknown"],
     [`/imports?school=${school}`, {}, "file_empty"],

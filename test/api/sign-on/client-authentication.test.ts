@@ -478,5 +478,5 @@ test("a token dies with its app and its person, and loses the scope that the app
   const person = await make.person({ school });
   const { access_token } = await getUserTokens(service, await world.app(), await giveLogin(service.db, person));
   await pool.query("DELETE FROM person WHERE id = $1", [person]);
-  expect(await check(access_token)).toMatchObject({ kind: "unknown" });
+  expect(await check(access_token)).toMatchObject({ kind: "revoked" });
 });
