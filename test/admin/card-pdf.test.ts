@@ -4,7 +4,7 @@ import { drawCards } from "../../src/admin/card-pdf/draw.ts";
 import { fitText, lineHeight } from "../../src/admin/card-pdf/fit.ts";
 import { makePrintable } from "../../src/platform/images/printable-image.ts";
 import { makePng } from "../support/images.ts";
-import { readPdf, readQr } from "../support/read-cards.ts";
+import { readPages, readPdf, readQr } from "../support/read-cards.ts";
 import { layOutCards, pageSize, type PrintedCard, type PrintJob } from "../../src/admin/card-pdf/layout.ts";
 
 const now = new Date("2026-02-03T08:00:00Z");
@@ -30,6 +30,7 @@ const makeJob = (count: number, wishes: Partial<PrintJob> = {}): PrintJob => ({
   cards: Array.from({ length: count }, (_, index) => makeCard(index)),
   ...wishes,
 });
+const asWritten = (text: string) => text;
 
 test("cards are printed eight on a page, with names in any European letters and QR codes that a camera reads", async () => {
   const job = makeJob(10);
@@ -62,7 +63,7 @@ test("a logo stands on every card, is in the document once and covers neither te
   const measure = (text: string) => text.length * 0.6;
   for (const url of [null, "https://login.example.org/card/x"]) {
     const cards = [{ ...makeCard(0), url, name: "Maximiliana Wilhelmine-Karoline ".repeat(6).trim() }];
-    const [page] = [...layOutCards({ ...job, cards }, { plain: measure, bold: measure, mono: measure })];
+    const [page] = [...layOutCards({ ...job, cards }, { plain: measure, bold: measure, mono: measure }, asWritten)];
     const [logo] = page!.filter((part) => part.kind === "logo");
     const below = page!.filter((part) => part.kind === "text" && part.y < logo!.y + logo!.height);
     for (const part of below as Extract<(typeof below)[number], { kind: "text" }>[])
@@ -102,6 +103,26 @@ test("a letter has its text with the values of each pupil, and the card below it
   expect([6, 7].map((place) => readQr(pictures[1]!, place).text)).toContain(url);
 });
 
+test("a name that the fonts cannot draw is a note with the username, on cards, letters and the list", async () => {
+  const cards = [
+    { ...makeCard(0), name: "Abebe አበበ" },
+    { ...makeCard(1), name: "محمد علي" },
+  ];
+  for (const letter of [null, "Liebe Eltern, {Name} aus {Klasse}"]) {
+    const leftOut = [{ name: "முருகன்", className: "王", reason: "ist Gast" }];
+    const job = makeJob(0, { cards, letter, leftOut, schoolName: "学校 Berlin" });
+    const texts = readPages(await drawCards(job, now)).map((page) => page.replaceAll(/\s+/g, " "));
+    const note = "[Schriftzeichen hier nicht druckbar]";
+    expect(texts.join(" ")).not.toMatch(/[\p{scx=Ethi}\p{sc=Arab}\p{sc=Han}\p{sc=Taml}\0]/u);
+    const list = texts.at(-2);
+    expect(list).toContain(`Abebe ${note} (bo.muster0) 5a 1000`);
+    expect(list).toContain(`${note} (bo.muster1) 5a 1001`);
+    expect(texts.at(-1)).toContain(`${note} ${note} ist Gast`);
+    expect(texts[0]).toContain(`${note} Berlin`);
+    if (letter !== null) expect(texts[1]).toContain(`Liebe Eltern, ${note} (bo.muster1) aus 5a`);
+  }
+});
+
 test("a long letter stays on its page, above the card", () => {
   const measure = {
     plain: (text: string) => text.length * 0.6,
@@ -113,7 +134,7 @@ test("a long letter stays on its page, above the card", () => {
     .repeat(2)
     .slice(0, 2_000);
   const job = { ...makeJob(1, { letter }), logo: null };
-  const [page] = [...layOutCards(job, measure)];
+  const [page] = [...layOutCards(job, measure, asWritten)];
   const cut = page!.find((part) => part.kind === "cut")!;
   const lines = page!.filter((part) => part.kind === "text" && part.text.includes("noch ein Wort"));
   expect(lines.length).toBeGreaterThan(40);
@@ -146,8 +167,8 @@ test("the same cards give the same layout, and no text leaves its card, however 
     password: "p".repeat(120),
   };
   const job = makeJob(0, { schoolName: "Schule ".repeat(28).trim(), cards: Array.from({ length: 9 }, () => long) });
-  const pages = [...layOutCards(job, measure)];
-  expect([...layOutCards(job, measure)]).toEqual(pages);
+  const pages = [...layOutCards(job, measure, asWritten)];
+  expect([...layOutCards(job, measure, asWritten)]).toEqual(pages);
   expect(pages).toHaveLength(3);
   const [edge, columns, rows] = [20, 2, 4];
   const top = edge + 24;

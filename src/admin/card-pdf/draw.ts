@@ -1,18 +1,10 @@
-import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
 import { create } from "qrcode";
+import { registerFonts, replaceUndrawable, type Font } from "../../platform/text/pdf-fonts.ts";
 import type { Measure } from "./fit.ts";
 import { cardWords } from "./texts.ts";
-import { layOutCards, pageSize, type Font, type Part, type PrintJob } from "./layout.ts";
-
-const { resolve } = createRequire(import.meta.url);
-const fonts: readonly [Font, string][] = [
-  ["plain", "DejaVuSans"],
-  ["bold", "DejaVuSans-Bold"],
-  // Tells 0 from O and 1 from l.
-  ["mono", "DejaVuSansMono"],
-];
+import { layOutCards, pageSize, type Part, type PrintJob } from "./layout.ts";
 
 /** Draws login cards as a PDF dated `now`. */
 export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
@@ -27,17 +19,18 @@ export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
       ModDate: now,
     },
   });
-  for (const [font, file] of fonts) document.registerFont(font, resolve(`dejavu-fonts-ttf/ttf/${file}.ttf`));
+  registerFonts(document, ["plain", "bold", "mono"]);
   const measureIn =
     (font: Font): Measure =>
     (text) =>
       document.font(font).fontSize(1).widthOfString(text);
   const measure = { plain: measureIn("plain"), bold: measureIn("bold"), mono: measureIn("mono") };
+  const drawable = (text: string, font: Font) => replaceUndrawable(document.font(font), job.language, text);
   const drawn = buffer(document);
   // As a text, by which pdfkit finds the image again, so that the document holds it once.
   const logo = job.logo === null ? null : `data:image/any;base64,${job.logo.toString("base64")}`;
   let isEmpty = true;
-  for (const page of layOutCards(job, measure)) {
+  for (const page of layOutCards(job, measure, drawable)) {
     isEmpty = false;
     document.addPage();
     for (const part of page) {

@@ -1,3 +1,4 @@
+import type { Font } from "../../platform/text/pdf-fonts.ts";
 import { fitText, lineHeight, type Measure } from "./fit.ts";
 import { fillLetter } from "./letter.ts";
 import { bareClass, cardWords, nameClass, type CardLanguage } from "./texts.ts";
@@ -24,8 +25,6 @@ export type PrintJob = {
   cards: readonly PrintedCard[];
   leftOut: readonly { name: string; className: string | null; reason: string }[];
 };
-
-export type Font = "plain" | "bold" | "mono";
 
 /** Something at a place of a page. Units: points from the left and top edges. */
 export type Part =
@@ -69,11 +68,18 @@ type Box = {
   isQuiet?: boolean;
 };
 
-/** Lays out eight cards on a page, with cutting lines, class by class. Each page is made when it is read. */
-export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Generator<Page> {
+/**
+ * Lays out eight cards on a page, with cutting lines, class by class. Each page is made when it is read. `drawable`
+ * returns a text with notes in place of what the font cannot draw; a name with a note has the username beside it.
+ */
+export function* layOutCards(
+  job: PrintJob,
+  measure: Record<Font, Measure>,
+  drawable: (text: string, font: Font) => string,
+): Generator<Page> {
   const place = (text: string, at: Box & { originX: number; originY: number }): Part[] => {
     const { x = 0, width = inner.width, font = "plain", isQuiet = false } = at;
-    const { size, lines } = fitText(text, { width, height: at.height, size: at.size }, measure[font]);
+    const { size, lines } = fitText(drawable(text, font), { width, height: at.height, size: at.size }, measure[font]);
     return lines.map((line, index) => ({
       kind: "text",
       font,
@@ -121,7 +127,11 @@ export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Gen
       ...(job.logo === null ? [] : [letterLogo]),
     ];
   };
-  for (const [className, cards] of Map.groupBy(job.cards, (one) => one.className)) {
+  const named = job.cards.map((one) => {
+    const name = one.name && drawable(one.name, "plain");
+    return name === one.name ? one : { ...one, name: `${name} (${one.username})` };
+  });
+  for (const [className, cards] of Map.groupBy(named, (one) => one.className)) {
     const pages = chunksOf(cards, columns * rows);
     const ofClass = className === null ? words.noClass : nameClass(words, className);
     const title = [ofClass, words.count(cards.length), job.schoolName].join(" · ");

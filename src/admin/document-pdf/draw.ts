@@ -26,10 +26,10 @@ export function drawDocument({ language, title, lead, sections, footer, now }: P
     document.moveDown(0.2).font("plain").fontSize(9.5);
     for (const line of lines) write("P", line === "" ? " " : line, { lineGap: 1.5 });
   }
-  drawFeet((page, pages) => {
+  drawFeet(footer, (text, page, pages) => {
     const at = document.page.height - margin;
-    document.font("plain").fontSize(7.5).fillColor("#444");
-    document.text(`${footer} · ${page + 1}/${pages}`, margin, at, { lineBreak: false });
+    document.fontSize(7.5).fillColor("#444");
+    document.text(`${text} · ${page + 1}/${pages}`, margin, at, { lineBreak: false });
   });
   return finish();
 }

@@ -1,10 +1,7 @@
-import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
 import { breakLongWords } from "./break-long-words.ts";
-
-const { resolve } = createRequire(import.meta.url);
-const fontFile = (name: string): string => resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`);
+import { registerFonts, replaceUndrawable } from "./pdf-fonts.ts";
 
 type Drawing = InstanceType<typeof PDFDocument>;
 type Start = {
@@ -20,8 +17,8 @@ export type TaggedPdf = {
   document: Drawing;
   /** Writes a heading or a paragraph below the last one. */
   write(as: "H1" | "H2" | "H3" | "P", text: string, options?: PDFKit.Mixins.TextOptions): void;
-  /** Draws on each page what is not read aloud, such as its number. */
-  drawFeet(draw: (page: number, pages: number) => void): void;
+  /** Draws on each page what is not read aloud, such as its number, in the plain font. */
+  drawFeet(text: string, draw: (drawable: string, page: number, pages: number) => void): void;
   finish(): Promise<Buffer>;
 };
 
@@ -29,26 +26,29 @@ export function startTaggedPdf({ language, title, author = "", now, margins }: S
   const info = { Title: title, Author: author, CreationDate: now, ModDate: now };
   const about = { lang: language, info, tagged: true, displayTitle: true, pdfVersion: "1.7" as const };
   const document = new PDFDocument({ size: "A4", margins, ...about, bufferPages: true });
-  document.registerFont("plain", fontFile("DejaVuSans"));
-  document.registerFont("bold", fontFile("DejaVuSans-Bold"));
+  registerFonts(document, ["plain", "bold"]);
   const drawn = buffer(document);
   const root = document.struct("Document");
   document.addStructure(root);
   const width = document.page.width - margins.left - margins.right;
+  const drawable = (text: string) => replaceUndrawable(document, language, text);
   return {
     document,
     write(as, text, options = {}) {
       const widthOf = (part: string) => document.widthOfString(part);
-      root.add(document.struct(as, {}, () => void document.text(breakLongWords(text, width, widthOf), options)));
+      root.add(
+        document.struct(as, {}, () => void document.text(breakLongWords(drawable(text), width, widthOf), options)),
+      );
     },
-    drawFeet(draw) {
+    drawFeet(text, draw) {
       const { count } = document.bufferedPageRange();
+      document.font("plain");
       for (let page = 0; page < count; page++) {
         document.switchToPage(page);
         // Below the margin, where text would begin another page.
         document.page.margins.bottom = 0;
         document.markContent("Artifact", { type: "Pagination" });
-        draw(page, count);
+        draw(drawable(text), page, count);
         document.endMarkedContent();
       }
     },

@@ -67,10 +67,10 @@ const numberWidth = 50;
 
 /** Writes the foot of every page, below its margin. */
 function numberPages({ document, drawFeet }: TaggedPdf, text: string): void {
-  drawFeet((page, pages) => {
+  drawFeet(text, (drawable, page, pages) => {
     const [width, y] = [document.page.width - 2 * margin, document.page.height - 40];
-    document.font("plain").fontSize(8);
-    document.text(text, margin, y, { width: width - numberWidth, height: 10, ellipsis: true });
+    document.fontSize(8);
+    document.text(drawable, margin, y, { width: width - numberWidth, height: 10, ellipsis: true });
     document.text(`${page + 1} / ${pages}`, margin, y, { width, align: "right" });
   });
 }
