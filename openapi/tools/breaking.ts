@@ -5,7 +5,7 @@ import { acceptedDifferences } from "./accepted-differences.ts";
 import { makeBreak, type Break } from "./breaks.ts";
 import { compareDocuments } from "./compare-documents.ts";
 import type { Side } from "./comparison.ts";
-import { bundleFolder, documentNames, readDocument, releasedFolder } from "./document.ts";
+import { allDocumentNames, bundleFolder, readDocument, releasedFolders } from "./document.ts";
 
 /** Who answers the paths of a contract of ours: webhooks are answered by apps. */
 export const sideOf = (name: string): Side => (name === "webhooks" ? "app" : "service");
@@ -15,8 +15,11 @@ const printed = ({ kind, where, says, breaks, instead }: Break): string =>
   `${kind}: ${where}: ${says}\n    ${breaks}\n    Instead: ${instead}`;
 
 /** Holds the bundles against the released ones; prints what breaks and returns how much it is. */
-export function checkReleases(released = releasedFolder, bundles = bundleFolder): number {
-  const names = existsSync(released) ? documentNames(released) : [];
+export const checkReleases = (released = releasedFolders, bundles = bundleFolder): number =>
+  released.reduce((breaks, folder) => breaks + checkRelease(folder, bundles), 0);
+
+function checkRelease(released: string, bundles: string): number {
+  const names = existsSync(released) ? allDocumentNames(released) : [];
   if (names.length === 0) {
     console.error(`Nothing has been released in ${released}: npm run release:contract`);
     return 1;

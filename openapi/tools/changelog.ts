@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 import type { Changelog } from "../../src/publish/index.ts";
 import { listChangedParts } from "./changed-parts.ts";
-import { bundleFolder, documentNames, readDocument, releasedFolder, releasesFolder } from "./document.ts";
+import { allDocumentNames, bundleFolder, readDocument, releasedFolders, releasesFolder } from "./document.ts";
 
 export const changelogFile = join(releasesFolder, "changelog.yaml");
 
@@ -34,14 +34,12 @@ export function readChangelog(text = readFileSync(changelogFile, "utf8")): Chang
 /** Names of the parts in which each contract differs from its last release. */
 export type ChangedParts = Record<string, string[]>;
 
-export function findChangedParts(released = releasedFolder, bundles = bundleFolder): ChangedParts {
-  const old = new Set(documentNames(released));
+export function findChangedParts(released = releasedFolders, bundles = bundleFolder): ChangedParts {
   return Object.fromEntries(
-    documentNames(bundles).map((name) => {
+    allDocumentNames(bundles).map((name) => {
       const after = readDocument(join(bundles, `${name}.yaml`));
-      const before = old.has(name)
-        ? readDocument(join(released, `${name}.yaml`))
-        : { info: after.info, paths: {}, components: {} };
+      const old = released.map((folder) => join(folder, `${name}.yaml`)).find((file) => existsSync(file));
+      const before = old === undefined ? { info: after.info, paths: {}, components: {} } : readDocument(old);
       return [name, listChangedParts(before, after)];
     }),
   );

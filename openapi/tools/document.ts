@@ -68,15 +68,22 @@ export const listVersions = (folder = releasesFolder): string[] =>
     .sort(byVersion.compare)
     .reverse();
 
-/** The folder of the last release. */
-export const releasedFolder = join(releasesFolder, listVersions()[0] ?? "none");
-
 const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 export const readDocument = (path: string): Document => parse(readFileSync(path, "utf8")) as Document;
 
-/** For staff: no partner has a client of it, and nothing of it has been promised. */
-const forStaff = new Set(["admin"]);
+/** For staff: its releases are in a folder of their own, so that partners get theirs alone. */
+const forStaff = "admin";
+const forStaffReleases = join(releasesFolder, forStaff);
+
+/** Where the releases of a contract are, each in the folder of its version. */
+export const releasesOf = (name: string): string => (name === forStaff ? forStaffReleases : releasesFolder);
+
+const newestIn = (folder: string): string => join(folder, listVersions(folder)[0] ?? "none");
+/** The last release of the contracts for partners. */
+export const releasedFolder = newestIn(releasesFolder);
+/** The last release of every contract. */
+export const releasedFolders = [releasedFolder, newestIn(forStaffReleases)];
 
 /** Names of the bundles in a folder, without their ending. */
 export const allDocumentNames = (folder: string): string[] =>
@@ -86,8 +93,7 @@ export const allDocumentNames = (folder: string): string[] =>
     .sort();
 
 /** Names of the bundles for partners in a folder. */
-export const documentNames = (folder: string): string[] =>
-  allDocumentNames(folder).filter((name) => !forStaff.has(name));
+export const documentNames = (folder: string): string[] => allDocumentNames(folder).filter((name) => name !== forStaff);
 
 /** What `node` stands for: the target of its $ref within `document`, or itself. */
 export function resolved<T extends { $ref?: string }>(document: Document, node: T): T {

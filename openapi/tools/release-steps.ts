@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument, YAMLMap, type YAMLSeq } from "yaml";
-import { documentNames } from "./document.ts";
+import { allDocumentNames } from "./document.ts";
 
 /** Why a version cannot follow the last one; null where it can. Major versions are new addresses, and made by hand. */
 export function whyNotAfter(version: string, last: string | undefined): string | null {
@@ -20,7 +20,7 @@ export const setVersion = (text: string, version: string): string =>
 
 /** The checksums of the contracts in a folder, as `sha256sum --check` reads them. */
 export const listSums = (folder: string): string =>
-  documentNames(folder)
+  allDocumentNames(folder)
     .map((name) => {
       const sum = createHash("sha256").update(readFileSync(join(folder, `${name}.yaml`)));
       return `${sum.digest("hex")}  ${name}.yaml\n`;

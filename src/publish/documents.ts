@@ -24,7 +24,7 @@ export type Place = { platform: string; baseUrl: string; issuerUrl: string };
 
 const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 
-/** After those of partners, and in no release: partners' promises are not about it. */
+/** After those of partners; its releases are in a folder of their own, which is not listed for partners. */
 const forStaff = "admin";
 
 export function loadPublishedDocuments(place: Place): PublishedDocument[] {
@@ -55,7 +55,7 @@ export function loadPublishedDocuments(place: Place): PublishedDocument[] {
 
 /** A document that differs from the release of its version is on the way to the next one. */
 function nameVersion(name: string, version: string): string {
-  const released = join(releasesFolder, version, `${name}.yaml`);
+  const released = join(releasesFolder, name === forStaff ? forStaff : "", version, `${name}.yaml`);
   const read = (file: string) => readFileSync(file, "utf8");
   const isReleased = existsSync(released) && read(released) === read(join(bundles, `${name}.yaml`));
   return isReleased ? version : `${version}+next`;

@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-member-access,
    @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-argument --
    planted changes reach into a document as a careless hand would */
+import { readFileSync } from "node:fs";
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +11,15 @@ import { acceptedDifferences } from "../../openapi/tools/accepted-differences.ts
 import { checkReleases, compareFiles, sideOf } from "../../openapi/tools/breaking.ts";
 import { listKinds, type Kind } from "../../openapi/tools/breaks.ts";
 import { compareDocuments } from "../../openapi/tools/compare-documents.ts";
-import { bundleFolder, readDocument, releasedFolder, type Document } from "../../openapi/tools/document.ts";
+import {
+  allDocumentNames,
+  bundleFolder,
+  listVersions,
+  readDocument,
+  releasedFolders,
+  releasesOf,
+  type Document,
+} from "../../openapi/tools/document.ts";
 import { change, harmless, narrowing, planted, released } from "./contract-changes.ts";
 
 type Loose = any;
@@ -158,9 +167,9 @@ async function folderWith(files: Record<string, string>): Promise<string> {
 test("the check fails when nothing was released, and when a released document is gone", async () => {
   const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
   const empty = await folderWith({});
-  expect(checkReleases(empty, empty)).toBe(1);
-  expect(checkReleases(join(empty, "missing"), empty)).toBe(1);
-  expect(checkReleases(await folderWith({ "idm.yaml": released }), empty)).toBe(1);
+  expect(checkReleases([empty], empty)).toBe(1);
+  expect(checkReleases([join(empty, "missing")], empty)).toBe(1);
+  expect(checkReleases([await folderWith({ "idm.yaml": released })], empty)).toBe(1);
   expect(log.mock.calls.at(-1)?.[0]).toMatch(/document-removed/);
 });
 
@@ -168,16 +177,34 @@ test("the check counts what breaks in all documents", async () => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   const document: Loose = parse(released);
   delete document.paths["/people/{id}"].put;
-  const before = await folderWith({ "idm.yaml": released, "schulconnex.yaml": released });
-  const after = await folderWith({ "idm.yaml": stringify(document), "schulconnex.yaml": stringify(document) });
-  expect(checkReleases(before, after)).toBe(2);
-  await cp(before, after, { recursive: true });
+  const changedText = stringify(document);
+  const forPartners = await folderWith({ "idm.yaml": released, "schulconnex.yaml": released });
+  const before = [forPartners, await folderWith({ "admin.yaml": released })];
+  const after = await folderWith({
+    "idm.yaml": changedText,
+    "schulconnex.yaml": changedText,
+    "admin.yaml": changedText,
+  });
+  expect(checkReleases(before, after)).toBe(3);
+  for (const folder of before) await cp(folder, after, { recursive: true });
   expect(checkReleases(before, after)).toBe(0);
+});
+
+test("the contract of staff is held too: a property that is gone is a break, whom an operation reaches is none", () => {
+  expect(releasedFolders.flatMap(allDocumentNames)).toContain("admin");
+  const before = JSON.parse(readFileSync(join(bundleFolder, "admin.json"), "utf8")) as Document;
+  const after: Loose = structuredClone(before);
+  for (const operation of Object.values<Loose>(after.paths).flatMap((item) => Object.values<Loose>(item)))
+    operation["x-person"] = "home";
+  expect(breaksOf(before, after)).toEqual([]);
+  delete after.components.schemas.AdminSchool.properties.officialId;
+  expect(breaksOf(before, after)).toEqual([expect.stringMatching(/^property-removed GET .*officialId$/)]);
 });
 
 test("every difference that is accepted is one, so that none is accepted for longer than it is there", () => {
   for (const [name, accepted] of Object.entries(acceptedDifferences)) {
-    const [before, after] = [releasedFolder, bundleFolder].map((folder) => readDocument(join(folder, `${name}.yaml`)));
+    const folders = [join(releasesOf(name), listVersions(releasesOf(name))[0]!), bundleFolder];
+    const [before, after] = folders.map((folder) => readDocument(join(folder, `${name}.yaml`)));
     const found = compareDocuments(before!, after!, { side: sideOf(name) }).map(
       ({ kind, where }) => `${kind}: ${where}`,
     );

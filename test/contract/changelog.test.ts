@@ -8,7 +8,13 @@ import { parse } from "yaml";
 import { listKinds } from "../../openapi/tools/breaks.ts";
 import { listChangedParts } from "../../openapi/tools/changed-parts.ts";
 import { checkChangelog, findChangedParts, readChangelog } from "../../openapi/tools/changelog.ts";
-import { listVersions, readDocument, releasedFolder, releasesFolder } from "../../openapi/tools/document.ts";
+import {
+  listVersions,
+  readDocument,
+  releasedFolder,
+  releasesFolder,
+  releasesOf,
+} from "../../openapi/tools/document.ts";
 import { inlineExamples } from "../../openapi/tools/inline-examples.ts";
 import { respell } from "../../openapi/tools/spelling.ts";
 import { listSums, moveNext, setVersion, whyNotAfter } from "../../openapi/tools/release-steps.ts";
@@ -103,8 +109,10 @@ test("a changelog that forgets who has to act is refused", () => {
   );
 });
 
-test.each(listVersions())("version %s is as it was released", (version) => {
-  const folder = join(releasesFolder, version);
+const everyRelease = [releasesFolder, releasesOf("admin")].flatMap((folder) =>
+  listVersions(folder).map((version) => join(folder, version)),
+);
+test.each(everyRelease)("%s is as it was released", (folder) => {
   expect(listSums(folder)).toBe(readFileSync(join(folder, "SHA256SUMS"), "utf8"));
 });
 

@@ -59,6 +59,7 @@ const typed: Readonly<Record<string, Edit[]>> = {
     labelled("de", "Kurzname"),
     ["openapi/released/changelog.yaml", entry("idm", "School"), "next:\n"],
     ["openapi/released/changelog.yaml", entry("webhooks", "SchoolEvent"), "next:\n"],
+    ["openapi/released/changelog.yaml", entry("admin", "AdminSchool, SchoolInput, SchoolUpdate"), "next:\n"],
   ],
   "An operation of the admin API": [
     [
@@ -108,6 +109,7 @@ export const getSchoolSize: AdminHandler<"getSchoolSize"> = async ({ db }, { sch
 };
 `,
     ],
+    ["openapi/released/changelog.yaml", entry("admin", "getSchoolSize, SchoolSize"), "next:\n"],
   ],
   "A page of the portal": [
     [
