@@ -14,7 +14,13 @@ import {
   type ClientId,
   type DraftInput,
 } from "../src/access/index.ts";
-import { giveUserNamesAtSchool, hashPassword, putSignInSettings, setPasswordHash } from "../src/accounts/index.ts";
+import {
+  giveUserNamesAtSchool,
+  hashPassword,
+  putSignInSettings,
+  setPasswordHash,
+  writeCardSettings,
+} from "../src/accounts/index.ts";
 import { createPerson, createSchool, type PersonId, type SchoolId } from "../src/directory/index.ts";
 import { recordAuditLines } from "../src/events/index.ts";
 import { applyImport, previewImport } from "../src/imports/index.ts";
@@ -61,6 +67,8 @@ export async function loadFirstLook(db: PrismaDb, { now, production, restoreWind
       },
       { at: begin, actorId },
     );
+    const cards = { enabled: true, grades: null, hours: null, networks: [], printSecondStep: false };
+    await writeCardSettings(change.tx, schoolId, { ...cards, secondStep: "NONE" }, { at: begin, actorId });
     await describeApp(change.tx, logo, begin);
   });
   for (const [fileName, at] of [

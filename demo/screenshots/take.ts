@@ -1,7 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import jsQR from "jsqr";
+import { PNG } from "pngjs";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 import demo from "../demo.json" with { type: "json" };
+import firstLook from "../first-look.json" with { type: "json" };
 
 // Takes the pictures of the README from a service that runs with the demo world: `npm start`, then `npm run
 // screenshots`.
@@ -20,9 +24,8 @@ function authorizationUrl(clientId: string, scope: string): string {
 }
 
 async function logIn(page: Page, username: string): Promise<void> {
-  const password = demo.people.find((person) => person.username === username)?.password ?? "";
   await page.locator("#username").fill(username);
-  await page.locator("#password").fill(password);
+  await page.locator("#password").fill(`demo-${username.replace(".", "-")}`);
   await page.keyboard.press("Enter");
   await page.locator("#password").waitFor({ state: "detached" });
 }
@@ -77,5 +80,73 @@ await visit({ viewport: desk, locale: "de" }, async (page, shoot) => {
     .catch(() => undefined);
   await page.getByRole("heading", { name: "You are signed in" }).waitFor();
   await shoot("demo-app");
+});
+
+// The pages of staff, at the schools of the demo world. Each run prints new cards of a class, and imports nothing.
+const wald = `${serviceUrl}/admin/schools/${firstLook.school.id}`;
+const goethe = `${serviceUrl}/admin/schools/${demo.schools[0]!.id}`;
+const staffPage = { viewport: { width: 1280, height: 800 }, locale: "en" };
+
+const visitAsStaff = (
+  username: string,
+  walk: (page: Page, shoot: (name: string) => Promise<unknown>) => Promise<void>,
+) =>
+  visit(staffPage, async (page) => {
+    await page.goto(`${serviceUrl}/admin`);
+    await logIn(page, username);
+    await walk(page, async (name) => {
+      const height = await page.evaluate<number>("document.documentElement.scrollHeight");
+      const clip = { x: 0, y: 0, width: staffPage.viewport.width, height: Math.min(height, 1000) };
+      await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, clip });
+    });
+  });
+
+await visitAsStaff("schooladmin.goethe", async (page, shoot) => {
+  await page.goto(`${goethe}/apps/demo-lernapp/view`);
+  await shoot("app-view");
+});
+await visitAsStaff("schooladmin.wald", async (page, shoot) => {
+  await page.goto(`${wald}/apps/demo-lernapp/change`);
+  await page.locator("input[name=sync]").check();
+  await page.getByText("Select the groups that the app can see").click();
+  await page.locator("input[name=syncedGroup]").first().check();
+  await page.getByRole("button", { name: "Show preview" }).click();
+  await page.getByRole("heading", { name: "What the app will see" }).waitFor();
+  await shoot("dry-run");
+
+  await page.goto(`${wald}/people`);
+  await page.getByRole("link", { name: "Ben Fischer", exact: true }).click();
+  await page.getByRole("link", { name: "Why can't this person sign in?" }).click();
+  await page.getByLabel("Which app?").selectOption({ label: "Mathewelt" });
+  await page.getByRole("button", { name: "Check" }).click();
+  await shoot("explanation");
+
+  await page.goto(`${wald}/imports`);
+  const rows = readFileSync(join(folder, "../roster/realschule-later.csv"), "utf8").split("\n");
+  const changed = rows.slice(0, -3).map((row, at) => (at > 0 && at < 4 ? row.replace(";5a;", ";5b;") : row));
+  const file = { name: "realschule-today.csv", mimeType: "text/csv", buffer: Buffer.from(changed.join("\n")) };
+  await page.locator("input[type=file]").setInputFiles(file);
+  await page.getByRole("button", { name: "Check file" }).click();
+  await page.getByRole("button", { name: "Apply the import" }).waitFor();
+  await page.locator("body:not(:has-text('Loading …'))").waitFor();
+  await shoot("import-difference");
+  await page.getByText("Discard the import").click();
+  await page.getByRole("button", { name: "Discard" }).click();
+});
+let cardUrl = "";
+await visitAsStaff("classteacher.wald", async (page, shoot) => {
+  await page.goto(`${wald}/classes`);
+  await page.getByRole("link", { name: "5a", exact: true }).click();
+  await page.getByRole("link", { name: "Passwords and login cards" }).click();
+  await page.getByLabel("Login cards with a QR code").check();
+  await page.getByRole("button", { name: "Create now" }).click();
+  await page.getByRole("heading", { name: "Cards" }).waitFor();
+  await shoot("login-cards");
+  const code = PNG.sync.read(await page.locator(".login-cards .code").first().screenshot());
+  cardUrl = jsQR.default(new Uint8ClampedArray(code.data), code.width, code.height)?.data ?? "";
+});
+await visit({ viewport: phone, locale: "en" }, async (page, shoot) => {
+  await page.goto(cardUrl);
+  await shoot("card");
 });
 await browser.close();
