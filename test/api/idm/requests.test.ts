@@ -94,11 +94,11 @@ test("an error is a problem, and plain JSON for a client that asks for nothing e
     return headers.get("content-type");
   };
   const [problem, plain] = ["application/problem+json; charset=utf-8", "application/json; charset=utf-8"];
-  const both = "application/problem+json, application/json;q=0.9";
+  const both = ["application/json, application/problem+json", "application/json, text/plain, */*"];
   for (const path of [`${idm}/schools`, `${idm}/nothing`, "/nothing", "/admin/v1/schools"]) {
-    for (const accept of [undefined, "*/*", "application/problem+json", both, "text/plain"])
+    for (const accept of [undefined, "*/*", "application/problem+json", ...both, "text/plain"])
       expect([path, accept, await typeFor(path, accept)]).toEqual([path, accept, problem]);
-    for (const accept of ["application/json", "application/json, text/plain, */*"])
+    for (const accept of ["application/json", "application/json, text/html;q=0.5"])
       expect([path, accept, await typeFor(path, accept)]).toEqual([path, accept, plain]);
   }
 });
