@@ -8648,6 +8648,11 @@ export interface components {
             oldSecretEndsAt: string | null;
             suspension: components["schemas"]["AppSuspension"];
             /**
+             * @description Whether the app is a part of the service. It can be suspended, but not changed; only operators see it in lists.
+             * @example false
+             */
+            isBuiltIn: boolean;
+            /**
              * @description Who offers the app; null if unknown.
              * @example Lernapp GmbH
              */

@@ -95,11 +95,19 @@ function appFrom({ createdAt: _created, updatedAt: _updated, ...app }: Prisma.Ap
 
 export type AppPlace = { clientId: ClientId; place: string };
 
-type AppFilter = { search?: string | undefined; among?: readonly ClientId[] | undefined };
+type AppFilter = {
+  search?: string | undefined;
+  among?: readonly ClientId[] | undefined;
+  /** Also the app that is a part of the service. */
+  withBuiltIn?: boolean;
+};
 
-export async function listAppPlaces({ prisma }: RecordStore, { search, among }: AppFilter): Promise<AppPlace[]> {
+export async function listAppPlaces(
+  { prisma }: RecordStore,
+  { search, among, withBuiltIn = false }: AppFilter,
+): Promise<AppPlace[]> {
   const text = search?.normalize("NFC").toLowerCase() ?? "";
-  const clientId = { not: commandLineClientId, ...(among !== undefined && { in: [...among] }) };
+  const clientId = { ...(!withBuiltIn && { not: commandLineClientId }), ...(among !== undefined && { in: [...among] }) };
   const apps = await prisma.app.findMany({ where: { clientId }, select: { clientId: true, name: true } });
   return apps
     .filter(({ clientId, name }) => `${name} ${clientId}`.toLowerCase().includes(text))

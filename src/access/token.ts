@@ -5,6 +5,8 @@ export type ClientId = string & { readonly __clientId: true };
 
 /** The app of the service itself as which staff sign in on the command line; a migration makes it. */
 export const commandLineClientId = "schultor-cli" as ClientId;
+/** Whether an app is a part of the service, which a release changes. */
+export const isBuiltIn = (clientId: ClientId): boolean => clientId === commandLineClientId;
 
 /** On the wire `urn:<platform>:idm:v1:` or `urn:<platform>:admin:v1:` precedes API scopes; see scope.ts. */
 export const scopeNames = [

@@ -1,5 +1,5 @@
 import {
-  commandLineClientId,
+  isBuiltIn,
   againAfterDeadlock,
   appNotFound,
   appWithSecretNotFound,
@@ -117,7 +117,7 @@ const refuseHigherApp = (
 
 /** The code sends staff to the redirect URI of the app, and a release changes both. Errors: forbidden app_built_in. */
 function refuseBuiltIn(clientId: ClientId): void {
-  if (clientId !== commandLineClientId) return;
+  if (!isBuiltIn(clientId)) return;
   throw new AppError("forbidden", "app_built_in", "This app is part of the service: it is suspended, but not changed.");
 }
 

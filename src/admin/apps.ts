@@ -1,4 +1,4 @@
-import { appNotFound, authMethodOf, findApp, findProfile, findProfiles, listAppsByName } from "../access/index.ts";
+import { appNotFound, authMethodOf, findApp, findProfile, findProfiles, isBuiltIn, listAppsByName } from "../access/index.ts";
 import type { App, AppProfile, ClientId } from "../access/index.ts";
 import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf, type Store } from "../platform/database/db.ts";
@@ -16,7 +16,7 @@ export const presentSuspension = ({ suspendedAt, suspensionReason }: Suspended):
 
 /** Does not compile if an app has a property that is neither in the contract nor kept back. */
 export const appProperties: Same<
-  Exclude<keyof AdminApp, "suspension"> | "secretHash" | "oldSecretHash" | keyof Suspended,
+  Exclude<keyof AdminApp, "suspension" | "isBuiltIn"> | "secretHash" | "oldSecretHash" | keyof Suspended,
   keyof (App & AppProfile)
 > = true;
 
@@ -29,6 +29,7 @@ export function presentApp(found: App & AppProfile, now: Date): AdminApp {
     tokenEndpointAuthMethod: authMethodOf(app),
     sector: app.subjectType === "SHARED" ? null : app.sector,
     oldSecretEndsAt: isValid ? oldSecretEndsAt : null,
+    isBuiltIn: isBuiltIn(app.clientId),
     suspension: presentSuspension({ suspendedAt, suspensionReason }),
   });
 }
@@ -42,7 +43,8 @@ export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
   const { query, reach, origin } = request;
   const page = readPage(deps, request);
   const among = ownAppsOf(reach);
-  const found = await listAppsByName(deps.db, { search: query.search, among, order: query.order, ...page.range });
+  const filter = { search: query.search, among, withBuiltIn: among === undefined, order: query.order };
+  const found = await listAppsByName(deps.db, { ...filter, ...page.range });
   const profiles = await findProfiles(
     deps.db,
     found.map(({ clientId }) => clientId),

@@ -135,6 +135,8 @@ test("the app of the command line is suspended, but changed by nobody, and has i
   const { call } = operator;
   const stored = async () => JSON.stringify((await call("GET", path)).body);
   const before = await stored();
+  const { body: listed } = await call("GET", "/apps?search=schultor-cli");
+  expect(listed).toMatchObject([{ clientId: "schultor-cli", isBuiltIn: true }]);
   for (const [method, ending, given] of [
     ["PATCH", "", { body: { redirectUris: ["https://evil.example/"] } }],
     ["PATCH", "", { body: { name: "Mathe" } }],
