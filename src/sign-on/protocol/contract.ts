@@ -111,9 +111,9 @@ const setOf = (...names: readonly string[]): ReadonlySet<string> => new Set(name
 
 /** By route of the library: the parameters in the address that it may read. */
 export const describedParameters = {
-  // Those that the text of the contract lets be refused, and the language that the reader of an error page picks.
+  // Those that the text of the contract lets be refused, and the language that the reader of a page picks.
   authorization: setOf(...Object.keys(authorization), "request", "request_uri", "registration", "lang"),
-  end_session: setOf(...Object.keys(logout)),
+  end_session: setOf(...Object.keys(logout), "lang"),
   userinfo: setOf("access_token"),
 };
 
