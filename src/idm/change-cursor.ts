@@ -7,8 +7,12 @@ type ChangeCursor = { position: string; attributes: readonly AppAttribute[] | nu
 
 const purpose = (clientId: string) => `changes of ${clientId}`;
 
-/** The first two bytes say what the app could read, the rest is the position. */
-const [known, attributeShift] = [0x4000, 48n];
+/**
+ * 52 bits are the position, which after a restore is the time in microseconds; ten more say what the app could read, and
+ * the next one that they do.
+ */
+const [positionBits, attributeBits] = [52, 10];
+const known = 1 << attributeBits;
 
 /** Encrypted, because positions count the changes of all apps; equal positions give equal cursors. */
 export function writeChangeCursor(
@@ -18,7 +22,7 @@ export function writeChangeCursor(
 ): string {
   const plain = Buffer.alloc(8);
   const readable = attributes === null ? 0 : known | bitsOf(attributes);
-  plain.writeBigInt64BE((BigInt(readable) << attributeShift) | BigInt(position));
+  plain.writeBigInt64BE((BigInt(readable) << BigInt(positionBits)) | BigInt(position));
   return sealRepeatably(keys, purpose(clientId), plain).toString("base64url");
 }
 
@@ -26,9 +30,10 @@ export function writeChangeCursor(
 export function readChangeCursor(keys: EncryptionKeys, clientId: string, cursor: string): ChangeCursor {
   const plain = unseal(keys, purpose(clientId), Buffer.from(cursor, "base64url"));
   if (plain === null) throw new AppError("invalid", "invalid_cursor", "Invalid cursor.");
-  const readable = plain.readUInt16BE();
+  const written = plain.readBigInt64BE();
+  const readable = Number(written >> BigInt(positionBits));
   const attributes = readable === 0 ? null : appAttributes.filter((_, bit) => (readable >> bit) & 1);
-  return { position: BigInt.asUintN(Number(attributeShift), plain.readBigInt64BE()).toString(), attributes };
+  return { position: BigInt.asUintN(positionBits, written).toString(), attributes };
 }
 
 export const bitsOf = (attributes: readonly AppAttribute[]): number =>

@@ -167,7 +167,7 @@ test("a command writes results to stdout and reasons to stderr, and ends with th
   expect(misused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Usage:") as string });
   expect(unread.code).toBe(78);
   expect((JSON.parse(unread.err) as { error: string }).error).toContain("PORT=abc");
-  expect(away).toMatchObject({ code: 1, out: "", err: expect.stringContaining("Check DATABASE_URL") as string });
+  expect(away).toMatchObject({ code: 1, out: "", err: expect.stringContaining("in DATABASE_URL") as string });
   expect(asJson).toMatchObject({ code: 1, out: "" });
   expect(JSON.parse(asJson.err)).toMatchObject({ code: "database_unavailable" });
 });
