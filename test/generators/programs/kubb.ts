@@ -73,7 +73,7 @@ async function run(): Promise<void> {
     listSchoolGroups: await idm.listSchoolGroups(world.school, {}, {}, auth),
     getGroup: await idm.getGroup(world.group, {}, auth),
     listSchoolPeople: await idm.listSchoolPeople(world.school, {}, {}, auth),
-    getPerson: await idm.getPerson(world.personWithoutName, {}, auth),
+    getPerson: await idm.getPerson(world.personWithoutName, {}, {}, auth),
     listChanges: position,
     acknowledgeErasure: await idm.acknowledgeErasure(world.erasure, kept, auth),
     listErasures: await idm.listErasures({}, {}, auth),
@@ -102,7 +102,7 @@ async function run(): Promise<void> {
     const { status, body } = (await refusalOf(call)) as Refusal;
     return { status, ...schulconnex.schulconnexErrorSchema.parse(body) };
   };
-  const hidden = await problem(idm.getPerson(world.hiddenPerson, {}, auth));
+  const hidden = await problem(idm.getPerson(world.hiddenPerson, {}, {}, auth));
   const wrongLimit = await problem(idm.listSchools({ limit: 0 }, {}, auth));
   const wrongToken = await problem(idm.listSchools({}, {}, { client: makeClient(urls.idm, "Bearer unknown") }));
   const refused = {

@@ -34,7 +34,7 @@ async function run(): Promise<void> {
     listSchoolGroups: good(await idm.listSchoolGroups(world.school, {}, auth), idmSchemas.ListSchoolGroupsResponse),
     getGroup: good(await idm.getGroup(world.group, auth), idmSchemas.GetGroupResponse),
     listSchoolPeople: good(await idm.listSchoolPeople(world.school, {}, auth), idmSchemas.ListSchoolPeopleResponse),
-    getPerson: good(await idm.getPerson(world.personWithoutName, auth), idmSchemas.GetPersonResponse),
+    getPerson: good(await idm.getPerson(world.personWithoutName, {}, auth), idmSchemas.GetPersonResponse),
     listChanges: position,
     acknowledgeErasure: good(
       await idm.acknowledgeErasure(world.erasure, kept, auth),
@@ -63,7 +63,7 @@ async function run(): Promise<void> {
     { vollstaendig: ["personen", "personenkontexte"], pid: world.person },
     auth,
   );
-  const hidden = await idm.getPerson(world.hiddenPerson, auth);
+  const hidden = await idm.getPerson(world.hiddenPerson, {}, auth);
   const limit = await idm.listSchools({ limit: 0 }, auth);
   const stranger = await idm.listSchools({}, { headers: { authorization: "Bearer unknown" } });
   assert(hidden.status === 404 && limit.status === 400 && stranger.status === 401);
