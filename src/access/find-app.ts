@@ -107,7 +107,10 @@ export async function listAppPlaces(
   { search, among, withBuiltIn = false }: AppFilter,
 ): Promise<AppPlace[]> {
   const text = search?.normalize("NFC").toLowerCase() ?? "";
-  const clientId = { ...(!withBuiltIn && { not: commandLineClientId }), ...(among !== undefined && { in: [...among] }) };
+  const clientId = {
+    ...(!withBuiltIn && { not: commandLineClientId }),
+    ...(among !== undefined && { in: [...among] }),
+  };
   const apps = await prisma.app.findMany({ where: { clientId }, select: { clientId: true, name: true } });
   return apps
     .filter(({ clientId, name }) => `${name} ${clientId}`.toLowerCase().includes(text))

@@ -1,4 +1,12 @@
-import { appNotFound, authMethodOf, findApp, findProfile, findProfiles, isBuiltIn, listAppsByName } from "../access/index.ts";
+import {
+  appNotFound,
+  authMethodOf,
+  findApp,
+  findProfile,
+  findProfiles,
+  isBuiltIn,
+  listAppsByName,
+} from "../access/index.ts";
 import type { App, AppProfile, ClientId } from "../access/index.ts";
 import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf, type Store } from "../platform/database/db.ts";

@@ -8,8 +8,8 @@ type ChangeCursor = { position: string; attributes: readonly AppAttribute[] | nu
 const purpose = (clientId: string) => `changes of ${clientId}`;
 
 /**
- * 52 bits are the position, which after a restore is the time in microseconds; ten more say what the app could read, and
- * the next one that they do.
+ * 52 bits are the position, which after a restore is the time in microseconds; ten more say what the app could read,
+ * and the next one that they do.
  */
 const [positionBits, attributeBits] = [52, 10];
 const known = 1 << attributeBits;

@@ -1,4 +1,4 @@
-import { loadPublishedDocuments } from "./documents.ts";
+import { listReferences } from "./documents.ts";
 import { listGuides, type GuideSettings } from "./guides.ts";
 import { listPrograms, renderMarkdown, renderOnPage, type Program } from "./markdown.ts";
 import { guideAssets, listContents, type Contents } from "./pages.ts";
@@ -67,7 +67,7 @@ export function makeAppGuides(place: GuideSettings): AppGuides {
   return {
     issuerUrl,
     assets: guideAssets,
-    contents: listContents([...guides.values()], loadPublishedDocuments(place)),
+    contents: listContents([...guides.values()], listReferences()),
     findTitle: (name) => guides.get(name)?.title ?? null,
     listDemoIds: (name) => [
       ...new Set(listPrograms(textOf(name)).flatMap(({ code }) => [...code.matchAll(demoId)].map(([id]) => id))),

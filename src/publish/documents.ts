@@ -27,30 +27,49 @@ const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 /** After those of partners; its releases are in a folder of their own, which is not listed for partners. */
 const forStaff = "admin";
 
-export function loadPublishedDocuments(place: Place): PublishedDocument[] {
+const labelOf = (title: string) => title.replace(/^Schultor /, "");
+
+/** The name of each contract and what its page is called. */
+export function listReferences(): Pick<PublishedDocument, "name" | "label" | "isVariant">[] {
   const names = listNames(bundles);
   return names.map((name) => {
+    const [, title = name] = /^ {2}title: (.*)$/m.exec(readFileSync(join(bundles, `${name}.yaml`), "utf8")) ?? [];
+    return { name, label: labelOf(title), isVariant: isVariantOf(name, names) };
+  });
+}
+
+const isVariantOf = (name: string, names: readonly string[]): boolean =>
+  names.some((other) => name.startsWith(`${other}-`));
+
+/** Read in several turns of the event loop, as releases are. */
+export async function loadPublishedDocuments(place: Place): Promise<PublishedDocument[]> {
+  const names = listNames(bundles);
+  const documents: PublishedDocument[] = [];
+  for (const name of names) {
+    await setImmediate();
     const written = readFilled(bundles, `${name}.yaml`, place);
+    await setImmediate();
     const parsed = JSON.parse(readFilled(bundles, `${name}.json`, place)) as {
       info: { title: string; description: string; version: string };
     };
+    await setImmediate();
     const version = nameVersion(name, parsed.info.version);
     const yaml = written.replace(/^ {2}version: .*$/m, `  version: ${version}`);
     parsed.info.version = version;
     const { title, description } = parsed.info;
-    const label = title.replace(/^Schultor /, "");
-    return {
+    documents.push({
       name,
       title,
-      label,
+      label: labelOf(title),
       description,
       version,
       isForStaff: name === forStaff,
-      isVariant: names.some((other) => name.startsWith(`${other}-`)),
+      isVariant: isVariantOf(name, names),
       yaml,
       json: JSON.stringify(parsed),
-    };
-  });
+    });
+  }
+  return documents;
 }
 
 /** A document that differs from the release of its version is on the way to the next one. */

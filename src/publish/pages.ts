@@ -20,7 +20,10 @@ export const guideAssets = { stylesheets: [style], scripts: [behaviour] } as con
 
 export type Contents = { id: string; title: string; pages: { path: string; title: string; about: string }[] }[];
 
-export function listContents(guides: readonly Guide[], documents: readonly PublishedDocument[]): Contents {
+export function listContents(
+  guides: readonly Guide[],
+  documents: readonly Pick<PublishedDocument, "name" | "label" | "isVariant">[],
+): Contents {
   const references = documents
     .filter(({ isVariant }) => !isVariant)
     .map(({ name, label }) => ({ path: `/docs/${name}`, title: `${label}: reference` }));

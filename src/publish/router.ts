@@ -31,7 +31,7 @@ const isPublished = /^\/(docs|openapi|downloads|guide)(?![^/?])/i;
 
 /** Made at the first request, so that the service starts without it, and in several turns of the event loop. */
 async function makeRouter({ isReady, ...place }: PublishOptions): Promise<Router> {
-  const documents = loadPublishedDocuments(place);
+  const documents = await loadPublishedDocuments(place);
   await setImmediate();
   const router = Router({ strict: false });
   router.use("/openapi", openToEveryOrigin, refuseOtherMethods);
@@ -45,6 +45,7 @@ async function makeRouter({ isReady, ...place }: PublishOptions): Promise<Router
   router.use(makeVersionsRouter({ ...shared, documents, releases }));
   await setImmediate();
   for (const document of documents) {
+    await setImmediate();
     router.get(`/openapi/${document.name}.yaml`, answerStatic(document.yaml, { contentType: "application/yaml" }));
     router.get(`/openapi/${document.name}.json`, answerStatic(document.json, { contentType: "application/json" }));
   }

@@ -5,7 +5,7 @@ import { makeSearch } from "../../src/publish/search.ts";
 
 const place = { platform: "schultor", baseUrl: "http://localhost:3000", issuerUrl: "http://localhost:3000" };
 const withoutPkce = { deprecatedAt: new Date("2026-12-01"), sunsetAt: new Date("2028-08-01") };
-const search = await makeSearch(listGuides({ ...place, withoutPkce }), loadPublishedDocuments(place));
+const search = await makeSearch(listGuides({ ...place, withoutPkce }), await loadPublishedDocuments(place));
 const pathsOf = (query: string): string[] => search(query).found.map(({ path }) => path);
 
 // What a partner types, and a page that must be among the first three.
