@@ -64,6 +64,7 @@ test("an app is registered once, with a secret that is in no audit line", async 
     confirmsErasures: false,
     sector: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
     oldSecretEndsAt: null,
+    isBuiltIn: false,
     suspension: null,
     provider: null,
     description: { de: null, en: null },
