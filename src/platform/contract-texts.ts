@@ -1,26 +1,14 @@
 import { readFileSync } from "node:fs";
+import type { Schema as DescribedSchema } from "./http/index.ts";
 
 export type TextName<Body> = {
   [Name in keyof Body]-?: string extends NonNullable<Body[Name]> ? Name & string : never;
 }[keyof Body];
 
-export type PropertySchema = {
-  type?: string;
-  format?: string;
-  enum?: unknown[];
-  nullable?: boolean;
-  minLength?: number;
-  maxLength?: number;
-  minimum?: number;
-  maximum?: number;
-  maxItems?: number;
-  pattern?: string;
-  example?: unknown;
-};
+export type PropertySchema = Omit<DescribedSchema, "properties"> & { maxItems?: number; example?: unknown };
 type Schema = PropertySchema & {
   $ref?: string;
   properties?: Record<string, Schema>;
-  required?: string[];
   items?: Schema;
   allOf?: Schema[];
   oneOf?: Schema[];
