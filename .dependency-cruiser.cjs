@@ -77,7 +77,7 @@ module.exports = {
       from: { path: "^(src|demo|prisma|openapi|bench)/([^/]+)" },
       to: {
         path: `${inModules(...ladder.slice(1), ...siblings, "sandbox", ...top, "config")}(?!index\\.ts$)`,
-        pathNot: "^$1/$2/|^src/(access/(client-authentication|token)|config/remote|webhooks/signature)\\.ts$",
+        pathNot: "^$1/$2/|^src/(access/(client-authentication|token)|config/remote)\\.ts$",
       },
     },
     {
@@ -187,6 +187,24 @@ module.exports = {
       severity: "error",
       from: { pathNot: "^clients/" },
       to: { path: "^clients/typescript/src/(?!(index|sqlite)\\.ts$)" },
+    },
+    {
+      name: "tools-know-the-contract-only",
+      comment:
+        "The tools for partners run without the service: on Node, the generated types and the packages they name.",
+      severity: "error",
+      from: { path: "^clients/tools/" },
+      to: {
+        pathNot: "^clients/tools/src/|^generated/openapi/[^/]+\\.ts$|^node_modules/(jose|openapi-fetch)/",
+        dependencyTypesNot: ["core"],
+      },
+    },
+    {
+      name: "tools-have-a-door-each",
+      comment: "The command line and the pages use what the index.ts of a tool exports.",
+      severity: "error",
+      from: { pathNot: "^(clients/tools|test)/" },
+      to: { path: "^clients/tools/src/(?![^/]+/index\\.ts$)" },
     },
     {
       name: "no-dev-dependency-in-src",

@@ -1,4 +1,4 @@
-import type { Authentication } from "./check-app/authentication.ts";
+import type { Authentication } from "../../clients/tools/src/check-app/index.ts";
 import { makeOwnCommand } from "./command.ts";
 import { option, UsageError } from "./option.ts";
 import { readKeyFile } from "./public-keys.ts";
@@ -104,7 +104,7 @@ export const checkApp = makeOwnCommand({
             secret: options.webhookSecret ?? defaults.webhookSecret,
             newSecret: options.webhookNewSecret,
           };
-    const { checkApp: check } = await import("./check-app/index.ts");
+    const { checkApp: check } = await import("../../clients/tools/src/check-app/index.ts");
     const issuer = { port, clientId, waitSeconds: options.wait ?? 0 };
     return check({ issuer, signOn, webhook, hasErasures, docs: docs.replace(/\/+$/, ""), junit: options.junit, tell });
   },

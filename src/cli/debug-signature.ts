@@ -1,9 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { explainSignature, signatureFaultTexts, type ComparedSignature } from "../platform/advice/signature/index.ts";
-import { makeOwnCommand, type OwnTools, type Result } from "./command.ts";
+import { reportSignature } from "../../clients/tools/src/signature/index.ts";
+import { makeOwnCommand, type OwnTools } from "./command.ts";
 import { option, required, UsageError } from "./option.ts";
-
-const schemes = { ep: "X-EP-Signature-Sha256", standard: "webhook-signature" } as const;
 
 function readHeaders(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(
@@ -21,17 +19,6 @@ async function readSecret({ askSecret }: OwnTools, file: string | undefined): Pr
   throw new UsageError("The secret is missing: give --secret-file <path>.");
 }
 
-function linesOf({ scheme, source, given, expected, isGood, faults }: ComparedSignature): string[] {
-  const name = source === "header" ? schemes[scheme] : `What your app computed, read as ${schemes[scheme]},`;
-  if (isGood) return [`${name} fits.`];
-  const means =
-    faults === null
-      ? ["  No known mistake explains the difference: the secret or the body is a different one."]
-      : faults.map((fault) => `  ${signatureFaultTexts.en[fault]}`);
-  return [`${name} does not fit.`, `  given:    ${given}`, `  expected: ${expected}`, ...means];
-}
-
-/** Explains why a signature does not fit; the secret is kept and printed nowhere. */
 export const debugSignature = makeOwnCommand({
   summary:
     "Explain why the signature of an event does not match: which byte, encoding or step differs. Exits with 1 if one does not match. Asks for the secret.",
@@ -42,23 +29,13 @@ export const debugSignature = makeOwnCommand({
     secretFile: option.text("A file with the secret; /dev/stdin for what is piped.", "path"),
     computed: option.text("The signature that your app makes of the same.", "signature"),
   },
-  run: async (tools, { options: { header = [], headersFile, bodyFile, secretFile, computed } }): Promise<Result> => {
+  run: async (tools, { options: { header = [], headersFile, bodyFile, secretFile, computed } }) => {
     const written = headersFile === undefined ? "" : await readFile(headersFile, "utf8");
-    // The first line of a whole request is none of its headers.
+    // A stored request begins with a line that is not a header.
     const lines = written.split(/\r?\n/).filter((line) => line.trim() !== "" && !/^(POST |HTTP\/)/.test(line));
     const headers = readHeaders([...lines, ...header]);
     const body = await readFile(bodyFile);
     const secret = await readSecret(tools, secretFile);
-    const report = explainSignature({ headers, body, secret, computed, now: new Date() });
-    return {
-      lines: [
-        ...report.compared.flatMap(linesOf),
-        ...report.faults.map((fault) => signatureFaultTexts.en[fault]),
-        `The body has ${report.bodyBytes} bytes.`,
-      ],
-      quiet: [...new Set([...report.compared.flatMap(({ faults }) => faults ?? ["unknown"]), ...report.faults])],
-      data: report,
-      hasFailed: !report.isGood,
-    };
+    return reportSignature({ headers, body, secret, computed, now: new Date() });
   },
 });

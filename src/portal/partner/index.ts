@@ -1,5 +1,5 @@
 import { signOnAdviceTexts } from "../../platform/advice/sign-on/index.ts";
-import { signatureFaultTexts } from "../../platform/advice/signature/index.ts";
+import { signatureFaultTexts } from "../../../clients/tools/src/signature/index.ts";
 import { makeArea, type PageHandler, type Pages } from "../frame/index.ts";
 import { deleteDraft, loadPdf, publishDraft, showAgreement, uploadPdf, writeDraft } from "./agreement.ts";
 import { refuseOtherApp } from "./app-page.ts";

@@ -1,4 +1,4 @@
-import { explainSignature } from "../../platform/advice/signature/index.ts";
+import { explainSignature } from "../../../clients/tools/src/signature/index.ts";
 import { requireFields, type PageView, type PageRequest } from "../frame/index.ts";
 import { showAppPage } from "./app-page.ts";
 

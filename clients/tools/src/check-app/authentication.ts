@@ -1,9 +1,8 @@
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from "jose";
-import { signatureAlgorithms } from "../../platform/crypto/public-key.ts";
 import { reasonOf } from "./browser.ts";
 import type { TokenRequest } from "./issuer.ts";
 
-/** What the registration of the app says. */
+/** How the app is registered to authenticate. */
 export type Authentication =
   | { method: "client_secret_basic" | "client_secret_post"; clientSecret: string }
   | { method: "private_key_jwt"; keys: JWTVerifyGetKey }
@@ -21,9 +20,9 @@ export async function findAuthenticationFault(
   const sent = listMethods(request);
   if (sent.length > 1)
     return `The app authenticated in several ways at once, ${sent.join(" and ")}: send ${method} only.`;
-  const [found = "none"] = sent;
-  if (found !== method)
-    return `The app authenticated with ${found} and is registered for ${method}: ${advise(found, method)}`;
+  const [used = "none"] = sent;
+  if (used !== method)
+    return `The app authenticated with ${used} and is registered for ${method}: ${advise(used, method)}`;
   if (authentication.method === "client_secret_basic")
     return findBasicFault(request.authorization ?? "", clientId, authentication.clientSecret);
   if (authentication.method === "private_key_jwt")
@@ -50,8 +49,8 @@ const changes: Readonly<Record<Method, string>> = {
   none: "send client_id in the body and no secret",
 };
 
-const advise = (found: Method, registered: Method): string =>
-  `${changes[registered]}, or register ${found === "none" ? "a public app" : found} and give --auth-method ${found}.`;
+const advise = (used: Method, registered: Method): string =>
+  `${changes[registered]}, or register ${used === "none" ? "a public app" : used} and give --auth-method ${used}.`;
 
 function findBasicFault(authorization: string, clientId: string, clientSecret: string): string | null {
   const [, encoded] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(authorization) ?? [];
@@ -82,10 +81,16 @@ async function findAssertionFault(
   if (exp === undefined || exp - Date.now() / 1000 > longestSeconds)
     return `exp was ${exp === undefined ? "missing" : "more than an hour ahead"}: a minute or two is enough.`;
   if (jti === undefined) return "There was no jti: a new one is needed for each request.";
-  const others = next === null ? null : await verify(next.form, keys);
-  if (typeof others === "string") return others;
-  return jti === others?.jti ? "Two token requests had the same jti: sign a new JWT for each request." : null;
+  const nextClaims = next === null ? null : await verify(next.form, keys);
+  if (typeof nextClaims === "string") return nextClaims;
+  return jti === nextClaims?.jti ? "Two token requests had the same jti: sign a new JWT for each request." : null;
 }
+
+/** Those that the service accepts. */
+export const signatureAlgorithms = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+];
 
 /** The claims of the JWT, or why it is refused. */
 async function verify(form: URLSearchParams, keys: JWTVerifyGetKey): Promise<JWTPayload | string> {
@@ -94,7 +99,7 @@ async function verify(form: URLSearchParams, keys: JWTVerifyGetKey): Promise<JWT
   try {
     return (await jwtVerify(assertion, keys, options)).payload;
   } catch (error) {
-    // Of a JWT without a kid.
+    // The JWT has no kid.
     if (error instanceof errors.JWKSMultipleMatchingKeys)
       for await (const key of error) {
         const verified = await jwtVerify(assertion, key, options).catch(() => null);

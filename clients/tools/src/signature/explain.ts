@@ -139,7 +139,7 @@ const frame = ({ id, time }: Making, framing: Framing, body: Buffer): Buffer => 
 
 const hmac = (key: string | Buffer, data: Buffer): Buffer => createHmac("sha256", key).update(data).digest();
 
-function findFaults(given: string, making: Making): SignatureFault[] | null {
+function findFaults(signature: string, making: Making): SignatureFault[] | null {
   let best: SignatureFault[] | null = null;
   for (const body of making.bodies)
     for (const framing of framingsOf(making.scheme)) {
@@ -147,7 +147,7 @@ function findFaults(given: string, making: Making): SignatureFault[] | null {
       for (const key of keysOf(making.secret, making.scheme))
         for (const form of formsOf(hmac(key.value, data), making.scheme)) {
           const faults = [...key.faults, ...framing.faults, ...body.faults, ...form.faults];
-          if ((best === null || faults.length < best.length) && given === form.value) best = faults;
+          if ((best === null || faults.length < best.length) && signature === form.value) best = faults;
         }
     }
   return best;
@@ -165,13 +165,13 @@ function compare(source: ComparedSignature["source"], written: string, making: M
     .split(/\s+/)
     .map((one) => (scheme === "ep" && /^[0-9a-f]+$/i.test(one) ? one.toLowerCase() : one));
   const isGood = all.includes(expected);
-  const found = isGood ? [] : all.map((one) => findFaults(one, making)).filter((faults) => faults !== null);
-  const faults = isGood ? [] : (found.sort((a, b) => a.length - b.length)[0] ?? null);
+  const explanations = isGood ? [] : all.map((one) => findFaults(one, making)).filter((faults) => faults !== null);
+  const faults = isGood ? [] : (explanations.sort((a, b) => a.length - b.length)[0] ?? null);
   return { scheme, source, given: written, expected, isGood, faults };
 }
 
 /** Source: openapi/webhooks.yaml; Standard Webhooks 1.0. Never returns the secret. */
-export function explainSignature({ headers, body, secret: given, computed, now }: ReceivedEvent): SignatureReport {
+export function explainSignature({ headers, body, secret, computed, now }: ReceivedEvent): SignatureReport {
   const read = (name: string): string => headers[name]?.trim() ?? "";
   const [id, time, ep, standard] = [
     "webhook-id",
@@ -179,7 +179,7 @@ export function explainSignature({ headers, body, secret: given, computed, now }
     "x-ep-signature-sha256",
     "webhook-signature",
   ].map(read) as [string, string, string, string];
-  const making = { id, time, secret: given.trim(), bodies: bodiesOf(body) };
+  const making = { id, time, secret: secret.trim(), bodies: bodiesOf(body) };
   const own = computed?.trim() ?? "";
   const compared: ComparedSignature[] = [];
   if (ep !== "") compared.push(compare("header", ep, { ...making, scheme: "ep" }));

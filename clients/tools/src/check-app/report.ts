@@ -1,4 +1,4 @@
-import type { Result } from "../command.ts";
+import type { Report } from "../report.ts";
 import { checks, type Outcome, type Verdict } from "./checks.ts";
 
 const marks: Readonly<Record<Outcome, string>> = {
@@ -9,13 +9,13 @@ const marks: Readonly<Record<Outcome, string>> = {
 };
 
 /** A report for people and as data. `docs` is the address of the documentation, without a slash at its end. */
-export function makeReport(verdicts: readonly Verdict[], docs: string): Result {
-  const shown = verdicts.map(({ id, outcome, detail }) => {
+export function makeReport(verdicts: readonly Verdict[], docs: string): Report {
+  const explained = verdicts.map(({ id, outcome, detail }) => {
     const { title, why, remedy } = checks[id];
     return { id, outcome, detail, title, why, remedy, docs: docs + checks[id].docs };
   });
   const count = (outcome: Outcome) => verdicts.filter((verdict) => verdict.outcome === outcome).length;
-  const lines = shown.flatMap(({ id, outcome, title, detail, why, remedy, docs: link }) => [
+  const lines = explained.flatMap(({ id, outcome, title, detail, why, remedy, docs: link }) => [
     `${marks[outcome].padEnd(8)} ${id}: ${title}`,
     ...(detail === null ? [] : [`         ${detail}`]),
     ...(outcome === "failed" || outcome === "warning"
@@ -23,11 +23,11 @@ export function makeReport(verdicts: readonly Verdict[], docs: string): Result {
       : []),
   ]);
   const sum = (["passed", "failed", "warning", "skipped"] as const).map((outcome) => `${count(outcome)} ${outcome}`);
-  const problems = shown.filter(({ outcome }) => outcome === "failed");
+  const problems = explained.filter(({ outcome }) => outcome === "failed");
   return {
     lines: [...lines, "", `${sum.join(", ")}.`],
     quiet: problems.map(({ id }) => id),
-    data: { ok: problems.length === 0, checks: shown },
+    data: { ok: problems.length === 0, checks: explained },
     hasFailed: problems.length > 0,
   };
 }

@@ -2,36 +2,38 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { components } from "../../../generated/openapi/idm.ts";
-import { valuesOf } from "../../platform/contract-types.ts";
+import type { components } from "../../../../generated/openapi/idm.ts";
 import { erasureChecks, failed, skipped, verdictOf, type Verdict } from "./checks.ts";
 import { findRefusal, sendEvent, type WebhookSettings } from "./webhook.ts";
 
 type Schemas = components["schemas"];
 type Erasure = Schemas["Erasure"];
-type Asked = Erasure & { busyAnswers: number };
+type PendingErasure = Erasure & { busyAnswers: number };
 
 const path = "/idm/ep/v1/erasures";
-const outcomes = valuesOf<Schemas["ErasureOutcome"]["outcome"]>({ erased: true, kept: true });
-const reasons = valuesOf<Schemas["ErasureReason"]>({ legal_obligation: true, legal_claims: true, own_contract: true });
+const outcomes = Object.keys({ erased: true, kept: true } satisfies Record<Schemas["ErasureOutcome"]["outcome"], true>);
+const reasons = Object.keys({ legal_obligation: true, legal_claims: true, own_contract: true } satisfies Record<
+  Schemas["ErasureReason"],
+  true
+>);
 
 export type ErasureApi = {
   /** Asks to erase somebody; the first `busyAnswers` confirmations get 503. */
-  ask(busyAnswers?: number): Asked;
+  ask(busyAnswers?: number): PendingErasure;
   /** False for another address. */
   answer(req: IncomingMessage, res: ServerResponse): Promise<boolean>;
-  /** What was wrong with the last request since `ask`; null if nothing was, or none came. */
+  /** Says what was wrong with the last request since `ask`; null if nothing was wrong or no request came. */
   findFault(): string | null;
 };
 
 const send = (res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void =>
   void res.writeHead(status, { "Content-Type": "application/json", ...headers }).end(JSON.stringify(body));
 
-/** The part of the IDM API by which an app learns whom it must erase, and confirms it. */
+/** The operations of the IDM API that list the open erasures of an app and confirm one. */
 export function makeErasureApi(): ErasureApi {
-  const all: Asked[] = [];
+  const all: PendingErasure[] = [];
   let fault: string | null = null;
-  const present = ({ busyAnswers: _busy, ...erasure }: Asked): Erasure => erasure;
+  const present = ({ busyAnswers: _busy, ...erasure }: PendingErasure): Erasure => erasure;
   const refuse = (res: ServerResponse, status: number, code: string, message: string, headers = {}): void => {
     fault = message;
     send(res, status, { status, code, message, requestId: randomUUID() }, headers);
@@ -55,15 +57,8 @@ export function makeErasureApi(): ErasureApi {
   return {
     ask(busyAnswers = 0) {
       const [id, personId, askedAt] = [randomUUID(), randomUUID(), new Date().toISOString()];
-      const erasure: Asked = {
-        id,
-        personId,
-        cause: "deleted",
-        state: "open",
-        askedAt,
-        acknowledgedAt: null,
-        busyAnswers,
-      };
+      const open = { id, personId, cause: "deleted", state: "open", askedAt, acknowledgedAt: null } as const;
+      const erasure: PendingErasure = { ...open, busyAnswers };
       all.push(erasure);
       fault = null;
       return erasure;
@@ -92,23 +87,23 @@ const describeUnknown = (all: readonly Erasure[], id: string): string =>
     : `POST ${path}/${id} was sent. There is no such erasure: its id is erasureId of the event, and id in the list.`;
 
 function findOutcomeFault(body: string): string | null {
-  let given: { outcome?: unknown; reason?: unknown } | null;
+  let confirmation: { outcome?: unknown; reason?: unknown } | null;
   try {
-    given = JSON.parse(body) as typeof given;
+    confirmation = JSON.parse(body) as typeof confirmation;
   } catch {
     return "The body of the confirmation was no JSON.";
   }
-  const { outcome, reason } = given ?? {};
-  if (!outcomes.some((one) => one === outcome)) return `outcome was neither ${outcomes.join(" nor ")}.`;
+  const { outcome, reason } = confirmation ?? {};
+  if (!outcomes.includes(outcome as string)) return `outcome was neither ${outcomes.join(" nor ")}.`;
   if (outcome === "erased") return reason === undefined ? null : "reason was given, although everything was erased.";
-  return reasons.some((one) => one === reason) ? null : `reason was none of ${reasons.join(", ")}.`;
+  return reasons.includes(reason as string) ? null : `reason was none of ${reasons.join(", ")}.`;
 }
 
 const confirmPatienceMs = 15_000;
 
 type Settings = { api: ErasureApi; webhook: WebhookSettings; patienceMs?: number };
 
-/** Asks the app by event to erase somebody whom it does not know, and waits for the confirmation. */
+/** Sends the app an event that asks it to erase an unknown person, and waits for the confirmation. */
 export async function checkErasures({ api, webhook, patienceMs = confirmPatienceMs }: Settings): Promise<Verdict[]> {
   const first = await findConfirmFault(api, { webhook, patienceMs, busyAnswers: 0 });
   if (first !== null)
@@ -117,7 +112,7 @@ export async function checkErasures({ api, webhook, patienceMs = confirmPatience
   return [verdictOf("erasure-confirmed", null), verdictOf("erasure-repeated", repeated)];
 }
 
-/** Sends the event of a deletion, and once more for each busy answer, until the app confirms; null once it has. */
+/** Sends the event of a deletion, again for each busy answer, until the app confirms. Returns null if it did. */
 async function findConfirmFault(
   api: ErasureApi,
   { webhook, patienceMs, busyAnswers }: Omit<Required<Settings>, "api"> & { busyAnswers: number },

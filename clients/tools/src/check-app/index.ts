@@ -1,12 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Result } from "../command.ts";
+import type { Report } from "../report.ts";
 import type { Verdict } from "./checks.ts";
 import { checkErasures, makeErasureApi, skipErasures } from "./erasures.ts";
 import { startIssuer, type Issuer } from "./issuer.ts";
 import { makeJUnitReport, makeReport } from "./report.ts";
 import { checkSignOn, type SignOnSettings } from "./sign-on.ts";
 import { checkWebhook, type WebhookSettings } from "./webhook.ts";
+
+export type { Authentication } from "./authentication.ts";
 
 export type CheckAppSettings = {
   issuer: { port: number; clientId: string; waitSeconds: number };
@@ -19,7 +21,7 @@ export type CheckAppSettings = {
   tell(line: string): void;
 };
 
-export async function checkApp({ docs, junit, ...settings }: CheckAppSettings): Promise<Result> {
+export async function checkApp({ docs, junit, ...settings }: CheckAppSettings): Promise<Report> {
   const { signOn, hasErasures } = settings;
   const verdicts = signOn !== null || hasErasures ? await checkWithIssuer(settings) : await checkEvents(settings);
   if (junit !== undefined) await writeFile(junit, makeJUnitReport(verdicts, docs));

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { makeHeaders, readSecret } from "../../webhooks/signature.ts";
+import { signEvent } from "../signature/sign.ts";
 import { reasonOf } from "./browser.ts";
 import { failed, passed, skipped, webhookChecks, type CheckId, type Verdict } from "./checks.ts";
 
@@ -109,11 +109,7 @@ export async function sendEvent(
 ): Promise<Answered> {
   const { event = personEvent("update"), type = "person", secrets = [secret], signedAt = new Date() } = sending;
   const body = sending.body ?? JSON.stringify(event);
-  const signed = makeHeaders(
-    { messageId: sending.messageId ?? randomUUID(), eventType: type, isTest: false, body },
-    secrets.map(readSecret),
-    signedAt,
-  );
+  const signed = signEvent({ messageId: sending.messageId ?? randomUUID(), eventType: type, body }, secrets, signedAt);
   const sent = Object.entries({ ...signed, ...sending.headers });
   const headers = sent.flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, value]]));
   try {

@@ -29,27 +29,27 @@ export function makeCookieJar(): CookieJar {
         const [pair = "", ...attributes] = written.split(";").map((part) => part.trim());
         const [, name, value] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
         if (name === undefined || value === undefined) continue;
-        const given = new Map(
+        const attributeOf = new Map(
           attributes.map((attribute): [string, string] => {
             const [key = "", ...rest] = attribute.split("=");
             return [key.toLowerCase(), rest.join("=")];
           }),
         );
-        const domain = given.get("domain")?.replace(/^\./, "").toLowerCase();
+        const domain = attributeOf.get("domain")?.replace(/^\./, "").toLowerCase();
         if (domain && domain !== url.hostname && !url.hostname.endsWith(`.${domain}`)) continue;
-        const path = given.get("path");
+        const path = attributeOf.get("path");
         const cookie: Cookie = {
           name,
           value,
           host: domain || url.hostname,
           isHostOnly: !domain,
-          isSecure: given.has("secure"),
-          isSameSite: /^(lax|strict)$/i.test(given.get("samesite") ?? ""),
+          isSecure: attributeOf.has("secure"),
+          isSameSite: /^(lax|strict)$/i.test(attributeOf.get("samesite") ?? ""),
           path: path?.startsWith("/") ? path : url.pathname.replace(/\/[^/]*$/, "") || "/",
         };
         const key = [cookie.host, cookie.path, name].join(" ");
-        const maxAge = given.get("max-age");
-        const expires = Date.parse(given.get("expires") ?? "");
+        const maxAge = attributeOf.get("max-age");
+        const expires = Date.parse(attributeOf.get("expires") ?? "");
         const isOver = maxAge !== undefined ? Number(maxAge) <= 0 : expires <= Date.now();
         if (isOver) cookies.delete(key);
         else cookies.set(key, cookie);

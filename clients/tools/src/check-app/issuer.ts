@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from "jose";
 import { printFormPost } from "./form-post.ts";
-import type { components } from "../../../generated/openapi/sign-on.ts";
+import type { components } from "../../../../generated/openapi/sign-on.ts";
 
 type Schemas = components["schemas"];
 

@@ -52,9 +52,9 @@ async function openSession(issuer: Issuer, sessionUrl: string, jar: CookieJar): 
   const address = new URL(sessionUrl);
   // The app may begin a sign-on here, which must not sign in.
   issuer.expect({ answer: (answer) => answer.delete("code") });
-  const shown = await openPage(address, () => jar).catch(() => null);
-  const isThere = shown?.url.origin === address.origin && shown.url.pathname === address.pathname;
-  return shown !== null && isThere && shown.status < 300 ? shown : null;
+  const page = await openPage(address, () => jar).catch(() => null);
+  const isThere = page?.url.origin === address.origin && page.url.pathname === address.pathname;
+  return page !== null && isThere && page.status < 300 ? page : null;
 }
 
 /** Learns from a correct sign-on how the app looks to a person who is signed in; else returns why not. */
@@ -69,7 +69,7 @@ async function makeJudge(settings: SignOnSettings, good: Tried): Promise<Judge |
   const isAtCallback = where === settings.redirectUri;
   if (settings.sessionUrl !== undefined || (!isAtCallback && !isOfPerson(end, attempt)))
     return makeSessionJudge(settings, good, settings.sessionUrl ?? end.url.href);
-  if (isOfPerson(end, attempt)) return async ({ end: other, attempt: of }) => other !== null && isOfPerson(other, of);
+  if (isOfPerson(end, attempt)) return async (tried) => tried.end !== null && isOfPerson(tried.end, tried.attempt);
   return async ({ end: other }) =>
     other !== null && other.status < 400 && `${other.url.origin}${other.url.pathname}` === where;
 }
@@ -91,10 +91,10 @@ async function makeSessionJudge(
       return `${address} is another page each time it is opened. Give another one with --session-url.`;
   }
   return async (tried) => {
-    const shown = await open(tried.jar);
-    if (shown === null) return false;
-    if (isNamed) return isOfPerson(shown, tried.attempt);
-    return strange === null || shown.body !== strange.body;
+    const page = await open(tried.jar);
+    if (page === null) return false;
+    if (isNamed) return isOfPerson(page, tried.attempt);
+    return strange === null || page.body !== strange.body;
   };
 }
 
@@ -171,7 +171,7 @@ async function checkForgeries(settings: SignOnSettings, id: CheckId, judge: Judg
 function checkRequests(settings: SignOnSettings, first: Tried, second: Tried): Verdict[] {
   const [one, two] = [first.attempt.request!, second.attempt.request ?? new URLSearchParams()];
   const sent = one.get("login_hint");
-  const asked = `response_type=${one.get("response_type")}, client_id=${one.get("client_id")}, scope=${one.get("scope")}`;
+  const parameters = `response_type=${one.get("response_type")}, client_id=${one.get("client_id")}, scope=${one.get("scope")}`;
   const isAsked =
     one.get("response_type") === "code" &&
     one.get("client_id") === settings.clientId &&
@@ -182,7 +182,7 @@ function checkRequests(settings: SignOnSettings, first: Tried, second: Tried): V
       "login-hint",
       sent === first.hint ? null : sent === null ? "There was none." : `${first.hint} came as ${sent}.`,
     ),
-    verdictOf("authorization-request", isAsked ? null : `It had ${asked}.`),
+    verdictOf("authorization-request", isAsked ? null : `It had ${parameters}.`),
     verdictOf("redirect-uri", findRedirectFault(settings.redirectUri, first.attempt)),
     verdictOf("state-random", findGuessable("state", one, two)),
     verdictOf("nonce-random", findGuessable("nonce", one, two)),

@@ -6,7 +6,7 @@ import {
   signatureFaults,
   signatureFaultTexts,
   type ReceivedEvent,
-} from "../../src/platform/advice/signature/index.ts";
+} from "../../clients/tools/src/signature/index.ts";
 
 // The example of openapi/webhooks.yaml.
 const secret = "whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5ldmVyIHVzZSBpdCE=";
