@@ -7,7 +7,7 @@ import { AppError } from "../platform/errors.ts";
 import { limitThreaded } from "../platform/threads/index.ts";
 import { attachmentOf, presentAgreement } from "./agreements.ts";
 import { tagOf } from "./change.ts";
-import { describeReceipt, receiptWords } from "./document-pdf/receipt.ts";
+import { describeReceipt, receiptTexts } from "./document-pdf/receipt.ts";
 import type { PrintedDocument } from "./document-pdf/draw.ts";
 import { appActor, type AdminHandler, type Schemas } from "./handler.ts";
 import { findNames } from "./names.ts";
@@ -72,7 +72,7 @@ export const getAgreementReceipt: AdminHandler<"getAgreementReceipt"> = async ({
 };
 
 const print = limitThreaded<PrintedDocument, Uint8Array>({
-  module: new URL("./document-pdf/print.ts", import.meta.url),
+  module: new URL("./document-pdf/draw.ts", import.meta.url),
   seconds: 60,
 });
 
@@ -82,5 +82,5 @@ export const printAgreementReceipt: AdminHandler<"printAgreementReceipt"> = asyn
   const language = query.language ?? "de";
   const document = describeReceipt(await readProof(db, request), { language, now: origin.at });
   const body = Buffer.from(await print(document, { by: origin.actorId, caller: connection }));
-  return { status: 200, body, headers: attachmentOf(`${receiptWords[language].file}.pdf`) };
+  return { status: 200, body, headers: attachmentOf(`${receiptTexts(language)("file")}.pdf`) };
 };

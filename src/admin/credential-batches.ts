@@ -29,7 +29,7 @@ import {
 import { listHigherHolders } from "../staff/index.ts";
 import { answerRecord, refuseStale } from "./change.ts";
 import { findManyHolders, type CardHolder } from "./card-holders.ts";
-import { cardWords } from "./card-pdf/texts.ts";
+import { cardTexts } from "./card-pdf/texts.ts";
 import { cardsDisabled } from "./create-cards.ts";
 import { giveCredentials, presentMade } from "./give-credentials.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
@@ -241,14 +241,17 @@ const writeDocument = (deps: AdminDeps, request: Request, content: Printable): P
   request.query.format === "csv" ? writeCsv(request, content) : printCards(deps, request, content);
 
 function writeCsv({ query: { language = "de" } }: Request, { cards }: Printable): Buffer {
-  const words = cardWords[language];
+  const t = cardTexts(language);
   const rows = cards.map(({ className, name, username, password }) => [
     className ?? "",
-    fullName(name) ?? words.nameless,
+    fullName(name) ?? t("nameless"),
     username,
     password ?? "",
   ]);
   return Buffer.from(
-    stringify(rows, { ...csvFile(language), columns: [words.class, words.name, words.username, words.password] }),
+    stringify(rows, {
+      ...csvFile(language),
+      columns: ["class", "name", "username", "password"].map((column) => t(column)),
+    }),
   );
 }

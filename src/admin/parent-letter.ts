@@ -1,13 +1,12 @@
 import { findParentLetter, putParentLetter as put } from "../accounts/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { listUnknownPlaceholders } from "./card-pdf/letter.ts";
-import { cardWords } from "./card-pdf/texts.ts";
+import { cardTexts, listUnknownPlaceholders } from "./card-pdf/texts.ts";
 import { answerRecord } from "./change.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { changeSettings, type Read } from "./school-settings.ts";
 
-const defaults = { de: cardWords.de.letter, en: cardWords.en.letter };
+const defaults = { de: cardTexts("de")("letter"), en: cardTexts("en")("letter") };
 const mostLines = 40;
 
 const read: Read<Schemas["ParentLetter"]> = async (db, schoolId) => ({

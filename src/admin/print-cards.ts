@@ -3,15 +3,15 @@ import { limitThreaded } from "../platform/threads/index.ts";
 import { findParentLetter, printUnknown, takePrint } from "../accounts/index.ts";
 import { signInPath } from "../sign-on/index.ts";
 import type { CardSkipReason } from "./card-holders.ts";
+import type { Print } from "./card-pdf/draw.ts";
 import type { PrintedCard } from "./card-pdf/layout.ts";
-import type { Print } from "./card-pdf/print.ts";
-import { cardWords, type CardLanguage } from "./card-pdf/texts.ts";
+import { cardTexts, type CardLanguage } from "./card-pdf/texts.ts";
 import type { MadeLoginCard } from "./give-credentials.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 
 const print = limitThreaded<Print, Uint8Array>({
-  module: new URL("./card-pdf/print.ts", import.meta.url),
+  module: new URL("./card-pdf/draw.ts", import.meta.url),
   seconds: 300,
 });
 
@@ -35,16 +35,16 @@ export async function printCards(
   const language = query.language ?? "de";
   const school = await findSchool(deps.db, schoolId);
   if (school === null) throw schoolUnknown();
-  const words = cardWords[language];
+  const t = cardTexts(language);
   const job = {
     language,
     schoolName: school.name,
     signInAddress: deps.issuerUrl.replace(/\/$/, "") + signInPath,
     printsSecret,
-    letter: withLetters ? ((await findParentLetter(deps.db, schoolId)) ?? words.letter) : null,
+    letter: withLetters ? ((await findParentLetter(deps.db, schoolId)) ?? t("letter")) : null,
     cards: cards.map((card) => presentPrinted(card, language)),
     leftOut: leftOut.map(({ name, className, reason }) => {
-      return { name: fullName(name) ?? words.nameless, className, reason: words.reasons[reason] };
+      return { name: fullName(name) ?? t("nameless"), className, reason: t(`reason.${reason}`) };
     }),
   };
   const logo = await findSchoolLogo(deps.db, schoolId);
@@ -53,7 +53,7 @@ export async function printCards(
 }
 
 export const attachmentOf = (language: CardLanguage = "de", type: "pdf" | "csv" = "pdf") => ({
-  "Content-Disposition": `attachment; filename="${cardWords[language].file}.${type}"`,
+  "Content-Disposition": `attachment; filename="${cardTexts(language)("file")}.${type}"`,
 });
 
 export const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
@@ -76,5 +76,5 @@ const presentPrinted = (card: MadeLoginCard, language: CardLanguage): PrintedCar
   username: card.username,
   password: card.password,
   url: card.url,
-  secret: card.pin ?? (card.picture === null ? null : (cardWords[language].pictures[card.picture] ?? card.picture)),
+  secret: card.pin ?? (card.picture && cardTexts(language)(`picture.${card.picture}`)),
 });

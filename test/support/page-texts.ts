@@ -44,9 +44,9 @@ function makeIsUsed(sources: readonly string[]): (key: string) => boolean {
         text!
           .split(/\$\{(?:[^{}]|\{[^{}]*\})*\}/)
           .map(escape)
-          .join("[\\w-]*"),
+          .join("[\\w:-]*"),
       )
-      .filter((pattern) => /\w/.test(pattern.replaceAll("[\\w-]*", ""))),
+      .filter((pattern) => /\w/.test(pattern.replaceAll("[\\w:-]*", ""))),
     ...[...all.matchAll(/"([\w.-]+[._])" \+/g)].map(([, text]) => `${escape(text!)}.+`),
   ].map((pattern) => new RegExp(`^${pattern}$`));
   return (key) => strings.has(key) || made.some((pattern) => pattern.test(key));

@@ -1,20 +1,29 @@
+// Runs in a thread.
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
 import { create } from "qrcode";
+import { makePrintable } from "../../platform/images/printable-image.ts";
 import { registerFonts, replaceUndrawable, type Font } from "../../platform/text/pdf-fonts.ts";
 import type { Measure } from "./fit.ts";
-import { cardWords } from "./texts.ts";
 import { layOutCards, pageSize, type Part, type PrintJob } from "./layout.ts";
+import { cardTexts } from "./texts.ts";
+
+/** `logo` is the image as the school uploaded it. */
+export type Print = { job: Omit<PrintJob, "logo">; logo: Uint8Array | null; now: Date };
+
+export default ({ job, logo, now }: Print): Promise<Buffer> =>
+  drawCards({ ...job, logo: logo && makePrintable(logo) }, now);
 
 /** Draws login cards as a PDF dated `now`. */
 export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
+  const t = cardTexts(job.language);
   const document = new PDFDocument({
     size: [pageSize.width, pageSize.height],
     margin: 0,
     autoFirstPage: false,
     lang: job.language,
     info: {
-      Title: cardWords[job.language][job.letter === null ? "title" : "letters"],
+      Title: t(job.letter === null ? "title" : "letters"),
       CreationDate: now,
       ModDate: now,
     },

@@ -1,7 +1,6 @@
 import type { Font } from "../../platform/text/pdf-fonts.ts";
 import { fitText, lineHeight, type Measure } from "./fit.ts";
-import { fillLetter } from "./letter.ts";
-import { bareClass, cardWords, nameClass, type CardLanguage } from "./texts.ts";
+import { bareClass, cardTexts, fillLetter, nameClass, type CardLanguage } from "./texts.ts";
 
 /** `secret` is the PIN or picture, for the teacher's list if it is not on the card. */
 export type PrintedCard = {
@@ -107,15 +106,15 @@ export function* layOutCards(
       job.logo === null ? [] : [{ kind: "logo", ...logo, x: originX + logo.x, y: originY + logo.y }],
     );
   };
-  const words = cardWords[job.language];
+  const t = cardTexts(job.language);
   const layOutLetter = (text: string, one: PrintedCard): Page => {
     const at = { originX: letterEdge, originY: letterEdge, width: letterWidth };
-    const ofClass = one.className === null ? "" : nameClass(words, one.className);
+    const ofClass = one.className === null ? "" : nameClass(t, one.className);
     const name = one.name ?? one.username;
     const values = { name, class: bareClass(one.className ?? "–"), school: job.schoolName, address: job.signInAddress };
     return [
       ...place(job.schoolName, { ...at, y: 0, height: 36, size: 14, font: "bold", width: letterWidth - qrSize - 10 }),
-      ...place([words.toParents, name, ofClass].join("\n"), { ...at, y: 54, height: 50, size: 11 }),
+      ...place([t("toParents"), name, ofClass].join("\n"), { ...at, y: 54, height: 50, size: 11 }),
       ...place(fillLetter(text, { ...values, username: one.username }), {
         ...at,
         y: letterTop,
@@ -133,15 +132,18 @@ export function* layOutCards(
   });
   for (const [className, cards] of Map.groupBy(named, (one) => one.className)) {
     const pages = chunksOf(cards, columns * rows);
-    const ofClass = className === null ? words.noClass : nameClass(words, className);
-    const title = [ofClass, words.count(cards.length), job.schoolName].join(" · ");
+    const ofClass = className === null ? t("noClass") : nameClass(t, className);
+    const title = [ofClass, t("count", { count: cards.length }), job.schoolName].join(" · ");
     if (job.letter !== null) for (const one of cards) yield layOutLetter(job.letter, one);
     else
       for (const [index, some] of pages.entries())
-        yield layOutPage(some, pages.length === 1 ? title : `${title} · ${words.page(index + 1, pages.length)}`);
+        yield layOutPage(
+          some,
+          pages.length === 1 ? title : `${title} · ${t("page", { page: index + 1, pages: pages.length })}`,
+        );
     if (!job.printsSecret)
       yield* layOutList(place, {
-        title: words.list,
+        title: t("list"),
         lines: cards
           .filter(({ secret }) => secret !== null)
           .map((one) => [one.name ?? one.username, one.className ?? "", one.secret!]),
@@ -149,7 +151,7 @@ export function* layOutCards(
       });
   }
   yield* layOutList(place, {
-    title: words.leftOut,
+    title: t("leftOut"),
     lines: job.leftOut.map(({ name, className: ofClass, reason }) => [name, ofClass ?? "", reason]),
     font: "plain",
   });
@@ -160,21 +162,21 @@ function layOutCard(
   { name, className, username, password, url, secret }: PrintedCard,
   put: (text: string, box: Box) => Part[],
 ): Part[] {
-  const words = cardWords[language];
+  const t = cardTexts(language);
   const width = url === null && logo === null ? inner.width : left;
   const label = (text: string, y: number) => put(text, { y, height: 10, size: 7, width, isQuiet: true });
   return [
     ...put(schoolName, { y: 0, height: 12, size: 9, isQuiet: true }),
     ...put(name ?? username, { y: 16, height: 38, size: 15, width, font: "bold" }),
-    ...(className === null ? [] : put(nameClass(words, className), { y: 55, height: 13, size: 10, width })),
-    ...label(words.username, 72),
+    ...(className === null ? [] : put(nameClass(t, className), { y: 55, height: 13, size: 10, width })),
+    ...label(t("username"), 72),
     ...put(username, { y: 81, height: 18, size: 12, width, font: "mono" }),
-    ...(password === null ? [] : label(words.password, 102)),
+    ...(password === null ? [] : label(t("password"), 102)),
     ...(password === null ? [] : put(password, { y: 111, height: 19, size: 13, width, font: "mono" })),
-    ...(url === null ? [] : put(words.scan, { x: inner.width - qrSize, y: 107, height: 10, size: 7, width: qrSize })),
-    ...(secret === null || !printsSecret ? [] : label(words.secret, 133)),
+    ...(url === null ? [] : put(t("scan"), { x: inner.width - qrSize, y: 107, height: 10, size: 7, width: qrSize })),
+    ...(secret === null || !printsSecret ? [] : label(t("secret"), 133)),
     ...(secret === null || !printsSecret ? [] : put(secret, { y: 142, height: 15, size: 11, width, font: "mono" })),
-    ...put(`${words.signIn} ${signInAddress}`, { y: inner.height - 12, height: 12, size: 8 }),
+    ...put(`${t("signIn")} ${signInAddress}`, { y: inner.height - 12, height: 12, size: 8 }),
   ];
 }
 

@@ -1,3 +1,4 @@
+// Runs in a thread.
 import { startTaggedPdf } from "../../platform/text/tagged-pdf.ts";
 
 /** A document of headings and paragraphs, as many pages as it needs; `footer` is on each. */
@@ -13,7 +14,14 @@ export type PrintedDocument = {
 const margin = 57;
 const footerHeight = 34;
 
-export function drawDocument({ language, title, lead, sections, footer, now }: PrintedDocument): Promise<Buffer> {
+export default function drawDocument({
+  language,
+  title,
+  lead,
+  sections,
+  footer,
+  now,
+}: PrintedDocument): Promise<Buffer> {
   const margins = { top: margin, left: margin, right: margin, bottom: margin + footerHeight };
   const { document, write, drawFeet, finish } = startTaggedPdf({ language, title, now, margins });
   document.font("bold").fontSize(16);

@@ -1,4 +1,0 @@
-// Runs in a thread.
-import { drawDocument } from "./draw.ts";
-
-export default drawDocument;
