@@ -14,6 +14,7 @@ import { renewLease, type Lease } from "./lease.ts";
 import { recordPersonImports } from "./of-person.ts";
 import type { SchoolPart } from "./record.ts";
 import { describeDifference } from "./same-difference.ts";
+import { sendSchoolEvent } from "./states.ts";
 import { a, i } from "./tables.ts";
 
 /** Units: holdShare from 0 to 1; days and months are those of schools without periods of their own. */
@@ -126,10 +127,10 @@ const findUnfinished = statement<{ schoolId: SchoolId }>(
 );
 
 /** A school that is applied twice keeps its first counts. */
-async function recordApplied({ prisma }: RecordStore, { importId, schoolId, now }: SchoolPart, counts: Counts) {
+async function recordApplied(db: RecordStore, { importId, schoolId, now }: SchoolPart, counts: Counts) {
   const where = { importId, schoolId };
-  await prisma.importSchool.updateMany({ where: { ...where, state: { not: "APPLIED" } }, data: { counts } });
-  await prisma.importSchool.updateMany({ where, data: { state: "APPLIED", appliedAt: now } });
+  await db.prisma.importSchool.updateMany({ where: { ...where, state: { not: "APPLIED" } }, data: { counts } });
+  await sendSchoolEvent(db, where, "apply", { appliedAt: now });
 }
 
 const recordUndoable = (

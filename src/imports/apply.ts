@@ -1,26 +1,27 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { analyze, analyzeSparse } from "../platform/database/statistics.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { applyPart, type ApplyRules } from "./apply-part.ts";
 import { sumHolds, type HoldCount } from "./holds.ts";
 import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";
-import { compareAgain } from "./preview.ts";
+import { compareImport } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
 import { directoryTables } from "./tables.ts";
 import { findRosterNames, type GiveUserNames } from "./roster-names.ts";
 import { getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
+import { checkEvent, getState, sendEvent, sendSchoolEvent } from "./states.ts";
 
 /** One transaction per school; applying again continues. Errors: conflict import_*. */
 export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, origin: Origin): Promise<ImportRecord> {
   const lease: Lease = { importId: id, holder: makeUuid(origin.at) };
-  await checkApplicable(db, id);
+  checkEvent("apply", { state: await getState(db, id) });
   await takeLease(db, lease);
   try {
     const record = await getImport(db, id);
-    checkState(record.state);
+    checkEvent("apply", record);
     const waiting = record.schools.filter((school) => school.state !== "APPLIED").map((school) => school.id);
     const unfinished = await applyEach(db, { record, lease, schools: waiting }, rules, origin);
     // All homes exist after the first pass, so a second pass can finish these schools.
@@ -29,7 +30,7 @@ export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, orig
     await nameEach(db, { record, lease }, rules, origin);
     await withPrismaTransaction(db, async (tx) => {
       await renewLease(tx, lease);
-      await tx.prisma.import.update({ where: { id }, data: { state: "APPLIED", appliedAt: origin.at } });
+      await sendEvent(tx, id, "apply", { appliedAt: origin.at });
     });
     await removeStaged(db, id);
   } finally {
@@ -37,10 +38,6 @@ export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, orig
     await endLease(db.pool, lease).catch(() => undefined);
   }
   return getImport(db, id);
-}
-
-export async function checkApplicable(db: RecordStore, id: ImportId): Promise<void> {
-  checkState((await getImport(db, id)).state);
 }
 
 /**
@@ -55,18 +52,14 @@ export async function confirmImport(
   origin: Origin,
   expected?: readonly HoldCount[],
 ): Promise<void> {
-  if ((await getImport(db, id)).state !== "HELD") throw notHeld();
   await withPrismaTransaction(db, async (tx) => {
-    const confirmed = await tx.prisma.import.updateMany({ where: { id, state: "HELD" }, data: { state: "READY" } });
-    if (confirmed.count === 0) throw notHeld();
+    await sendEvent(tx, id, "confirm");
     const { schools } = await getImport(tx, id);
     if (expected !== undefined && !isSame(sumHolds(schools), expected)) throw otherNumbers();
     for (const { id: schoolId, state, counts, holds } of schools) {
       if (state !== "HELD") continue;
-      await tx.prisma.importSchool.update({
-        where: { importId_schoolId: { importId: id, schoolId } },
-        data: { state: "READY", confirmed: Object.fromEntries(holds.map(({ reason, count }) => [reason, count])) },
-      });
+      const confirmed = Object.fromEntries(holds.map(({ reason, count }) => [reason, count]));
+      await sendSchoolEvent(tx, { importId: id, schoolId }, "confirm", { confirmed });
       const removed = { people: counts.people.removed + counts.people.leftHome, groups: counts.groups.removed };
       const detail = { importId: id, removed, holds: holds.map(({ reason, count }) => ({ reason, count })) };
       await recordAudit(tx, { ...origin, action: "import_confirmed", schoolId, detail });
@@ -84,9 +77,6 @@ const otherNumbers = () =>
     "holds_not_confirmed",
     "The numbers of what is unusual are others. Look at the preview and type the numbers that it shows.",
   );
-
-const notHeld = () =>
-  new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
 
 type Rules = ApplyRules & { onProgress?: OnProgress | undefined; giveUserNames: GiveUserNames };
 type Application = { record: ImportRecord; lease: Lease; schools: readonly SchoolId[] };
@@ -106,7 +96,13 @@ async function applyEach(
     const result = await applyPart(db, part, rules, origin).catch(async (error: unknown) => {
       // The school has changed since the preview, so the preview is made again to be looked at.
       if (error instanceof AppError && (error.code === "import_held" || error.code === "import_changed"))
-        await compareAgain(db, record.id, { schoolId, holdShare: rules.holdShare, now: origin.at });
+        await compareImport(db, {
+          id: record.id,
+          schools: [schoolId],
+          holdShare: rules.holdShare,
+          now: origin.at,
+          isAgain: true,
+        });
       throw error;
     });
     for (const { id: school, movedAway: moved } of result.unfinished)
@@ -132,22 +128,3 @@ async function nameEach(
 
 // Autovacuum notices table growth only every minute; until then plans scan whole tables for every school.
 const isPowerOfTwo = (number: number): boolean => (number & (number - 1)) === 0;
-
-export function checkWaiting({ state }: { state: string }): void {
-  if (state !== "HELD") checkState(state);
-}
-
-function checkState(state: string): void {
-  const refusals: Record<string, string> = {
-    READING: "The file is still being read.",
-    UNMAPPED: "The columns of the file are not mapped yet.",
-    BROKEN: "The file has faults. Repair it and preview it again.",
-    HELD: "The import would change something unusual at a school. Look at its preview and confirm it.",
-    APPLIED: "The import has been applied already.",
-    CANCELLED: "The import was cancelled. Preview the file again.",
-    UNDONE: "The import has been undone. Preview the file again.",
-    EXPIRED: "The import waited too long. Preview the file again.",
-  };
-  const refusal = refusals[state];
-  if (refusal !== undefined) throw new AppError("conflict", `import_${state.toLowerCase()}`, refusal);
-}

@@ -1,11 +1,10 @@
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { checkWaiting } from "./apply.ts";
-import { holdImport, importRunning, waitForReading } from "./lease.ts";
-import { noProgress } from "./progress.ts";
+import { holdImport, waitForReading } from "./lease.ts";
 import { leaveQueue } from "./queue.ts";
 import { forgetUpload } from "./unmapped.ts";
 import type { ImportId } from "./record.ts";
+import { sendEvent } from "./states.ts";
 
 /** The caller and the sweep remove staged rows. Errors: conflict if it is applied, expired or being applied. */
 export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin): Promise<void> {
@@ -13,12 +12,7 @@ export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin
   await holdImport(tx, id);
   const { state, namedSchoolIds } = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
   if (state === "CANCELLED") return;
-  if (state !== "READING" && state !== "UNMAPPED" && state !== "BROKEN") checkWaiting({ state });
-  const { count } = await tx.prisma.import.updateMany({
-    where: { id, state },
-    data: { ...noProgress, state: "CANCELLED" },
-  });
-  if (count === 0) throw importRunning();
+  await sendEvent(tx, id, "cancel");
   await leaveQueue(tx, id);
   await forgetUpload(tx, id);
   await tx.prisma.importFaultyRow.deleteMany({ where: { importId: id } });

@@ -12,7 +12,8 @@ import {
 } from "../platform/database/sql.ts";
 import { findApplying } from "./lease.ts";
 import { findQueue } from "./queue.ts";
-import { importNotFound, listRecords, type ImportId, type ImportRecord, type ImportState } from "./record.ts";
+import { listRecords, type ImportId, type ImportRecord } from "./record.ts";
+import { importNotFound, type ImportState } from "./states.ts";
 
 /** Imports of these schools only; of imports without schools, those of the actor. */
 export type ImportReach = { schoolIds: readonly SchoolId[]; actorId: string };

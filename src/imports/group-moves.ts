@@ -3,13 +3,12 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { run, sql, statement, table, update } from "../platform/database/sql.ts";
-import { checkWaiting } from "./apply.ts";
 import type { ImportStatus } from "./find.ts";
 import { holdImport } from "./lease.ts";
 import { chooseSchool } from "./listed.ts";
 import { setMoves } from "./move-classes.ts";
-import { carryOversUnknown, compareAgain } from "./preview.ts";
-import { getImport } from "./record.ts";
+import { carryOversUnknown, compareImport } from "./preview.ts";
+import { checkEvent, getState } from "./states.ts";
 
 type MoveRequest = {
   schoolId: SchoolId | undefined;
@@ -33,14 +32,14 @@ export async function setGroupMoves(
   origin: Origin,
 ): Promise<void> {
   const schoolId = chooseSchool(status, requested);
-  checkWaiting(status);
+  checkEvent("compare", status);
   const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)];
   if (new Set(from).size < from.length || new Set(to).size < to.length)
     throw new AppError("invalid", "carried_over_twice", "A group goes on as one group, and from one group.");
   const importId = status.id;
   await withPrismaTransaction(db, async (tx) => {
     await holdImport(tx, importId);
-    checkWaiting(await getImport(tx, importId));
+    checkEvent("compare", { state: await getState(tx, importId) });
     await run(tx, clearMoves, { importId, schoolId });
     const found = await run(tx, setMoves, { importId, schoolId, from, to });
     if (found < moves.length) throw carryOversUnknown(moves.length - found);
@@ -48,5 +47,5 @@ export async function setGroupMoves(
     const detail = { importId, moves: moves.length };
     await recordAudit(tx, { ...origin, action: "import_group_moves_set", schoolId, detail });
   });
-  await compareAgain(db, importId, { schoolId, holdShare, now: origin.at });
+  await compareImport(db, { id: importId, schools: [schoolId], holdShare, now: origin.at, isAgain: true });
 }

@@ -37,14 +37,8 @@ export { listPersonImports, makePersonImportSweep, type PersonImport } from "./o
 export { columnUses } from "./formats/words.ts";
 export { plainTemplate, reasonHeadings } from "./formats/plain.ts";
 export { previewImport, type NewImport } from "./preview.ts";
-export {
-  getImport,
-  listImportFaults,
-  type ImportFault,
-  type ImportId,
-  type ImportRecord,
-  type ImportState,
-} from "./record.ts";
+export { getImport, listImportFaults, type ImportFault, type ImportId, type ImportRecord } from "./record.ts";
+export type { ImportState } from "./states.ts";
 export { remedyOf } from "./remedies.ts";
 export { makeImportRequests, type ImportRequests } from "./requests.ts";
 export { maxFaults } from "./staging.ts";

@@ -8,9 +8,9 @@ import type { ImportStatus } from "./find.ts";
 import { holdImport } from "./lease.ts";
 import { chooseSchool } from "./listed.ts";
 import { listLookAlikes } from "./look-alikes.ts";
-import { checkWaiting } from "./apply.ts";
-import { compareAgain } from "./preview.ts";
+import { compareImport } from "./preview.ts";
 import { getImport, makePart } from "./record.ts";
+import { checkEvent } from "./states.ts";
 
 type Join = { schoolId: SchoolId | undefined; groupId: GroupId; sourceSystemIdentifier: string; holdShare: number };
 
@@ -22,13 +22,13 @@ export async function joinGroups(
   origin: Origin & { requestId: string },
 ): Promise<void> {
   const schoolId = chooseSchool(status, requested);
-  checkWaiting(status);
+  checkEvent("compare", status);
   await changeDirectory(db, origin, async (change) => {
     const { tx } = change;
     await change.touch({ groups: [groupId] });
     await holdImport(tx, status.id);
     const record = await getImport(tx, status.id);
-    checkWaiting(record);
+    checkEvent("compare", record);
     await findDifference(tx, makePart(record, schoolId, origin.at));
     const pair = (await listLookAlikes(tx, schoolId)).find(
       ({ inRoster, existing }) =>
@@ -44,5 +44,5 @@ export async function joinGroups(
     const before = { sourceSystemIdentifier: pair.existing.sourceSystemIdentifier };
     await recordDifference(tx, origin, { before, after: { sourceSystemIdentifier } });
   });
-  await compareAgain(db, status.id, { schoolId, holdShare, now: origin.at });
+  await compareImport(db, { id: status.id, schools: [schoolId], holdShare, now: origin.at, isAgain: true });
 }

@@ -2,6 +2,8 @@ import { withTransaction, type Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   findRows,
+  join,
+  literal,
   lockName,
   makeRun,
   run,
@@ -13,6 +15,7 @@ import {
   type Queryable,
 } from "../platform/database/sql.ts";
 import type { ImportId } from "./record.ts";
+import { importTransitions } from "./states.ts";
 
 export type Lease = { importId: ImportId; holder: string };
 
@@ -69,10 +72,12 @@ async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<bool
   return (await run(tx, endExpired, { importId })) !== all.length;
 }
 
+// It is applied or undone.
+const beingChanged = [...importTransitions.apply.from, ...importTransitions.undo.from];
 const prolong = statement<Lease>(
   ({ importId, holder }) => sql`
   ${update("import", "i", { leaseUntil: until })}
-  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder} AND ${i.state} IN ('READY', 'APPLIED')`,
+  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder} AND ${i.state} IN (${join(beingChanged.map(literal))})`,
 );
 
 /** Locks the import and extends its lease. Errors: conflict import_running if it is lost. */

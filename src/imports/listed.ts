@@ -2,10 +2,10 @@ import type { SchoolId } from "../directory/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/database/interrupt.ts";
-import { checkWaiting } from "./apply.ts";
 import { findDifference } from "./difference.ts";
 import type { ImportStatus } from "./find.ts";
 import { getImport, makePart } from "./record.ts";
+import { checkEvent } from "./states.ts";
 
 /** Errors: conflict unless the import waits; not_found school_not_found; invalid school_missing. */
 export async function withDifference<T>(
@@ -15,7 +15,7 @@ export async function withDifference<T>(
   work: (tx: Transaction, schoolId: SchoolId) => Promise<T>,
 ): Promise<T> {
   const school = chooseSchool(status, schoolId);
-  checkWaiting(status);
+  checkEvent("compare", status);
   const record = await getImport(db, status.id);
   return withInterruptibleTransaction(db, db.interrupt, async (tx) => {
     const part = { ...makePart(record, school, now), isShown: true };

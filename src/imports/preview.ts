@@ -7,7 +7,7 @@ import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
 import { analyzeSparse } from "../platform/database/statistics.ts";
-import { findRows, insert, makeFindOne, run, sql, statement, table } from "../platform/database/sql.ts";
+import { findRows, insert, literal, makeFindOne, run, sql, statement, table } from "../platform/database/sql.ts";
 import { checkStaged, dropSkipped } from "./check.ts";
 import { setFaultyRowsAside } from "./faulty-rows.ts";
 import { countDifference } from "./counts.ts";
@@ -31,6 +31,7 @@ import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type I
 import { describeDifference } from "./same-difference.ts";
 import { loadSchools, type OtherSchool } from "./schools.ts";
 import { makeStaging, maxFaults } from "./staging.ts";
+import { importTransitions, schoolTransitions, sendSchoolEvent, tryEvent } from "./states.ts";
 import { directoryTables } from "./tables.ts";
 import { countWarnings } from "./warnings.ts";
 import { keepMapping, planTable, waitForColumns, type TablePlan, type Upload } from "./unmapped.ts";
@@ -113,7 +114,7 @@ export async function beginImport(
         format,
         mode: request.mode ?? "BULK",
         people: request.people ?? "ALL",
-        state: "READING",
+        state: importTransitions.begin.to,
         fileName: name,
         schoolYear: request.schoolYear ?? "",
         createdAt: origin.at,
@@ -190,28 +191,12 @@ export async function compareImport(
       const counts = { ...(await countDifference(tx, { schoolId })), lists: await countLists(tx, part) };
       const holds = await findHolds(tx, part, counts, holdShare);
       const difference = await describeDifference(tx, part);
-      const state = holds.length > 0 ? "HELD" : "READY";
-      const data = { counts, holds, difference, state, comparedAt: now, directoryVersion: BigInt(version) };
-      const isWaiting = { state: { in: ["READY", "HELD"] } };
-      await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId, ...isWaiting }, data });
+      const data = { counts, holds, difference, comparedAt: now, directoryVersion: BigInt(version) };
+      await sendSchoolEvent(tx, part, holds.length > 0 ? "hold" : "release", data);
     });
   }
-  await db.prisma.import.updateMany({
-    where: { id, state: "READY", schools: { some: { state: "HELD" } } },
-    data: { state: "HELD" },
-  });
-}
-
-export async function compareAgain(
-  db: PrismaDb,
-  id: ImportId,
-  { schoolId, holdShare, now }: { schoolId: SchoolId; holdShare: number; now: Date },
-): Promise<void> {
-  await compareImport(db, { id, schools: [schoolId], holdShare, now, isAgain: true });
-  await db.prisma.import.updateMany({
-    where: { id, state: "HELD", schools: { none: { state: "HELD" } } },
-    data: { state: "READY" },
-  });
+  await tryEvent(db, id, "hold");
+  if (isAgain) await tryEvent(db, id, "release");
 }
 
 type Staged = {
@@ -255,31 +240,27 @@ async function check(
   const all = await checkStaged(tx, id, read, faults);
   const { rows, dependent } =
     all > 0 && all <= maxFaults ? await setFaultyRowsAside(tx, id, read) : { rows: null, dependent: 0 };
-  const checked = await tx.prisma.import.updateMany({
-    where: { id, state: "READING" },
-    data: {
-      mode: read.mode,
-      people: read.people,
-      speaksOf: [...read.speaksOf],
-      state: all > 0 ? "BROKEN" : "READY",
-      errorCount: rows === null ? all : await tx.prisma.importError.count({ where: { importId: id } }),
-      notes: {
-        ...notes,
-        ...(parents > 0 && { parents_and_guardians: parents }),
-        ...(dependent > 0 && { rows_of_faulty_rows: dependent }),
-        ...(workbook && workbook.others > 0 && { sheets_not_read: workbook.others }),
-      },
-      ...(rows !== null && { rows, headings: (read.headings ?? []).map(cleanCell) }),
-      namedSchoolIds: [...read.schools],
-      ...(otherSchool && ("id" in otherSchool ? { otherSchoolId: otherSchool.id } : { otherSchool: otherSchool.name })),
+  const isReading = await tryEvent(tx, id, all > 0 ? "findFaults" : "finishReading", {
+    mode: read.mode,
+    people: read.people,
+    speaksOf: [...read.speaksOf],
+    errorCount: rows === null ? all : await tx.prisma.importError.count({ where: { importId: id } }),
+    notes: {
+      ...notes,
+      ...(parents > 0 && { parents_and_guardians: parents }),
+      ...(dependent > 0 && { rows_of_faulty_rows: dependent }),
+      ...(workbook && workbook.others > 0 && { sheets_not_read: workbook.others }),
     },
+    ...(rows !== null && { rows, headings: (read.headings ?? []).map(cleanCell) }),
+    namedSchoolIds: [...read.schools],
+    ...(otherSchool && ("id" in otherSchool ? { otherSchoolId: otherSchool.id } : { otherSchool: otherSchool.name })),
   });
-  if (checked.count === 0) await tx.prisma.importError.deleteMany({ where: { importId: id } });
-  if (checked.count === 1 && (all === 0 || rows !== null)) {
+  if (!isReading) return void (await tx.prisma.importError.deleteMany({ where: { importId: id } }));
+  if (all === 0 || rows !== null) {
     const warningCount = await countWarnings(tx, await getImport(tx, id));
     await tx.prisma.import.update({ where: { id }, data: { warningCount } });
   }
-  if (checked.count === 0 || all > 0) return;
+  if (all > 0) return;
   await checkCarryOvers(tx, id, carryOvers);
   await nameSchools(tx, id, read.mode, [...read.schools]);
 }
@@ -356,7 +337,7 @@ const insertSchools = statement<{ importId: string; whole: readonly SchoolId[]; 
   ({ importId, whole, named }) =>
     insert(
       "importSchool",
-      { importId, schoolId: sql`id`, state: sql`'READY'`, counts: sql`'{}'::jsonb` },
+      { importId, schoolId: sql`id`, state: literal(schoolTransitions.name.to), counts: sql`'{}'::jsonb` },
       sql`FROM (
        SELECT unnest(${whole}::uuid[]) AS id
        UNION SELECT ${s.schoolId} FROM ${s} WHERE ${s.importId} = ${importId}

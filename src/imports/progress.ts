@@ -1,6 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import type { ImportId } from "./record.ts";
+import { noProgress } from "./states.ts";
 
 /** Units: bytes while reading (each file is read twice), schools while comparing and applying. */
 export type Progress = { phase: "reading" | "checking" | "comparing" | "applying"; done: number; total: number };
@@ -8,8 +9,6 @@ export type Progress = { phase: "reading" | "checking" | "comparing" | "applying
 export type OnProgress = (progress: Progress) => void;
 
 const everyMs = 1000;
-
-export const noProgress = { progressPhase: null, progressPercent: null, progressAt: null };
 
 /** Writes progress every second, outside the transactions that report it. */
 export function makeProgressReport({ prisma }: PrismaDb, id: ImportId, clock: Clock) {

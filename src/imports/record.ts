@@ -2,18 +2,14 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { SchoolId } from "../directory/index.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { Db, PrismaDb, RecordStore } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
 import { findRows, type Queryable, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
 import type { Hold } from "./holds.ts";
 import type { RowCounts } from "./faulty-rows.ts";
 import type { ImportFormat, ImportMode, ImportPeople, Subject } from "./formats/format.ts";
+import { importNotFound, type ImportState, type SchoolState } from "./states.ts";
 
 export type ImportId = string & { readonly __importId: true };
-
-/** READY and HELD wait; HELD needs a confirmation; UNMAPPED needs its columns; EXPIRED waited too long. */
-export type ImportState =
-  "READING" | "UNMAPPED" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED" | "UNDONE";
 
 // The database types codes and JSON as text.
 type Coded = {
@@ -27,7 +23,7 @@ type Coded = {
   schools: {
     id: SchoolId;
     name: string;
-    state: "READY" | "HELD" | "APPLIED" | "UNDONE";
+    state: SchoolState;
     counts: Counts;
     holds: Hold[];
     comparedAt: Date | null;
@@ -86,8 +82,6 @@ export async function getImport({ prisma }: RecordStore, id: ImportId): Promise<
   if (row === null) throw importNotFound();
   return present(row);
 }
-
-export const importNotFound = () => new AppError("not_found", "import_not_found", "There is no such import.");
 
 export async function listRecords({ prisma }: RecordStore, ids: readonly ImportId[]): Promise<ImportRecord[]> {
   return (await prisma.import.findMany({ where: { id: { in: [...ids] } }, select: shown })).map(present);

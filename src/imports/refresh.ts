@@ -1,10 +1,10 @@
 import type { SchoolId } from "../directory/index.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
-import { checkWaiting } from "./apply.ts";
 import type { ImportStatus } from "./find.ts";
 import { holdImport } from "./lease.ts";
 import { chooseSchool } from "./listed.ts";
-import { compareAgain } from "./preview.ts";
+import { compareImport } from "./preview.ts";
+import { checkEvent } from "./states.ts";
 
 /** Makes the numbers of a waiting import anew. Errors: conflict import_running; those of `withDifference`. */
 export async function refreshImport(
@@ -14,7 +14,7 @@ export async function refreshImport(
   now: Date,
 ): Promise<void> {
   const school = chooseSchool(status, schoolId);
-  checkWaiting(status);
+  checkEvent("compare", status);
   await withPrismaTransaction(db, (tx) => holdImport(tx, status.id));
-  await compareAgain(db, status.id, { schoolId: school, holdShare, now });
+  await compareImport(db, { id: status.id, schools: [school], holdShare, now, isAgain: true });
 }

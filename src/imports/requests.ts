@@ -5,7 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import type { Queryable } from "../platform/database/sql.ts";
 import type { Log } from "../platform/telemetry/log.ts";
-import { applyImport, checkApplicable } from "./apply.ts";
+import { applyImport } from "./apply.ts";
 import type { ApplyRules } from "./apply-part.ts";
 import { cancelImport } from "./cancel.ts";
 import { recordFailure } from "./failure.ts";
@@ -17,6 +17,7 @@ import { isSmallChange, joinQueue, makeTurns } from "./queue.ts";
 import { forgetRead, getImport, removeStaged, type ImportId } from "./record.ts";
 import { beginMapped, forgetUpload, waitAgain, type NewColumns } from "./unmapped.ts";
 import type { GiveUserNames } from "./roster-names.ts";
+import { checkEvent, getState } from "./states.ts";
 import { undoImport, type KeptCounts } from "./undo.ts";
 
 type Deps = {
@@ -151,7 +152,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     },
     /** Applies an import in its turn; as `read`. Errors: those of `applyImport`. */
     async apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void> {
-      await checkApplicable(control, id);
+      checkEvent("apply", { state: await getState(control, id) });
       await changeInTurn(id, origin, options, () => applyImport(db, id, rules, origin));
     },
     /** Undoes an import in its turn; `kept` is from `confirmUndo`. As `read`. Errors: those of `undoImport`. */

@@ -9,9 +9,10 @@ import { recordFailure } from "./failure.ts";
 import { tryHold } from "./lease.ts";
 import { findTurns, removeLostTurns } from "./queue.ts";
 import { findStaged, findWithFaultyRows, removeStaged, type ImportId } from "./record.ts";
+import { importTransitions, tryEvent } from "./states.ts";
 
 const waitingDays = 7;
-const waiting = { state: { in: ["READING", "UNMAPPED", "READY", "HELD"] } };
+const waiting = { state: { in: [...importTransitions.expire.from] } };
 const withRows = { state: "BROKEN", rows: { not: Prisma.DbNull } };
 
 /** Removes staged rows, fault lines and recorded changes of old imports, because they contain names; counts remain. */
@@ -84,8 +85,6 @@ async function expire(db: PrismaDb, before: Date): Promise<void> {
   });
   for (const { id } of old)
     await withPrismaTransaction(db, async (tx) => {
-      if (!(await tryHold(tx, id))) return;
-      const data = { state: "EXPIRED", upload: Prisma.DbNull };
-      await tx.prisma.import.updateMany({ where: { id, ...waiting }, data });
+      if (await tryHold(tx, id)) await tryEvent(tx, id as ImportId, "expire");
     });
 }

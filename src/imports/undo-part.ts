@@ -5,6 +5,7 @@ import type { Sql, Statement } from "../platform/database/sql.ts";
 import { analyzeFilled } from "../platform/database/statistics.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { longWork } from "./difference.ts";
+import { sendSchoolEvent } from "./states.ts";
 import { a, g, m, p } from "./tables.ts";
 import {
   classNames,
@@ -176,8 +177,7 @@ export async function undoPart(change: Change, part: UndoSchool, origin: Origin)
     await analyzeFilled(tx);
   }
   for (const write of forget) await run(tx, write, part);
-  const where = { importId_schoolId: { importId, schoolId } };
-  await tx.prisma.importSchool.update({ where, data: { state: "UNDONE", undoUntil: null } });
+  await sendSchoolEvent(tx, part, "undo", { undoUntil: null });
   const { recorded: _, ...detail } = counts;
   await recordAudit(tx, { ...origin, action: "import_undone", schoolId, detail: { importId, ...detail } });
   return counts;

@@ -19,6 +19,7 @@ import type { ImportStatus } from "./find.ts";
 import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";
 import { chooseSchool } from "./listed.ts";
 import { getImport, type ImportId, type ImportRecord } from "./record.ts";
+import { checkEvent, getState, sendEvent } from "./states.ts";
 import { undoPart, type UndoSchool } from "./undo-part.ts";
 import { countUndo, listUndoEntries, planUndo, type UndoCounts, type UndoEntry } from "./undo-plan.ts";
 
@@ -41,10 +42,7 @@ type Undoable = { schoolId: SchoolId; changed: number; appliedAt: Date };
  * Errors: conflict import_not_applied, import_undone, import_changed_nothing, import_undo_over, import_followed.
  */
 async function listUndoable(db: Store, importId: ImportId, now: Date): Promise<Undoable[]> {
-  const { state } = await getImport(db, importId);
-  if (state === "UNDONE") throw conflict("import_undone", "The import has been undone already.");
-  if (state !== "APPLIED")
-    throw conflict("import_not_applied", "The import has not been applied; nothing can be undone.");
+  checkEvent("undo", { state: await getState(db, importId) });
   const schools = await db.prisma.importSchool.findMany({ where: { importId, state: "APPLIED" } });
   // The last school was undone, and the program ended before the import was.
   if (schools.length === 0) return [];
@@ -174,7 +172,7 @@ export async function undoImport(
     }
     await withPrismaTransaction(db, async (tx) => {
       await renewLease(tx, lease);
-      await tx.prisma.import.update({ where: { id }, data: { state: "UNDONE", undoneAt: origin.at } });
+      await sendEvent(tx, id, "undo", { undoneAt: origin.at });
     });
   } finally {
     // Ignored if the database is unavailable: the lease expires, and the original error is thrown.

@@ -13,12 +13,12 @@ import { checkMapping, cleanCell, guessColumns, isTemplate, type Mapping, type T
 import { chooseScope, type AskedScope, type ImportMode, type ImportPeople } from "./formats/format.ts";
 import { isReasonHeading } from "./formats/plain.ts";
 import { foldWord } from "./formats/words.ts";
-import { noProgress } from "./progress.ts";
 import { checkQueue, isSmallFile, joinQueue } from "./queue.ts";
 import { readHead } from "./read/head.ts";
 import type { Reading, SourceFile } from "./read/source.ts";
 import { findEncoding, type Encoding, type FoundEncoding, type PossibleEncoding } from "./read/text.ts";
 import type { ImportId } from "./record.ts";
+import { checkEvent, sendEvent, tryEvent, type ImportState } from "./states.ts";
 
 /** A table whose columns are not mapped yet: what was found in it, and the options of its upload. */
 export type Upload = {
@@ -45,11 +45,8 @@ export async function waitForColumns(db: RecordStore, id: ImportId, path: string
   }
   const { sheet, sheets, ...rest } = upload;
   const kept = { ...rest, sheet: sheet && cleanCell(sheet), sheets: sheets.map(cleanCell) };
-  const { count } = await db.prisma.import.updateMany({
-    where: { id, state: "READING" },
-    data: { state: "UNMAPPED", upload: kept as unknown as Prisma.InputJsonObject },
-  });
-  if (count === 0) await forgetUpload(db, id);
+  const isWaiting = await tryEvent(db, id, "askForColumns", { upload: kept as unknown as Prisma.InputJsonObject });
+  if (!isWaiting) await forgetUpload(db, id);
 }
 
 export async function forgetUpload({ prisma }: RecordStore, id: string): Promise<void> {
@@ -63,11 +60,9 @@ export async function getUpload({ prisma }: RecordStore, id: ImportId): Promise<
     where: { id },
     select: { state: true, upload: true },
   });
-  if (state !== "UNMAPPED" || upload === null) throw notWaiting();
+  checkEvent("mapColumns", { state: state as ImportState });
   return upload as unknown as Upload;
 }
-
-const notWaiting = () => new AppError("conflict", "import_mapped", "The import does not wait for its columns.");
 
 export type NewColumns = Mapping & Reading & { sheet?: string | undefined };
 
@@ -98,11 +93,7 @@ export async function beginMapped(
     const { namedSchoolIds: named } = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
     const joining = { actorId, schoolId: (named[0] ?? null) as SchoolId | null };
     await checkQueue(tx, joining);
-    const { count } = await tx.prisma.import.updateMany({
-      where: { id, state: "UNMAPPED" },
-      data: { state: "READING", progressPhase: "READING", progressPercent: 0, progressAt: origin.at },
-    });
-    if (count === 0) throw notWaiting();
+    await sendEvent(tx, id, "mapColumns", { progressAt: origin.at });
     const found = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
     const [schoolId] = found.namedSchoolIds;
     await recordAudit(tx, { ...origin, action: "import_columns_mapped", schoolId, detail: { importId: id } });
@@ -128,9 +119,7 @@ export async function beginMapped(
 }
 
 /** After a failure that is not the file's, its columns can be sent again. */
-export async function waitAgain({ prisma }: RecordStore, id: ImportId): Promise<void> {
-  await prisma.import.updateMany({ where: { id, state: "READING" }, data: { ...noProgress, state: "UNMAPPED" } });
-}
+export const waitAgain = (db: RecordStore, id: ImportId): Promise<boolean> => tryEvent(db, id, "returnToColumns");
 
 async function restoreFile({ prisma }: RecordStore, importId: ImportId): Promise<string> {
   const path = makeTemporaryPath();
