@@ -1,26 +1,28 @@
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { run, sql, statement, table, update, type Part, type Sql } from "../platform/database/sql.ts";
-import { auditChange, type Change } from "./change.ts";
+import { makeRun, sql, table, update, type Part, type Sql } from "../platform/database/sql.ts";
+import { auditChange, write, type Change } from "./change.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
 import { lockPerson } from "./person.ts";
-import { write } from "./refusals.ts";
 
 type AtSchool = { personId: PersonId; schoolId: SchoolId };
 
 export async function joinSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
-  await change.touch({ people: [personId], schools: [schoolId] });
-  const { homeSchoolId, leftAt } = await lockPerson(change.tx, personId, "change");
+  const { homeSchoolId, leftAt } = await lockAt(change, { personId, schoolId });
   await addAffiliation(change, { personId, schoolId });
   if (homeSchoolId === null || leftAt !== null) await changeHome(change, { personId, schoolId });
-  // Who left a school and joins another one has moved.
+  // A person who left a school and joins another one has moved.
   if (homeSchoolId !== null && leftAt !== null) await endAffiliation(change, { personId, schoolId: homeSchoolId });
+}
+
+async function lockAt(change: Change, { personId, schoolId }: AtSchool) {
+  await change.touch({ people: [personId], schools: [schoolId] });
+  return lockPerson(change.tx, personId, "change");
 }
 
 /** Ends the memberships there too. Errors: conflict home_school_left. */
 export async function leaveSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
-  await change.touch({ people: [personId], schools: [schoolId] });
-  const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
+  const { homeSchoolId } = await lockAt(change, { personId, schoolId });
   if (homeSchoolId === schoolId) {
     const message = "It is the person's home school. Give them another home, or move them.";
     throw new AppError("conflict", "home_school_left", message);
@@ -29,8 +31,7 @@ export async function leaveSchool(change: Change, { personId, schoolId }: AtScho
 }
 
 export async function setHomeSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
-  await change.touch({ people: [personId], schools: [schoolId] });
-  const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
+  const { homeSchoolId } = await lockAt(change, { personId, schoolId });
   if (!(await isAtSchool(change, { personId, schoolId }))) throw notAtSchool();
   if (homeSchoolId !== schoolId) await changeHome(change, { personId, schoolId });
 }
@@ -43,8 +44,7 @@ export async function movePerson(
   await change.touch({ people: [personId], schools: [to, ...(move.from === undefined ? [] : [move.from])] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
   const from = move.from ?? homeSchoolId;
-  if (from === to)
-    throw new AppError("invalid", "move_to_same_school", "The person would move to the school that they leave.");
+  if (from === to) throw moveToSameSchool();
   if (from === null || !(await isAtSchool(change, { personId, schoolId: from }))) throw notAtSchool();
   if (!(await isAtSchool(change, { personId, schoolId: to }))) await addAffiliation(change, { personId, schoolId: to });
   if (from === homeSchoolId) await changeHome(change, { personId, schoolId: to });
@@ -62,7 +62,7 @@ export const sourceIdAtNextHome = (nextHome: Part): Sql => sql`CASE WHEN ${p.sou
     SELECT FROM ${other} WHERE ${other.homeSchoolId} = ${nextHome}
       AND ${other.sourceSystemIdentifier} = ${p.sourceSystemIdentifier}) THEN ${p.sourceSystemIdentifier} END`;
 
-const updateHome = statement<AtSchool & { now: Date }>(({ personId, schoolId, now }) => {
+const updateHome = makeRun<AtSchool & { now: Date }>(({ personId, schoolId, now }) => {
   const sourceSystemIdentifier = sourceIdAtNextHome(sql`${schoolId}::uuid`);
   const times = { updatedAt: now, leftAt: sql`NULL`, retentionFrom: now };
   const values = { homeSchoolId: sql`${schoolId}::uuid`, ...times, sourceSystemIdentifier };
@@ -70,7 +70,7 @@ const updateHome = statement<AtSchool & { now: Date }>(({ personId, schoolId, no
 }, "directory.updateHome");
 
 async function changeHome(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
-  await write(run(change.tx, updateHome, { personId, schoolId, now: change.now }));
+  await write(updateHome(change.tx, { personId, schoolId, now: change.now }));
   await auditChange(change, { action: "home_school_changed", personId, schoolId });
 }
 
@@ -88,5 +88,8 @@ async function endAffiliation(change: Change, { personId, schoolId }: AtSchool):
 
 const isAtSchool = async ({ tx }: Change, { personId, schoolId }: AtSchool): Promise<boolean> =>
   (await tx.prisma.affiliation.count({ where: { personId, schoolId } })) === 1;
+
+export const moveToSameSchool = () =>
+  new AppError("invalid", "move_to_same_school", "The person would move to the school that they leave.");
 
 const notAtSchool = () => new AppError("not_found", "affiliation_not_found", "The person is not at this school.");

@@ -1,5 +1,6 @@
 import { recordAudit, type AuditLine, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
+import { AppError, type ErrorKind } from "../platform/errors.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 
 export type Touched = {
@@ -45,3 +46,50 @@ export function definedOf<Fields extends object>(
 
 export const listDifferent = <Row extends object>(before: Row, after: Row): (keyof Row & string)[] =>
   (Object.keys(after) as (keyof Row & string)[]).filter((name) => after[name] !== before[name]);
+
+type Refusal = readonly [kind: ErrorKind, code: string, message: string];
+
+const idTaken: Refusal = ["conflict", "id_taken", "The id is taken."];
+const schoolMissing: Refusal = ["not_found", "school_not_found", "The school does not exist."];
+const identifierTaken = (whose: string): Refusal => [
+  "conflict",
+  "source_system_identifier_taken",
+  `${whose} has this identifier of the source system.`,
+];
+
+const refusals: Readonly<Record<string, Refusal>> = {
+  school_pkey: idTaken,
+  person_pkey: idTaken,
+  group_pkey: idTaken,
+  school_official_id_key: ["conflict", "official_id_taken", "Another school has this official id."],
+  person_home_school_id_source_system_identifier_key: identifierTaken("Another person whose home is this school"),
+  group_school_id_source_system_identifier_key: identifierTaken("Another group of this school"),
+  handover_person_pkey: [
+    "conflict",
+    "person_already_offered",
+    "A pupil is in another open hand-over. Withdraw it first.",
+  ],
+  affiliation_sandbox_fkey: schoolMissing,
+  affiliation_pkey: ["conflict", "person_at_school", "The person is at this school already."],
+  membership_pkey: ["conflict", "membership_exists", "The person is in the group already."],
+  membership_person_id_school_id_fkey: ["conflict", "person_not_at_school", "The person is not at the group's school."],
+  person_home_school_id_fkey: schoolMissing,
+  affiliation_school_id_fkey: schoolMissing,
+  group_school_id_fkey: schoolMissing,
+};
+
+/** Awaits a write; a violated constraint becomes the error that callers are told. */
+export const write = <T>(written: PromiseLike<T>): Promise<T> => refuseConstraints(written, refusals);
+
+/** As `write`, with the refusal of each constraint. */
+export async function refuseConstraints<T>(
+  written: PromiseLike<T>,
+  refused: Readonly<Record<string, Refusal>>,
+): Promise<T> {
+  try {
+    return await written;
+  } catch (error) {
+    const refusal = refused[(error as { constraint?: string }).constraint ?? ""];
+    throw refusal === undefined ? error : new AppError(...refusal, undefined, { cause: error });
+  }
+}

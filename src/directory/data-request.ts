@@ -9,7 +9,7 @@ import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { addMonths, daysBetween, dayOf } from "../platform/days.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
-import { nameOf, type PersonName } from "./person.ts";
+import { personNameOf, type PersonName } from "./person.ts";
 
 export type DataRequestId = string & { readonly __dataRequestId: true };
 
@@ -45,12 +45,12 @@ function presentRequest({ person, closedBy, closedRole, ...row }: Whole, now: Da
     person: person && {
       id: person.id as PersonId,
       homeSchoolId: person.homeSchoolId as SchoolId | null,
-      name: nameOf(person),
+      name: personNameOf(person),
     },
     receivedOn: isoDay(row.receivedOn),
     dueOn: isoDay(row.dueOn),
     daysLeft: isClosed ? null : daysBetween(dayOf(now), isoDay(row.dueOn)),
-    closedBy: isClosed ? { role: closedRole ?? "NONE", name: closedBy && nameOf(closedBy) } : null,
+    closedBy: isClosed ? { role: closedRole ?? "NONE", name: closedBy && personNameOf(closedBy) } : null,
   };
 }
 

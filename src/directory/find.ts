@@ -1,16 +1,16 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore, Store } from "../platform/database/db.ts";
 import { isInSignInState, type SignInState } from "./sign-in-state.ts";
-import { empty, fields, findRows, searched, sql, statement, table } from "../platform/database/sql.ts";
-import type { Parameter, Part as SqlPart, Sql } from "../platform/database/sql.ts";
+import { empty, findRows, searched, sql, statement, table } from "../platform/database/sql.ts";
+import type { Parameter, Part as SqlPart, Sql, Statement } from "../platform/database/sql.ts";
 import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
-import { nameOf, type PersonName, type PersonRole } from "./person.ts";
+import { personNameOf, type PersonName, type PersonRole } from "./person.ts";
 import { isAfter, orderBy, type PeopleSort, type SortOrder } from "./order.ts";
 import type { School } from "./school.ts";
 import type { GroupStatus, PersonStatus } from "./transitions.ts";
 
-export type Page = { search?: string | undefined; limit: number; after?: string | undefined };
+type Page = { search?: string | undefined; limit: number; after?: string | undefined };
 
 export async function findSchool({ prisma }: RecordStore, schoolId: SchoolId): Promise<School | null> {
   const found = await prisma.school.findUnique({ where: { id: schoolId } });
@@ -20,17 +20,12 @@ export async function findSchool({ prisma }: RecordStore, schoolId: SchoolId): P
 function presentSchool(record: Prisma.SchoolModel): School {
   const { id, sortKey: _key, sandboxId: _sandbox, createdAt: _created, updatedAt: _updated, ...written } = record;
   const { address, addressAddition, city, zipCode, country, state, ...rest } = written;
-  return {
-    id: id as SchoolId,
-    ...rest,
-    address: { address, addressAddition, city, zipCode },
-    location: { country, state },
-  };
+  const parts = { address: { address, addressAddition, city, zipCode }, location: { country, state } };
+  return { id: id as SchoolId, ...rest, ...parts };
 }
 
 // Prisma Client cannot search several columns together and treats % and _ as wildcards, so named SQL finds the ids.
 
-type IdRow<Id extends string> = { id: Id };
 type Search = { search: string | undefined; limit: number; after: string | undefined };
 
 const searchOf = ({ search, limit, after }: Page): Search => ({ search: search?.normalize("NFC"), limit, after });
@@ -38,9 +33,15 @@ const searchOf = ({ search, limit, after }: Page): Search => ({ search: search?.
 const contains = (text: Sql, search: SqlPart): Sql =>
   sql`(${search}::text IS NULL OR position(${searched(search)} IN ${searched(text)}) > 0)`;
 
-function inOrder<Id extends string, Record extends { id: string }>(ids: readonly IdRow<Id>[], records: Record[]) {
-  const byId = new Map(records.map((record) => [record.id, record]));
-  return ids.flatMap(({ id }) => byId.get(id) ?? []);
+/** Runs a statement that finds ids, and reads their records in its order. */
+async function listInOrder<Given extends object, Found extends { id: string }>(
+  db: Store,
+  { find, given }: { find: Statement<Given>; given: Given },
+  read: (where: { id: { in: string[] } }) => Promise<Found[]>,
+): Promise<Found[]> {
+  const ids = (await findRows<{ id: string }, Given>(db, find, given)).map(({ id }) => id);
+  const byId = new Map((await read({ id: { in: ids } })).map((record) => [record.id, record]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 const s = table("school", "s");
@@ -52,7 +53,7 @@ const schoolPosition = { key: s.sortKey, id: s.id };
 const searchSchools = (order: SortOrder) =>
   statement<Search & SchoolsAmong>(
     ({ search, limit, after, among }) => sql`
-  SELECT ${fields<IdRow<SchoolId>>({ id: s.id })} FROM ${s}
+  SELECT ${s.id} FROM ${s}
   WHERE ${contains(sql`${s.name} || ' ' || ${s.city} || ' ' || ${s.officialId}`, search)}
     AND (${among}::uuid[] IS NULL OR ${s.id} = ANY (${among}::uuid[])) AND ${s.sandboxId} IS NULL
     AND ${isAfter(order, schoolPosition, { from: lastSchool, key: lastSchool.sortKey, id: lastSchool.id, after })}
@@ -64,10 +65,8 @@ export async function listSchools(
   db: Store,
   { among, order = "asc", ...page }: Page & { among?: readonly SchoolId[] | undefined; order?: SortOrder | undefined },
 ): Promise<School[]> {
-  const query = { ...searchOf(page), among: among ?? null };
-  const found = await findRows<IdRow<SchoolId>, Search & SchoolsAmong>(db, schoolSearches[order], query);
-  const schools = await db.prisma.school.findMany({ where: { id: { in: found.map(({ id }) => id) } } });
-  return inOrder(found, schools).map(presentSchool);
+  const search = { find: schoolSearches[order], given: { ...searchOf(page), among: among ?? null } };
+  return (await listInOrder(db, search, (where) => db.prisma.school.findMany({ where }))).map(presentSchool);
 }
 
 const withMembers = {
@@ -115,7 +114,7 @@ const groupPosition = { key: g.naturalKey, id: g.id };
 const searchGroups = (order: SortOrder) =>
   statement<Search & GroupFilter>(
     ({ search, limit, after, schoolId, withDeleted, type, taughtBy, byIdentifier }) => sql`
-  SELECT ${fields<IdRow<GroupId>>({ id: g.id })} FROM ${g}
+  SELECT ${g.id} FROM ${g}
   WHERE ${g.schoolId} = ${schoolId} AND (${withDeleted} OR ${g.status} = 'ACTIVE')
     AND (${type}::group_type IS NULL OR ${g.type} = ${type})
     AND ${contains(groupText(byIdentifier), search)}
@@ -130,11 +129,21 @@ export async function listGroups(
   db: Store,
   { search, limit, after, order = "asc", ...filter }: Page & GroupFilter & { order?: SortOrder | undefined },
 ): Promise<Group[]> {
-  const query = { ...filter, ...searchOf({ search, limit, after }) };
-  const found = await findRows<IdRow<GroupId>, Search & GroupFilter>(db, groupSearches[order], query);
-  const where = { id: { in: found.map(({ id }) => id) } };
-  return inOrder(found, await db.prisma.group.findMany({ where, select: withMembers })).map(presentGroup);
+  const given = { ...filter, ...searchOf({ search, limit, after }) };
+  const read = (where: Prisma.GroupWhereInput) => db.prisma.group.findMany({ where, select: withMembers });
+  return (await listInOrder(db, { find: groupSearches[order], given }, read)).map(presentGroup);
 }
+
+const mostNamedGroups = 20;
+
+/** The groups of this name at all schools. */
+export const listGroupsCalled = ({ prisma }: RecordStore, { name }: { name: string }) =>
+  prisma.group.findMany({
+    where: { name: name.normalize("NFC") },
+    select: { id: true, status: true, school: { select: { name: true, officialId: true } } },
+    orderBy: [{ school: { sortKey: "asc" } }, { id: "asc" }],
+    take: mostNamedGroups,
+  });
 
 const atSchools = {
   id: true,
@@ -187,7 +196,7 @@ function presentPerson(found: PersonRow): Person {
   return {
     ...rest,
     id: id as PersonId,
-    name: nameOf({ firstFull, firstCall, last }),
+    name: personNameOf({ firstFull, firstCall, last }),
     homeSchoolId: homeSchoolId as SchoolId | null,
     schools: schools.map((school) => ({ id: school.id as SchoolId, name: school.name })),
     groups: groups.map(({ id: groupId, schoolId, name, status, role }) => ({
@@ -209,7 +218,7 @@ export async function findPerson({ prisma }: RecordStore, personId: PersonId): P
  * `among` limits people to these schools; null means all. Each of `words` must occur in the names, the source system
  * identifier or the user name; `search` is one text of these.
  */
-export type PeopleFilter = {
+type PeopleFilter = {
   personId?: PersonId | undefined;
   schoolId?: SchoolId | undefined;
   among?: readonly SchoolId[] | null | undefined;
@@ -308,7 +317,7 @@ const searchPeople = (sort: PeopleSort, order: SortOrder, narrowing: Narrowing |
     const identifiers = identifiersAt(given.identifiersOf);
     const isCandidate = narrowing && sql`${p.id} = ANY (ARRAY(${candidates[narrowing](given)})) AND `;
     return sql`
-  SELECT ${fields<IdRow<PersonId>>({ id: p.id })} FROM ${p}
+  SELECT ${p.id} FROM ${p}
   WHERE ${isCandidate ?? empty}(CASE WHEN ${schoolId}::uuid IS NULL THEN NOT ${isInSandbox}
       ELSE EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId}) END)
     AND (${among}::uuid[] IS NULL
@@ -366,8 +375,7 @@ export async function listPeople(
     signInHome: signIn?.homeSchoolId,
     atNoSchool: filter.atNoSchool ?? false,
   };
-  const statement = peopleSearches.get(narrowingOf(query))!.get(sort)![order];
-  const found = await findRows<IdRow<PersonId>, People>(db, statement, query);
-  const where = { id: { in: found.map(({ id }) => id) } };
-  return inOrder(found, await db.prisma.person.findMany({ where, select: atSchools })).map(presentPerson);
+  const find = peopleSearches.get(narrowingOf(query))!.get(sort)![order];
+  const read = (where: Prisma.PersonWhereInput) => db.prisma.person.findMany({ where, select: atSchools });
+  return (await listInOrder(db, { find, given: query }, read)).map(presentPerson);
 }

@@ -4,11 +4,10 @@ import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
-import { auditChange, type Change } from "./change.ts";
+import { auditChange, write, type Change } from "./change.ts";
 import type { GroupId, SchoolId } from "./ids.ts";
-import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
-import { checkIdentifier, checkText } from "./text.ts";
+import { checkIdentifier, checkText, checkTexts } from "./text.ts";
 import { checkGroupStep, type GroupStatus, type GroupStep } from "./transitions.ts";
 
 export type { GroupType };
@@ -25,9 +24,8 @@ export type NewGroup = Omit<GroupRecord, "sourceSystemIdentifier"> & {
 
 export async function createGroup(change: Change, group: NewGroup): Promise<GroupId> {
   const { tx, now } = change;
-  const { id: chosen, schoolId, sourceSystemIdentifier = null, ...rest } = group;
-  const id = chosen ?? (makeUuid(now) as GroupId);
-  const record = checkGroup({ ...rest, sourceSystemIdentifier });
+  const { id = makeUuid(now) as GroupId, schoolId, type, name, sourceSystemIdentifier = null } = group;
+  const record = { type, ...checkTexts({ name, sourceSystemIdentifier }) };
   await change.touch({ groups: [id], schools: [schoolId] });
   const kept = { schoolId, sortKey: makeSortKey(record.name), createdAt: now, updatedAt: now };
   await write(tx.prisma.group.create({ data: { id, ...record, ...kept } }));
@@ -100,10 +98,3 @@ export async function lockGroup(
   checkGroupStep(group.status, step);
   return { schoolId: group.schoolId as SchoolId, name: group.name };
 }
-
-const checkGroup = ({ name, type, sourceSystemIdentifier }: GroupRecord): GroupRecord => ({
-  name: checkText("name", name),
-  type,
-  sourceSystemIdentifier:
-    sourceSystemIdentifier === null ? null : checkIdentifier("sourceSystemIdentifier", sourceSystemIdentifier),
-});

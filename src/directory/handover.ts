@@ -1,19 +1,18 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { Db, RecordStore, Transaction } from "../platform/database/db.ts";
-import { describeAct } from "./classes-of-people.ts";
+import { activeClass, describeAct } from "./classes.ts";
 import { recordAuditLines, type AuditAction, type Origin } from "../events/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { makeRowLock, run, sql, statement, table } from "../platform/database/sql.ts";
+import { makeRowLock, makeRun, sql, table } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { movePerson } from "./affiliation.ts";
-import { originOf, type Change } from "./change.ts";
+import { movePerson, moveToSameSchool } from "./affiliation.ts";
+import { originOf, write, type Change } from "./change.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { addMembership } from "./membership.ts";
-import { nameOf, updatePerson, type PersonName } from "./person.ts";
-import { write } from "./refusals.ts";
+import { personNameOf, updatePerson, type PersonName } from "./person.ts";
 
 export type HandoverId = string & { readonly __handoverId: true };
 export type HandoverState = "OFFERED" | "ACCEPTED" | "DECLINED" | "WITHDRAWN" | "EXPIRED";
@@ -39,7 +38,6 @@ const movable = (now: Date) =>
     staffRoles: { none: { OR: [{ endsAt: null }, { endsAt: { gt: now } }] } },
   }) satisfies Prisma.PersonWhereInput;
 
-const classes = { group: { type: "KLASSE", status: "ACTIVE" } } satisfies Prisma.MembershipWhereInput;
 const school = { select: { id: true, name: true } };
 const whole = (now: Date) =>
   ({
@@ -59,7 +57,7 @@ const whole = (now: Date) =>
             affiliations: {
               select: {
                 schoolId: true,
-                memberships: { where: classes, select: { group: { select: { name: true } } } },
+                memberships: { where: { group: activeClass }, select: { group: { select: { name: true } } } },
               },
             },
           },
@@ -85,7 +83,7 @@ function presentHandover({ people, fromSchoolId, toSchoolId: _to, ...rest }: Who
       .map(({ id, affiliations, ...name }) => {
         const here = affiliations.find(({ schoolId }) => schoolId === fromSchoolId);
         const names = here?.memberships.map(({ group }) => group.name).sort() ?? [];
-        return { id: id as PersonId, name: nameOf(name), classes: names };
+        return { id: id as PersonId, name: personNameOf(name), classes: names };
       }),
   };
 }
@@ -125,7 +123,7 @@ export async function listOpenHandovers(
   return { count, first: found.map((one) => presentHandover(one, now)) };
 }
 
-export type NewHandover = { from: SchoolId; to: SchoolId; personIds: readonly PersonId[]; days: number };
+type NewHandover = { from: SchoolId; to: SchoolId; personIds: readonly PersonId[]; days: number };
 
 /**
  * Errors: invalid move_to_same_school; not_found school_not_found; conflict person_not_movable,
@@ -138,8 +136,7 @@ export async function createHandover(
 ): Promise<HandoverId> {
   const { at } = origin;
   const { prisma } = tx;
-  if (from === to)
-    throw new AppError("invalid", "move_to_same_school", "The person would move to the school that they leave.");
+  if (from === to) throw moveToSameSchool();
   if ((await prisma.school.count({ where: { id: { in: [from, to] }, sandboxId: null } })) < 2)
     throw new AppError("not_found", "school_not_found", "The school does not exist.");
   const people = { id: { in: [...personIds] }, homeSchoolId: from, ...movable(at) };
@@ -214,15 +211,13 @@ export async function closeHandovers(tx: Transaction, schoolId: SchoolId, origin
   const { at } = origin;
   const of = { OR: [{ fromSchoolId: schoolId }, { toSchoolId: schoolId }] };
   const open = await tx.prisma.handover.findMany({ where: { ...of, state: "OFFERED", expiresAt: { gt: at } } });
-  for (const { id, toSchoolId } of open)
-    await closeHandover(
-      tx,
-      { id: id as HandoverId, state: toSchoolId === schoolId ? "DECLINED" : "WITHDRAWN" },
-      origin,
-    );
+  for (const { id, toSchoolId } of open) {
+    const state = toSchoolId === schoolId ? "DECLINED" : "WITHDRAWN";
+    await closeHandover(tx, { id: id as HandoverId, state }, origin);
+  }
 }
 
-export type Placement = {
+type Placement = {
   personId: PersonId;
   groupId?: GroupId | undefined;
   sourceSystemIdentifier?: string | undefined;
@@ -281,7 +276,7 @@ const record = (tx: Transaction, action: AuditAction, { from, to, id, people, gr
 
 const [old, gone] = [table("handover", "old"), table("handover", "gone")];
 
-const deleteOld = statement<{ before: Date; batch: number }>(
+const deleteOld = makeRun<{ before: Date; batch: number }>(
   ({ before, batch }) => sql`
   DELETE FROM ${gone} WHERE ${gone.id} = ANY (ARRAY(
     SELECT ${old.id} FROM ${old} WHERE ${old.expiresAt} < ${before} ORDER BY ${old.expiresAt} LIMIT ${batch}))`,
@@ -292,6 +287,6 @@ export const makeHandoverSweep = ({ db, clock }: { db: Db; clock: Clock }): Work
   everySeconds: 3600,
   async run(signal) {
     const before = addDays(clock(), -keptDays);
-    await removeInBatches(signal, (batch) => run(db.pool, deleteOld, { before, batch }));
+    await removeInBatches(signal, (batch) => deleteOld(db.pool, { before, batch }));
   },
 });

@@ -12,118 +12,24 @@
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
 export { auditChange, originOf, type Change, type Touched } from "./change.ts";
-export { countSignIns } from "./class-sign-ins.ts";
-export {
-  closeDataRequest,
-  countDataRequests,
-  extendDataRequest,
-  getDataRequest,
-  getOpenDataRequest,
-  listDataRequests,
-  makeDataRequestSweep,
-  noteExport,
-  recordDataRequest,
-  type DataRequest,
-  type DataRequestId,
-} from "./data-request.ts";
+export { describeAct, findGrades, gradeOfNames } from "./classes.ts";
+export * from "./data-request.ts";
+export * from "./find.ts";
+export { createGroup, deleteGroup, renameGroup, restoreGroup, setGroupSourceId } from "./group.ts";
+export type { GroupType, NewGroup } from "./group.ts";
+export * from "./handover.ts";
+export * from "./ids.ts";
+export * from "./membership.ts";
+export * from "./merger.ts";
+export { createPeople, createPerson, personNameOf, updatePerson } from "./person.ts";
+export type { NewPerson, PersonName, PersonRole, PersonUpdate } from "./person.ts";
+export * from "./person-status.ts";
+export * from "./retention-policy.ts";
+export * from "./school.ts";
+export * from "./sign-in-state.ts";
 export { naturalKey, type PeopleSort, type SortOrder } from "./order.ts";
-export {
-  findGroup,
-  findPerson,
-  findSchool,
-  listGroups,
-  listPeople,
-  listSchools,
-  type Group,
-  type Person,
-} from "./find.ts";
-export { findGrades, gradeOfNames } from "./grade.ts";
-export {
-  createGroup,
-  deleteGroup,
-  renameGroup,
-  restoreGroup,
-  setGroupSourceId,
-  type GroupType,
-  type NewGroup,
-} from "./group.ts";
-export {
-  acceptHandover,
-  closeHandover,
-  createHandover,
-  getHandover,
-  listHandovers,
-  listOpenHandovers,
-  makeHandoverSweep,
-  type Handover,
-  type HandoverId,
-  type HandoverState,
-} from "./handover.ts";
-export type { GroupId, PersonId, SchoolId } from "./ids.ts";
-export { listGroupsCalled } from "./look-up.ts";
-export { addMembership, removeMembership, setMembershipRole, type NewMembership } from "./membership.ts";
-export {
-  createPeople,
-  createPerson,
-  nameOf as personNameOf,
-  updatePerson,
-  type NewPerson,
-  type PersonName,
-  type PersonRole,
-  type PersonUpdate,
-} from "./person.ts";
-export {
-  deletePerson,
-  listPurgeable,
-  purgePerson,
-  restorePerson,
-  softDeletePerson,
-  type ForgetPerson,
-} from "./person-status.ts";
-export {
-  findPeriods,
-  findRetention,
-  joinRetention,
-  type Retention,
-  type RetentionDefaults,
-  type RetentionOrigin,
-  type RetentionStart,
-} from "./retention-policy.ts";
-export { hasWayToSignIn, isInSignInState, type SignInState } from "./sign-in-state.ts";
-export {
-  createSchool,
-  isSandboxSchool,
-  updateSchool,
-  type NewSchool,
-  type School,
-  type SchoolUpdate,
-} from "./school.ts";
-export {
-  getMerger,
-  listMergedGroups,
-  listMergers,
-  makeMergerSweep,
-  mergeSchools,
-  openMerger,
-  recordMergedApps,
-  separateSchools,
-  type Merged,
-  type Merger,
-  type MergerId,
-} from "./merger.ts";
-export { checkSchoolLogo, deleteSchoolLogo, findSchoolLogo, putSchoolLogo } from "./school-logo.ts";
-export { makePersonSortKey, makeSortKey } from "./sort-key.ts";
+export * from "./sort-key.ts";
 export { checkLines, checkName, checkText, cleanText, findTextFault } from "./text.ts";
-export {
-  allowsGroupStep,
-  allowsPersonStep,
-  groupStatusAfter,
-  groupTransitions,
-  personStatusAfter,
-  personTransitions,
-  type GroupStatus,
-  type GroupStep,
-  type PersonStatus,
-  type PersonStep,
-} from "./transitions.ts";
-export { describeAct } from "./classes-of-people.ts";
+export { allowsGroupStep, allowsPersonStep, groupStatusAfter, personStatusAfter } from "./transitions.ts";
+export { groupTransitions, personTransitions } from "./transitions.ts";
+export type { GroupStatus, GroupStep, PersonStatus, PersonStep } from "./transitions.ts";

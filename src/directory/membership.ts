@@ -1,9 +1,8 @@
 import { AppError } from "../platform/errors.ts";
-import { auditChange, type Change } from "./change.ts";
+import { auditChange, write, type Change } from "./change.ts";
 import { lockGroup } from "./group.ts";
 import type { GroupId, PersonId } from "./ids.ts";
 import { lockPerson, type PersonRole } from "./person.ts";
-import { write } from "./refusals.ts";
 
 type InGroup = { groupId: GroupId; personId: PersonId };
 

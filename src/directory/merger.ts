@@ -1,18 +1,17 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import type { AuditAction } from "../events/index.ts";
-import { recordAct } from "../events/index.ts";
+import { recordAct, type AuditAction } from "../events/index.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { Db, RecordStore, Transaction } from "../platform/database/db.ts";
-import { findRows, insert, makeRowLock, run, sql, statement, table, update } from "../platform/database/sql.ts";
-import type { Sql, Statement } from "../platform/database/sql.ts";
+import { insert, makeFind, makeFindOne, makeRowLock, makeRun, sql, table, update } from "../platform/database/sql.ts";
+import type { Queryable, Sql } from "../platform/database/sql.ts";
 import { analyzeFilled } from "../platform/database/statistics.ts";
 import { AppError } from "../platform/errors.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { originOf, type Change } from "./change.ts";
 import { closeHandovers } from "./handover.ts";
-import type { GroupId, PersonId, SchoolId } from "./ids.ts";
+import type { GroupId, SchoolId } from "./ids.ts";
 import { makeSortKey } from "./sort-key.ts";
 
 export type MergerId = string & { readonly __mergerId: true };
@@ -20,18 +19,14 @@ export type MergerId = string & { readonly __mergerId: true };
 const undoDays = 30;
 const school = { select: { id: true, name: true } };
 const whole = { from: school, into: school } satisfies Prisma.SchoolMergerInclude;
+const sideIds = { fromSchoolId: true, intoSchoolId: true } satisfies Prisma.SchoolMergerOmit;
 
-export type Merger = Omit<
-  Prisma.SchoolMergerGetPayload<{ include: typeof whole }>,
-  "id" | "fromSchoolId" | "intoSchoolId"
-> & { id: MergerId; state: "MERGED" | "FINAL" | "UNDONE" };
+type Row = Prisma.SchoolMergerGetPayload<{ include: typeof whole; omit: typeof sideIds }>;
+export type Merger = Row & { id: MergerId; state: "MERGED" | "FINAL" | "UNDONE" };
 
-function presentMerger(
-  { fromSchoolId: _from, intoSchoolId: _into, ...row }: Prisma.SchoolMergerGetPayload<{ include: typeof whole }>,
-  now: Date,
-): Merger {
-  const open = row.undoUntil > now ? "MERGED" : "FINAL";
-  return { ...row, id: row.id as MergerId, state: row.undoneAt === null ? open : "UNDONE" };
+function presentMerger(row: Row, now: Date): Merger {
+  const state = row.undoneAt !== null ? "UNDONE" : row.undoUntil > now ? "MERGED" : "FINAL";
+  return { ...row, id: row.id as MergerId, state };
 }
 
 /** Errors: not_found merger_not_found, also if the school is neither of both. */
@@ -40,7 +35,7 @@ export async function getMerger(
   { id, schoolId, now }: { id: MergerId; schoolId: SchoolId; now: Date },
 ): Promise<Merger> {
   const of = { OR: [{ fromSchoolId: schoolId }, { intoSchoolId: schoolId }] };
-  const found = await prisma.schoolMerger.findFirst({ where: { id, ...of }, include: whole });
+  const found = await prisma.schoolMerger.findFirst({ where: { id, ...of }, include: whole, omit: sideIds });
   if (found === null) throw new AppError("not_found", "merger_not_found", "There is no such merger.");
   return presentMerger(found, now);
 }
@@ -53,6 +48,7 @@ export async function listMergers(
   const found = await prisma.schoolMerger.findMany({
     where: { OR: [{ fromSchoolId: schoolId }, { intoSchoolId: schoolId }] },
     include: whole,
+    omit: sideIds,
     orderBy: { id: "desc" },
     take: limit,
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
@@ -63,6 +59,7 @@ export async function listMergers(
 type Sides = { from: SchoolId; into: SchoolId };
 type Of = Sides & { id: MergerId; now: Date };
 type Merging = Of & { keepSourceIds: boolean };
+type Step<Given> = (tx: Queryable, given: Given) => Promise<number>;
 
 const p = table("person", "p");
 const g = table("group", "g");
@@ -77,16 +74,21 @@ const otherGroup = table("group", "other_group");
 const isAt = (schoolId: Sql): Sql => sql`EXISTS (
   SELECT FROM ${there} WHERE ${there.personId} = ${a.personId} AND ${there.schoolId} = ${schoolId})`;
 
-/** SQL: the id of the source system that a person or group gets at a school; null if another one has it there. */
-const freePersonId = (id: Sql, schoolId: Sql): Sql => sql`CASE WHEN NOT EXISTS (
-  SELECT FROM ${otherPerson} WHERE ${otherPerson.homeSchoolId} = ${schoolId} AND ${otherPerson.sourceSystemIdentifier} = ${id})
-  THEN ${id} END`;
-const freeGroupId = (id: Sql, schoolId: Sql): Sql => sql`CASE WHEN NOT EXISTS (
-  SELECT FROM ${otherGroup} WHERE ${otherGroup.schoolId} = ${schoolId} AND ${otherGroup.sourceSystemIdentifier} = ${id})
-  THEN ${id} END`;
+/** SQL: the source system identifier of a person or group at another school; null if somebody else has it there. */
+const freePersonId = (id: Sql, schoolId: Sql): Sql =>
+  unlessTaken(
+    id,
+    sql`${otherPerson} WHERE ${otherPerson.homeSchoolId} = ${schoolId} AND ${otherPerson.sourceSystemIdentifier} = ${id}`,
+  );
+const freeGroupId = (id: Sql, schoolId: Sql): Sql =>
+  unlessTaken(
+    id,
+    sql`${otherGroup} WHERE ${otherGroup.schoolId} = ${schoolId} AND ${otherGroup.sourceSystemIdentifier} = ${id}`,
+  );
+const unlessTaken = (id: Sql, holders: Sql): Sql => sql`CASE WHEN NOT EXISTS (SELECT FROM ${holders}) THEN ${id} END`;
 
-const remember: readonly Statement<Of>[] = [
-  statement(({ id, from, into }) =>
+const remember: readonly Step<Of>[] = [
+  makeRun(({ id, from, into }) =>
     insert(
       "mergedPerson",
       {
@@ -99,7 +101,7 @@ const remember: readonly Statement<Of>[] = [
       sql`FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId} WHERE ${a.schoolId} = ${from}`,
     ),
   ),
-  statement(({ id, from }) =>
+  makeRun(({ id, from }) =>
     insert(
       "mergedGroup",
       {
@@ -115,8 +117,8 @@ const remember: readonly Statement<Of>[] = [
 
 // One statement moves groups and affiliations, because a membership belongs to one of each at the same school; the
 // foreign keys take memberships and login cards along.
-const merge: readonly Statement<Merging>[] = [
-  statement(
+const merge: readonly Step<Merging>[] = [
+  makeRun(
     ({ from, into, now, keepSourceIds }) => sql`
     WITH moved AS (
       ${update("group", "g", {
@@ -128,7 +130,7 @@ const merge: readonly Statement<Merging>[] = [
     ${update("affiliation", "a", { schoolId: sql`${into}::uuid` })}
     WHERE ${a.schoolId} = ${from} AND NOT ${isAt(sql`${into}`)}`,
   ),
-  statement(
+  makeRun(
     ({ from, into, now, keepSourceIds }) => sql`
     ${update("person", "p", {
       homeSchoolId: sql`${into}::uuid`,
@@ -137,20 +139,20 @@ const merge: readonly Statement<Merging>[] = [
       updatedAt: now,
     })} WHERE ${p.homeSchoolId} = ${from}`,
   ),
-  statement(({ from }) => sql`DELETE FROM ${a} WHERE ${a.schoolId} = ${from}`),
+  makeRun(({ from }) => sql`DELETE FROM ${a} WHERE ${a.schoolId} = ${from}`),
 ];
 
 const mergedHere = (id: Sql): Sql => sql`${mp.mergerId} = ${id} AND ${mp.personId} = ${a.personId}`;
 
-const separate: readonly Statement<Of>[] = [
-  statement(
+const separate: readonly Step<Of>[] = [
+  makeRun(
     ({ id, from, into }) => sql`
     DELETE FROM ${m} USING ${mp} WHERE ${mp.mergerId} = ${id} AND ${mp.personId} = ${m.personId} AND NOT ${mp.wasAtBoth}
       AND ${m.schoolId} = ${into}
       AND NOT EXISTS (SELECT FROM ${there} WHERE ${there.personId} = ${m.personId} AND ${there.schoolId} = ${from})
       AND NOT EXISTS (SELECT FROM ${mg} WHERE ${mg.mergerId} = ${id} AND ${mg.groupId} = ${m.groupId})`,
   ),
-  statement(({ id, from, into }) =>
+  makeRun(({ id, from, into }) =>
     insert(
       "affiliation",
       { id: sql`gen_random_uuid()`, personId: a.personId, schoolId: sql`${from}::uuid` },
@@ -158,7 +160,7 @@ const separate: readonly Statement<Of>[] = [
         WHERE ${mp.wasAtBoth} AND ${a.schoolId} = ${into} AND NOT ${isAt(sql`${from}`)}`,
     ),
   ),
-  statement(
+  makeRun(
     ({ id, from, into, now }) => sql`
     WITH moved AS (
       ${update("group", "g", {
@@ -169,7 +171,7 @@ const separate: readonly Statement<Of>[] = [
     ${update("affiliation", "a", { schoolId: sql`${from}::uuid` })} FROM ${mp}
     WHERE ${mergedHere(sql`${id}`)} AND ${a.schoolId} = ${into} AND NOT ${isAt(sql`${from}`)}`,
   ),
-  statement(
+  makeRun(
     ({ id, from, into, now }) => sql`
     ${update("person", "p", {
       homeSchoolId: sql`${from}::uuid`,
@@ -180,7 +182,7 @@ const separate: readonly Statement<Of>[] = [
   ),
 ];
 
-const countLost = statement<Of>(
+const countLost = makeFindOne<{ lost: number }, Of>(
   ({ id }) => sql`
   SELECT ((SELECT count(*) FROM ${mp} JOIN ${p} ON ${p.id} = ${mp.personId} WHERE ${mp.mergerId} = ${id}
       AND ${mp.sourceSystemIdentifier} IS NOT NULL AND ${p.sourceSystemIdentifier} IS NULL)
@@ -188,8 +190,8 @@ const countLost = statement<Of>(
       AND ${mg.sourceSystemIdentifier} IS NOT NULL AND ${g.sourceSystemIdentifier} IS NULL))::int AS lost`,
 );
 
-/** Somebody who did not come with the merger is in one of its groups. */
-const findStranger = statement<Of>(
+/** At most one person in the groups of the merger who did not come with it. */
+const findStranger = makeFind<Record<string, never>, Of>(
   ({ id, into }) => sql`
   SELECT FROM ${m} JOIN ${mg} ON ${mg.mergerId} = ${id} AND ${mg.groupId} = ${m.groupId}
   WHERE ${m.schoolId} = ${into} AND NOT EXISTS (
@@ -202,20 +204,19 @@ const renamed = (name: string, schoolName: string): string => `${name} (${school
 const rename = ({ prisma }: Transaction, id: string, name: string, now: Date) =>
   prisma.group.update({ where: { id }, data: { name, sortKey: makeSortKey(name), updatedAt: now } });
 
-const record = (
+function record(
   change: Change,
   action: AuditAction,
   { id, from, into }: Sides & { id: MergerId },
-  people: PersonId[],
-) => {
+  people: readonly { personId: string }[],
+) {
   const origin = originOf(change);
-  const line = { ...origin, action, detail: { mergerId: id } };
   const act = { ...origin, action, schoolId: into, detail: { mergerId: id, people: people.length } };
   return recordAct(change.tx, act, [
     { ...act, schoolId: from },
-    ...people.map((personId) => ({ ...line, schoolId: into, personId })),
+    ...people.map(({ personId }) => ({ ...origin, action, schoolId: into, personId, detail: { mergerId: id } })),
   ]);
-};
+}
 
 export type Merged = {
   id: MergerId;
@@ -237,50 +238,40 @@ export async function mergeSchools(change: Change, sides: Sides & { keepSourceId
   const { prisma } = tx;
   const { from, into } = sides;
   const schools = await prisma.school.findMany({ where: { id: { in: [from, into] }, sandboxId: null } });
-  const left = schools.find((one) => one.id === from);
-  if (schools.length < 2 || left === undefined)
+  const closing = schools.find((school) => school.id === from);
+  if (schools.length < 2 || closing === undefined)
     throw new AppError("not_found", "school_not_found", "The school does not exist.");
   const id = makeUuid(now) as MergerId;
   const row = { id, fromSchoolId: from, intoSchoolId: into, people: 0, groups: 0, apps: 0 };
   await prisma.schoolMerger.create({ data: { ...row, mergedAt: now, undoUntil: addDays(now, undoDays) } });
   await closeHandovers(tx, from, originOf(change));
   const of: Merging = { ...sides, id, now };
-  for (const one of remember) await run(tx, one, of);
+  for (const step of remember) await step(tx, of);
   const where = { mergerId: id };
-  const groups = await prisma.mergedGroup.findMany({ where, select: { groupId: true, group: true } });
+  const inOrder = { group: { naturalKey: "asc" } } as const;
+  const groups = await prisma.mergedGroup.findMany({ where, select: { groupId: true, group: true }, orderBy: inOrder });
   const active = groups.filter(({ group }) => group.status === "ACTIVE");
   const names = active.map(({ group }) => group.name);
   const taken = await prisma.group.findMany({ where: { schoolId: into, status: "ACTIVE", name: { in: names } } });
-  for (const one of merge) {
-    await run(tx, one, of);
+  for (const step of merge) {
+    await step(tx, of);
     await analyzeFilled(tx);
   }
   const same = active.filter(({ group }) => taken.some(({ name, type }) => name === group.name && type === group.type));
-  for (const { group } of same) await rename(tx, group.id, renamed(group.name, left.name), now);
+  for (const { group } of same) await rename(tx, group.id, renamed(group.name, closing.name), now);
   const people = await prisma.mergedPerson.findMany({ where, orderBy: { personId: "asc" } });
   const counts = { people: people.length, groups: groups.length };
   await prisma.schoolMerger.update({ where: { id }, data: counts });
-  await record(
-    change,
-    "school_merged",
-    of,
-    people.map(({ personId }) => personId as PersonId),
-  );
-  const [{ lost } = { lost: 0 }] = await findRows<{ lost: number }, Of>(tx, countLost, of);
+  await record(change, "school_merged", of, people);
   return {
     id,
     ...counts,
     peopleAtBoth: people.filter(({ wasAtBoth }) => wasAtBoth).length,
-    renamedGroups: same
-      .map(({ group }) => group)
-      .sort(byNaturalKey)
-      .map(({ name }) => name),
-    removedSourceIds: lost,
+    renamedGroups: same.map(({ group }) => group.name),
+    removedSourceIds: (await countLost(tx, of)).lost,
     groupIds: active.map(({ groupId }) => groupId as GroupId),
   };
 }
-
-const byNaturalKey = (a: { naturalKey: string }, b: { naturalKey: string }) => (a.naturalKey < b.naturalKey ? -1 : 1);
 
 /** To how many apps the receiving school gives the groups. */
 export async function recordMergedApps({ prisma }: Transaction, id: MergerId, apps: number): Promise<void> {
@@ -305,7 +296,7 @@ export async function openMerger(
   if ((await tx.prisma.schoolMerger.count({ where: later })) > 0)
     throw closed("The receiving school was merged into another one since. Undo that merger first.");
   const sides = { from: from.id as SchoolId, into: into.id as SchoolId };
-  const strangers = await findRows(tx, findStranger, { ...sides, id, now });
+  const strangers = await findStranger(tx, { ...sides, id, now });
   if (strangers.length === 0) return sides;
   const message = "People who did not come with the merger are in its groups now. Take them out of the groups first.";
   throw new AppError("conflict", "merger_groups_joined", message);
@@ -322,8 +313,8 @@ export async function separateSchools(change: Change, { id, from, into }: Sides 
   const { tx, now } = change;
   const { prisma } = tx;
   const of: Of = { id, from, into, now };
-  for (const one of separate) {
-    await run(tx, one, of);
+  for (const step of separate) {
+    await step(tx, of);
     await analyzeFilled(tx);
   }
   const where = { mergerId: id };
@@ -336,20 +327,14 @@ export async function separateSchools(change: Change, { id, from, into }: Sides 
     orderBy: { personId: "asc" },
   });
   await prisma.schoolMerger.update({ where: { id }, data: { undoneAt: now } });
-  await record(
-    change,
-    "school_merger_undone",
-    { id, from, into },
-    people.map(({ personId }) => personId as PersonId),
-  );
+  await record(change, "school_merger_undone", of, people);
 }
 
 const merger = table("schoolMerger", "merger");
-const tablesToForget = ["mergedPerson", "mergedGroup", "mergedGrant", "mergedStaffRole"] as const;
 
-const forget = tablesToForget.map((name) => {
+const forgetting = (["mergedPerson", "mergedGroup", "mergedGrant", "mergedStaffRole"] as const).map((name) => {
   const [old, gone] = [table(name, "old"), table(name, "gone")];
-  return statement<{ now: Date; batch: number }>(
+  return makeRun<{ now: Date; batch: number }>(
     ({ now, batch }) => sql`
     DELETE FROM ${gone} WHERE gone.ctid = ANY (ARRAY(
       SELECT old.ctid FROM ${old} JOIN ${merger} ON ${merger.id} = ${old.mergerId}
@@ -363,6 +348,6 @@ export const makeMergerSweep = ({ db, clock }: { db: Db; clock: Clock }): Worker
   everySeconds: 3600,
   async run(signal) {
     const now = clock();
-    for (const one of forget) await removeInBatches(signal, (batch) => run(db.pool, one, { now, batch }));
+    for (const forget of forgetting) await removeInBatches(signal, (batch) => forget(db.pool, { now, batch }));
   },
 });

@@ -2,7 +2,7 @@ import { forgetInAudit } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { addDays } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
-import { fields, findRows, type Queryable, run, sql, statement, table } from "../platform/database/sql.ts";
+import { makeFind, makeRun, sql, table, type Queryable } from "../platform/database/sql.ts";
 import { auditChange, type Change } from "./change.ts";
 import type { PersonId } from "./ids.ts";
 import { lockPerson } from "./person.ts";
@@ -70,7 +70,7 @@ export async function deletePerson(
 
 const p = table("person", "p");
 
-const lockIfDue = statement<{ personId: PersonId; now: Date }>(
+const lockIfDue = makeRun<{ personId: PersonId; now: Date }>(
   ({ personId, now }) => sql`
   SELECT FROM ${p} WHERE ${p.id} = ${personId} AND ${p.purgeAt} <= ${now} FOR NO KEY UPDATE`,
   "directory.lockIfDue",
@@ -81,7 +81,7 @@ export async function purgePerson(
   { personId, forget }: { personId: PersonId; forget: ForgetPerson },
 ): Promise<boolean> {
   await change.touch({ people: [personId] });
-  const isDue = (await run(change.tx, lockIfDue, { personId, now: change.now })) === 1;
+  const isDue = (await lockIfDue(change.tx, { personId, now: change.now })) === 1;
   if (isDue) await deletePerson(change, { personId, forget });
   return isDue;
 }
@@ -89,15 +89,14 @@ export async function purgePerson(
 type Due = { at: Date; limit: number; except: readonly PersonId[] };
 
 // A list in Prisma Client has a maximum length; `except` has none.
-const selectPurgeable = statement<Due>(
+const selectPurgeable = makeFind<{ id: PersonId }, Due>(
   ({ at, limit, except }) => sql`
-  SELECT ${fields<{ id: PersonId }>({ id: p.id })} FROM ${p}
+  SELECT ${p.id} FROM ${p}
   WHERE ${p.status} = 'SOFT_DELETED' AND ${p.purgeAt} <= ${at} AND ${p.id} <> ALL (${except}::uuid[])
   ORDER BY ${p.purgeAt}, ${p.id} LIMIT ${limit}`,
   "directory.listPurgeable",
 );
 
 export async function listPurgeable(db: Queryable, due: Omit<Due, "except"> & Partial<Due>): Promise<PersonId[]> {
-  const rows = await findRows<{ id: PersonId }, Due>(db, selectPurgeable, { ...due, except: due.except ?? [] });
-  return rows.map(({ id }) => id);
+  return (await selectPurgeable(db, { ...due, except: due.except ?? [] })).map(({ id }) => id);
 }

@@ -1,17 +1,9 @@
-import {
-  fields,
-  findRows,
-  sql,
-  statement,
-  table,
-  type Part,
-  type Queryable,
-  type Sql,
-} from "../platform/database/sql.ts";
+import { fields, makeFind, sql, table, type Part, type Queryable, type Sql } from "../platform/database/sql.ts";
+import type { RetentionStart } from "../../generated/prisma/enums.ts";
 import type { SchoolId } from "./ids.ts";
 
 /** `SCHOOL_YEAR_END` is the end of the school year in which a person leaves, 31 July. */
-export type RetentionStart = "LEAVING" | "SCHOOL_YEAR_END";
+export type { RetentionStart };
 
 /** Periods of schools for which neither they nor their state have set one. 0 months of inactivity: never. */
 export type RetentionDefaults = { leftMonths: number; inactiveMonths: number; restoreDays: number; auditDays: number };
@@ -34,11 +26,6 @@ const own = table("retentionPolicy", "own");
 const ofState = table("retentionPolicy", "of_state");
 const s = table("school", "s");
 
-type Values<Column extends string> = { readonly [Name in Column]: Sql };
-
-/** SQL: the state of a school, as a policy names it. */
-export const stateOf = (school: Values<"country" | "state">): Sql => sql`${school.country} || '-' || ${school.state}`;
-
 type Period = keyof RetentionDefaults;
 
 const originOf = (period: Period) => sql`CASE WHEN ${own[period]} IS NOT NULL THEN 'SCHOOL'
@@ -50,7 +37,7 @@ const effectiveAt = (period: Period) => sql`greatest(${own.effectiveAt},
 const first = (name: Exclude<keyof typeof own, symbol>, otherwise: Part = sql`NULL`) =>
   sql`coalesce(${own[name]}, ${ofState[name]}, ${otherwise})`;
 
-const columns = (defaults: { readonly [Name in Period]: Part }) => ({
+const columns = (defaults: Readonly<Record<Period, Part>>) => ({
   leftMonths: first("leftMonths", sql`${defaults.leftMonths}::int`),
   leftFrom: first("leftFrom", sql`'LEAVING'`),
   leftMonthsReason: first("leftReason"),
@@ -71,12 +58,12 @@ const columns = (defaults: { readonly [Name in Period]: Part }) => ({
 });
 
 /** SQL: joins what applies at school `s` as `retention`: its own values, else its state's, else the defaults. */
-export const joinRetention = (defaults: { readonly [Name in Period]: Part }): Sql => sql`
+export const joinRetention = (defaults: Readonly<Record<Period, Part>>): Sql => sql`
   LEFT JOIN ${own} ON ${own.schoolId} = ${s.id}
-  LEFT JOIN ${ofState} ON ${ofState.state} = ${stateOf(s)} AND ${s.sandboxId} IS NULL
+  LEFT JOIN ${ofState} ON ${ofState.state} = ${s.country} || '-' || ${s.state} AND ${s.sandboxId} IS NULL
   CROSS JOIN LATERAL (SELECT ${fields<Retention>(columns(defaults))}) AS retention`;
 
-const selectRetention = statement<RetentionDefaults & { schoolId: SchoolId }>(
+const listRetention = makeFind<Retention, RetentionDefaults & { schoolId: SchoolId }>(
   (given) => sql`SELECT retention.* FROM ${s} ${joinRetention(given)} WHERE ${s.id} = ${given.schoolId}`,
   "directory.findRetention",
 );
@@ -86,9 +73,7 @@ export async function findRetention(
   schoolId: SchoolId,
   defaults: RetentionDefaults,
 ): Promise<Retention | null> {
-  const given = { ...defaults, schoolId };
-  const [found] = await findRows<Retention, typeof given>(db, selectRetention, given);
-  return found ?? null;
+  return (await listRetention(db, { ...defaults, schoolId }))[0] ?? null;
 }
 
 /** The periods of a soft deletion at a school. */

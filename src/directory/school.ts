@@ -1,20 +1,22 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
-import { definedOf, listDifferent, auditChange, type Change } from "./change.ts";
+import { checkLogo, refuseLogo, type Logo } from "../platform/images/logo.ts";
+import { limitThreaded, type AskedBy } from "../platform/threads/index.ts";
+import { definedOf, listDifferent, auditChange, write, type Change } from "./change.ts";
 import type { SchoolId } from "./ids.ts";
-import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
-import { checkIdentifier, checkName, checkShape, checkText } from "./text.ts";
+import { checkName, checkTexts } from "./text.ts";
 
-export type SchoolRecord = Omit<Prisma.SchoolModel, "id" | "sortKey" | "sandboxId" | "createdAt" | "updatedAt">;
+type SchoolRecord = Omit<Prisma.SchoolModel, "id" | "sortKey" | "sandboxId" | "createdAt" | "updatedAt">;
 
-export type SchoolAddress = Pick<SchoolRecord, "address" | "addressAddition" | "city" | "zipCode">;
+type SchoolAddress = Pick<SchoolRecord, "address" | "addressAddition" | "city" | "zipCode">;
 
 /** An ISO 3166-1 country, and an ISO 3166-2 subdivision without the country. */
-export type SchoolLocation = Pick<SchoolRecord, "country" | "state">;
+type SchoolLocation = Pick<SchoolRecord, "country" | "state">;
 
 type Nested<Address> = Omit<SchoolRecord, keyof SchoolAddress | keyof SchoolLocation> & {
   address: Address;
@@ -29,7 +31,7 @@ type NullOptional<T> = Omit<T, NullableKey<T>> & { [Key in NullableKey<T>]?: T[K
 export type NewSchool = NullOptional<Nested<NullOptional<SchoolAddress>>> & { id?: SchoolId | undefined };
 
 /** No real person comes to a sandbox school, and no other app sees it. */
-export type NewSandboxSchool = NewSchool & { sandboxId: string };
+type NewSandboxSchool = NewSchool & { sandboxId: string };
 
 type Optional<Whole> = { [Name in keyof Whole]?: Whole[Name] | undefined };
 
@@ -42,7 +44,7 @@ export async function createSchool(change: Change, school: NewSchool | NewSandbo
   const { tx, now } = change;
   const { id: chosen, address, location, sandboxId, ...rest } = { sandboxId: null, ...school };
   const id = chosen ?? (makeUuid(now) as SchoolId);
-  const record = checkSchool({ ...rest, ...address, ...location });
+  const record = checkTexts({ ...rest, ...address, ...location });
   checkName("name", record.name);
   checkZipCode(record);
   await change.touch({ schools: [id] });
@@ -69,7 +71,7 @@ export async function updateSchool(change: Change, update: SchoolUpdate): Promis
   const { schoolId: id, address, location, ...rest } = update;
   await change.touch({ schools: [id] });
   const before = await lockSchool(tx, id);
-  const after = checkSchool({ ...before, ...definedOf(rest), ...definedOf(address), ...definedOf(location) });
+  const after = checkTexts({ ...before, ...definedOf(rest), ...definedOf(address), ...definedOf(location) });
   const changed = listDifferent(before, after);
   if (changed.length === 0) return [];
   if (changed.includes("name")) checkName("name", after.name);
@@ -86,7 +88,7 @@ export async function isSandboxSchool({ prisma }: RecordStore, schoolId: SchoolI
 
 const lockRow = makeRowLock("school", "id", "directory.lockSchool");
 
-export async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<SchoolRecord> {
+async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<SchoolRecord> {
   await lockRow(tx, schoolId);
   const record = await tx.prisma.school.findUnique({
     where: { id: schoolId },
@@ -96,19 +98,48 @@ export async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<S
   return record;
 }
 
-const checks: { [Name in keyof SchoolRecord]?: (name: string, text: string) => string } = {
-  officialId: (name, text) => checkIdentifier(name, text, 64),
-  zipCode: (name, text) => checkText(name, text, 20),
-  country: (name, text) => checkShape(name, text, { shape: /^[A-Z]{2}$/, like: "DE" }),
-  state: (name, text) => checkShape(name, text, { shape: /^[A-Z0-9]{1,3}$/, like: "NI" }),
-  schoolingLevel: (name, text) => checkShape(name, text, { shape: /^[A-Z][A-Z0-9_]*$/, like: "GYMNASIUM" }),
-};
+type SchoolLogo = Pick<Logo, "hash" | "bytes"> & { type: "image/png" | "image/jpeg" };
 
-/** A column that is not a text does not compile here. */
-function checkSchool(school: NullOptional<SchoolRecord>): SchoolRecord {
-  const checked = Object.entries(school).map(([name, text]) => {
-    const check = checks[name as keyof SchoolRecord] ?? checkText;
-    return [name, text === null || text === undefined ? null : check(name, text)];
-  });
-  return Object.fromEntries(checked) as SchoolRecord;
+export const findSchoolLogo = ({ prisma }: RecordStore, schoolId: SchoolId): Promise<SchoolLogo | null> =>
+  prisma.schoolLogo.findUnique({ where: { schoolId }, omit: { schoolId: true } }) as Promise<SchoolLogo | null>;
+
+const isPrintable = limitThreaded<Buffer, boolean>({
+  module: new URL("../platform/images/check-printable.ts", import.meta.url),
+  seconds: 20,
+});
+
+export async function checkSchoolLogo(image: Buffer, caller: AskedBy): Promise<Logo> {
+  const logo = checkLogo(image, { types: ["image/png", "image/jpeg"], called: "PNG or JPEG" });
+  if (!(await isPrintable(image, caller))) throw refuseLogo("is damaged");
+  return logo;
+}
+
+type LogoChange = { before: string | null; after: string | null };
+
+export async function putSchoolLogo(
+  tx: Transaction,
+  { schoolId, logo }: { schoolId: SchoolId; logo: Logo },
+  origin: Origin,
+): Promise<LogoChange> {
+  const before = await lockLogo(tx, schoolId);
+  if (logo.hash !== before) {
+    await tx.prisma.schoolLogo.upsert({ where: { schoolId }, create: { schoolId, ...logo }, update: logo });
+    await recordAudit(tx, { ...origin, action: "school_logo_set", schoolId });
+  }
+  return { before, after: logo.hash };
+}
+
+export async function deleteSchoolLogo(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<LogoChange> {
+  const before = await lockLogo(tx, schoolId);
+  if (before !== null) {
+    await tx.prisma.schoolLogo.delete({ where: { schoolId } });
+    await recordAudit(tx, { ...origin, action: "school_logo_removed", schoolId });
+  }
+  return { before, after: null };
+}
+
+async function lockLogo(tx: Transaction, schoolId: SchoolId): Promise<string | null> {
+  await lockSchool(tx, schoolId);
+  const found = await tx.prisma.schoolLogo.findUnique({ where: { schoolId }, select: { hash: true } });
+  return found?.hash ?? null;
 }

@@ -1,4 +1,5 @@
-import { sql, table, type Sql } from "../platform/database/sql.ts";
+import { fields, makeFind, sql, table, type Queryable, type Sql } from "../platform/database/sql.ts";
+import type { GroupId } from "./ids.ts";
 
 /** `IMPOSSIBLE`: no password and no valid card; `NEVER`: not signed in yet. Both of active people only. */
 export type SignInState = "IMPOSSIBLE" | "NEVER";
@@ -34,3 +35,30 @@ export const isInSignInState: Record<SignInState, (p: PersonColumns) => Sql> = {
     AND NOT EXISTS (SELECT FROM ${card} WHERE ${card.personId} = ${p.id} AND ${card.lastUsedAt} IS NOT NULL)
     AND NOT EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id} AND ${c.hasSignedIn}))`,
 };
+
+type SignInCounts = { students: number; neverSignedIn: number; withoutLogin: number };
+
+const g = table("group", "g");
+const m = table("membership", "m");
+const p = table("person", "p");
+
+// Guests get logins and passwords from their home school.
+const isAtHome = sql`${p.homeSchoolId} = ${g.schoolId}`;
+
+const listCounts = makeFind<SignInCounts & { id: GroupId }, { groupIds: GroupId[] }>(
+  ({ groupIds }) => sql`
+  SELECT ${fields<SignInCounts & { id: GroupId }>({
+    id: g.id,
+    students: sql`count(*)::int`,
+    neverSignedIn: sql`(count(*) FILTER (WHERE ${isAtHome} AND ${isInSignInState.NEVER(p)}))::int`,
+    withoutLogin: sql`(count(*) FILTER (WHERE ${isAtHome} AND ${isInSignInState.IMPOSSIBLE(p)}))::int`,
+  })}
+  FROM ${g} JOIN ${m} ON ${m.groupId} = ${g.id} JOIN ${p} ON ${p.id} = ${m.personId}
+  WHERE ${g.id} = ANY (${groupIds}::uuid[]) AND ${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'
+  GROUP BY ${g.id}`,
+);
+
+/** Counts the active pupils of groups, as `listPeople` finds them. A group without any is missing. */
+export async function countSignIns(db: Queryable, groupIds: GroupId[]): Promise<Map<GroupId, SignInCounts>> {
+  return new Map((await listCounts(db, { groupIds })).map(({ id, ...counts }) => [id, counts]));
+}

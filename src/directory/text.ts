@@ -61,3 +61,26 @@ export function checkShape(field: string, text: string, { shape, like }: { shape
   if (!shape.test(text)) throw refuseProperty("text_malformed", field, `must look like ${like}`);
   return text;
 }
+
+type TextCheck = (field: string, text: string) => string;
+
+const checks: Readonly<Record<string, TextCheck>> = {
+  sourceSystemIdentifier: checkIdentifier,
+  officialId: (field, text) => checkIdentifier(field, text, 64),
+  zipCode: (field, text) => checkText(field, text, 20),
+  country: (field, text) => checkShape(field, text, { shape: /^[A-Z]{2}$/, like: "DE" }),
+  state: (field, text) => checkShape(field, text, { shape: /^[A-Z0-9]{1,3}$/, like: "NI" }),
+  schoolingLevel: (field, text) => checkShape(field, text, { shape: /^[A-Z][A-Z0-9_]*$/, like: "GYMNASIUM" }),
+};
+
+/**
+ * Checks each text of a record by the rule of its column; an absent one becomes null. A column that is not a text does
+ * not compile.
+ */
+export function checkTexts<Texts extends { [Column in keyof Texts]?: string | null | undefined }>(texts: Texts) {
+  const checked = Object.entries<string | null | undefined>(texts).map(([name, text]) => [
+    name,
+    text === null || text === undefined ? null : (checks[name] ?? checkText)(name, text),
+  ]);
+  return Object.fromEntries(checked) as { [Column in keyof Texts]-?: Exclude<Texts[Column], undefined> };
+}

@@ -38,13 +38,15 @@ export type PersonStep = keyof (typeof personTransitions)[PersonStatus];
 export type GroupStep = keyof (typeof groupTransitions)[GroupStatus];
 
 export function checkPersonStep(status: PersonStatus, step: PersonStep): void {
-  const transition: Transition<string> = personTransitions[status][step];
-  if ("refused" in transition) throw new AppError("conflict", "person_wrong_status", transition.refused);
+  checkTransition("person_wrong_status", personTransitions[status][step]);
 }
 
 export function checkGroupStep(status: GroupStatus, step: GroupStep): void {
-  const transition: Transition<string> = groupTransitions[status][step];
-  if ("refused" in transition) throw new AppError("conflict", "group_wrong_status", transition.refused);
+  checkTransition("group_wrong_status", groupTransitions[status][step]);
+}
+
+function checkTransition(code: string, transition: Transition<string>): void {
+  if ("refused" in transition) throw new AppError("conflict", code, transition.refused);
 }
 
 type Transitions<Step extends string> = Readonly<Record<string, Readonly<Record<Step, Transition<string>>>>>;

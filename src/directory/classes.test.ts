@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { gradeOfName, gradeOfNames } from "./grade.ts";
+import { gradeOfName, gradeOfNames } from "./classes.ts";
 
 test.each([
   ["5a", 5],
