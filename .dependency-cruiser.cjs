@@ -148,7 +148,7 @@ module.exports = {
       comment: "The generated types of a document belong to the module that serves it; publish hands all of them out.",
       severity: "error",
       from: { path: `^src/(${[...ladder, ...siblings, "sandbox", ...top].join("|")})/`, pathNot: "^src/publish/" },
-      to: { path: "^generated/openapi/", pathNot: "^generated/openapi/$1[./]" },
+      to: { path: "^generated/openapi/", pathNot: "^generated/openapi/$1[./-]" },
     },
     {
       name: "record-below-the-readers",

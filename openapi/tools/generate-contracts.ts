@@ -5,6 +5,7 @@ import { stringify } from "yaml";
 import type { Document } from "./document.ts";
 import { inlineEnums } from "./inline-enums.ts";
 import { inlineExamples } from "./inline-examples.ts";
+import { writeStaffOperations } from "./staff-operations.ts";
 import { runProgram } from "./run-program.ts";
 import { respell } from "./spelling.ts";
 
@@ -37,6 +38,10 @@ export async function generateContracts(root: string): Promise<void> {
     await write("json", `${JSON.stringify(published, null, 1)}\n`);
   }
 
+  const staffOperations = "admin-operations.ts";
+  await writeFile(join(out, staffOperations), writeStaffOperations(bundles.get("admin")!));
+
   const current = new Set([...bundles.keys()].flatMap((name) => [`${name}.yaml`, `${name}.json`, `${name}.ts`]));
+  current.add(staffOperations);
   for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
 }

@@ -1,268 +1,97 @@
+import { staffOperations } from "../../generated/openapi/admin-operations.ts";
 import type { AdminHandler, OperationId } from "./handler.ts";
 
-type Loaders<Id extends OperationId> = { [Handled in Id]: () => Promise<AdminHandler<Handled>> };
+type Tag = (typeof staffOperations)[OperationId]["tag"];
+type WithTag<T extends Tag> = {
+  [Id in OperationId]: (typeof staffOperations)[Id]["tag"] extends T ? Id : never;
+}[OperationId];
 
-function handlersIn<Id extends OperationId>(
-  load: () => Promise<{ [Handled in Id]: AdminHandler<Handled> }>,
-  ...ids: Id[]
-): Loaders<Id> {
-  let loading: ReturnType<typeof load> | undefined;
-  return Object.fromEntries(
-    ids.map((id) => [id, async () => (await (loading ??= load()))[id]]),
-  ) as unknown as Loaders<Id>;
+async function join<Modules extends object[]>(...modules: { [At in keyof Modules]: Promise<Modules[At]> }) {
+  return Object.assign({}, ...(await Promise.all(modules))) as Joined<Modules>;
 }
+type Joined<Modules> = Modules extends [infer First, ...infer Rest] ? First & Joined<Rest> : unknown;
 
-/** Loads the handler of each operation; a program that calls one operation loads no others. */
-const handlers: Loaders<OperationId> = {
-  ...handlersIn(() => import("./app-answers.ts"), "getAppAnswer"),
-  ...handlersIn(() => import("./app-views.ts"), "getAppView"),
-  ...handlersIn(() => import("./apps.ts"), "listApps", "getApp"),
-  ...handlersIn(
-    () => import("./app-changes.ts"),
-    "createApp",
-    "updateApp",
-    "deleteApp",
-    "rotateSecret",
-    "endOldSecret",
-    "putAppLogo",
-    "deleteAppLogo",
-    "suspendApp",
-    "resumeApp",
-  ),
-  ...handlersIn(
-    () => import("./agreements.ts"),
-    "listAgreements",
-    "putAgreementDraft",
-    "putAgreementPdf",
-    "deleteAgreementDraft",
-    "publishAgreement",
-    "getAgreementPdf",
-  ),
-  ...handlersIn(
-    () => import("./school-agreements.ts"),
-    "getSchoolAgreement",
-    "acceptAgreement",
-    "withdrawAgreement",
-    "putWithheldAttributes",
-  ),
-  ...handlersIn(
-    () => import("./agreement-receipts.ts"),
-    "listAgreementReceipts",
-    "getAgreementReceipt",
-    "printAgreementReceipt",
-  ),
-  ...handlersIn(
-    () => import("./id-moves.ts"),
-    "getIdMove",
-    "createIdMove",
-    "updateIdMove",
-    "applyIdMove",
-    "deleteIdMove",
-  ),
-  ...handlersIn(() => import("./catalogue.ts"), "listCatalogue", "getCatalogueApp"),
-  ...handlersIn(() => import("./deliveries.ts"), "listDeliveries", "getDelivery", "redeliver", "redeliverFailed"),
-  ...handlersIn(
-    () => import("./endpoints.ts"),
-    "listEndpoints",
-    "createEndpoint",
-    "getEndpoint",
-    "updateEndpoint",
-    "deleteEndpoint",
-    "rotateEndpointSecret",
-    "testEndpoint",
-  ),
-  ...handlersIn(
-    () => import("./listeners.ts"),
-    "createListener",
-    "takeDeliveries",
-    "recordAttempts",
-    "replayDeliveries",
-  ),
-  ...handlersIn(() => import("./erasures.ts"), "listOpenErasures"),
-  ...handlersIn(() => import("./grants.ts"), "listGrants", "getGrant", "putGrant", "deleteGrant"),
-  ...handlersIn(() => import("./audit.ts"), "listAudit"),
-  ...handlersIn(() => import("./class-teachers.ts"), "listProposedTeachers", "giveClassTeacherRoles"),
-  ...handlersIn(() => import("./cards.ts"), "listLoginCards", "revokeLoginCards", "revokeLoginCard"),
-  ...handlersIn(() => import("./print-cards.ts"), "printLoginCards"),
-  ...handlersIn(() => import("./create-cards.ts"), "createLoginCards"),
-  ...handlersIn(() => import("./parent-letter.ts"), "getParentLetter", "putParentLetter"),
-  ...handlersIn(
-    () => import("./credential-batches.ts"),
-    "createCredentialBatch",
-    "listCredentialBatches",
-    "getCredentialBatch",
-    "takeCredentialBatch",
-    "deleteCredentialBatch",
-  ),
-  ...handlersIn(() => import("./school-settings.ts"), "getCardSettings", "putCardSettings"),
-  ...handlersIn(() => import("./explanations.ts"), "explainSignIn", "releaseSignInLimits"),
-  ...handlersIn(() => import("./traffic.ts"), "listSignOnAttempts", "listApiRequests", "getEndpointFigures"),
-  ...handlersIn(() => import("./figures.ts"), "getFigures"),
-  ...handlersIn(() => import("./operation.ts"), "getHealth", "listSigningKeys", "rotateSigningKeys"),
-  ...handlersIn(
-    () => import("./groups.ts"),
-    "listGroups",
-    "listClassSignIns",
-    "getGroup",
-    "createGroup",
-    "updateGroup",
-    "deleteGroup",
-    "restoreGroup",
-  ),
-  ...handlersIn(() => import("./imports.ts"), "createImport", "getImport", "listImports", "listImportFaults"),
-  ...handlersIn(
-    () => import("./import-columns.ts"),
-    "getImportColumns",
-    "putImportColumns",
-    "listColumnMappings",
-    "deleteColumnMapping",
-  ),
-  ...handlersIn(() => import("./import-rows.ts"), "listImportFaultyRows", "listImportWarnings", "leaveOutImportRows"),
-  ...handlersIn(
-    () => import("./handovers.ts"),
-    "listReceivingSchools",
-    "listHandovers",
-    "createHandover",
-    "getHandover",
-    "acceptHandover",
-    "declineHandover",
-    "withdrawHandover",
-  ),
-  ...handlersIn(
-    () => import("./import-lists.ts"),
-    "listImportPeople",
-    "listImportLeavers",
-    "listImportChanges",
-    "listImportLookAlikes",
-    "listImportGroupMoves",
-  ),
-  ...handlersIn(
-    () => import("./import-steps.ts"),
-    "applyImport",
-    "cancelImport",
-    "joinImportGroups",
-    "setImportGroupMoves",
-    "compareImport",
-    "previewImport",
-  ),
-  ...handlersIn(() => import("./import-undo.ts"), "previewImportUndo", "listImportUndoEntries", "undoImport"),
-  ...handlersIn(
-    () => import("./logins.ts"),
-    "getLogin",
-    "setLogin",
-    "newPassword",
-    "signOutPerson",
-    "blockPerson",
-    "unblockPerson",
-  ),
-  ...handlersIn(() => import("./mergers.ts"), "listSchoolMergers", "createSchoolMerger", "withdrawSchoolMerger"),
-  ...handlersIn(() => import("./members.ts"), "listMembers", "putMembership", "deleteMembership"),
-  ...handlersIn(
-    () => import("./people.ts"),
-    "listPeople",
-    "getPerson",
-    "createPerson",
-    "updatePerson",
-    "softDeletePerson",
-    "restorePerson",
-    "deletePerson",
-  ),
-  ...handlersIn(() => import("./person-data.ts"), "getPersonData"),
-  ...handlersIn(() => import("./disclosures.ts"), "listDisclosuresOfPerson"),
-  ...handlersIn(
-    () => import("./data-requests.ts"),
-    "listDataRequests",
-    "getDataRequest",
-    "createDataRequest",
-    "updateDataRequest",
-  ),
-  ...handlersIn(() => import("./person-imports.ts"), "listPersonImports"),
-  ...handlersIn(() => import("./person-schools.ts"), "movePerson", "setHomeSchool", "joinSchool", "leaveSchool"),
-  ...handlersIn(() => import("./processing-record.ts"), "getProcessingRecord"),
-  ...handlersIn(() => import("./schools.ts"), "listSchools", "getSchool", "createSchool", "updateSchool"),
-  ...handlersIn(() => import("./school-logo.ts"), "getSchoolLogo", "putSchoolLogo", "deleteSchoolLogo"),
-  ...handlersIn(() => import("./second-factors.ts"), "listSecondFactors", "revokeSecondFactors"),
-  ...handlersIn(
-    () => import("./sessions.ts"),
-    "listAppsOfPerson",
-    "listSessions",
-    "endSession",
-    "listConsents",
-    "withdrawConsent",
-    "withdrawSchoolChoice",
-  ),
-  ...handlersIn(() => import("./password-requests.ts"), "requestPassword", "withdrawPasswordRequests"),
-  ...handlersIn(() => import("./passwords.ts"), "createSchoolPasswords", "createGroupPasswords"),
-  ...handlersIn(() => import("./school-settings.ts"), "getSignInSettings", "putSignInSettings"),
-  ...handlersIn(
-    () => import("./retention.ts"),
-    "getRetention",
-    "putRetention",
-    "previewRetention",
-    "listRetentionPeople",
-    "releaseRetention",
-    "getServiceRetention",
-    "getStateRetention",
-    "putStateRetention",
-    "previewStateRetention",
-  ),
-  ...handlersIn(
-    () => import("./person-retention.ts"),
-    "getPersonRetention",
-    "putRetentionExemption",
-    "withdrawRetentionExemption",
-  ),
-  ...handlersIn(
-    () => import("./sandboxes.ts"),
-    "listSandboxes",
-    "createSandbox",
-    "getSandbox",
-    "deleteSandbox",
-    "applySandboxSteps",
-  ),
-  ...handlersIn(
-    () => import("./scope-requests.ts"),
-    "requestScopes",
-    "listScopeRequests",
-    "approveScopeRequest",
-    "refuseScopeRequest",
-  ),
-  ...handlersIn(() => import("./staff.ts"), "getMe", "listStaffRoles", "giveStaffRole", "withdrawStaffRole"),
-  ...handlersIn(() => import("./staff-people.ts"), "listStaffPeople", "createStaffPerson"),
-  ...handlersIn(() => import("./today.ts"), "getToday"),
-  ...handlersIn(
-    () => import("./upstream-connections.ts"),
-    "listUpstreamConnections",
-    "createUpstreamConnection",
-    "getUpstreamConnection",
-    "updateUpstreamConnection",
-    "deleteUpstreamConnection",
-    "updateUpstreamMetadata",
-  ),
-  ...handlersIn(
-    () => import("./upstream-links.ts"),
-    "listUpstreamLinks",
-    "listUpstreamRefusals",
-    "withdrawUpstreamRefusal",
-    "setUpstreamLink",
-    "acceptUpstreamGuests",
-    "listUpstreamLinksOfPerson",
-    "revokeUpstreamLink",
-  ),
-  ...handlersIn(
-    () => import("./upstream-set-up.ts"),
-    "previewUpstreamRule",
-    "getUpstreamSetUp",
-    "createSetUpLink",
-    "listSetUpLinks",
-    "revokeSetUpLink",
-  ),
-  ...handlersIn(() => import("./way-in.ts"), "getWayIn", "putWayIn", "setEmergencySignIn", "withdrawEmergencySignIn"),
+/** Loads the handlers of the operations of each tag; a program that calls one operation loads no others. */
+const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<Id> }> } = {
+  Agreements: () =>
+    join(import("./agreement-receipts.ts"), import("./agreements.ts"), import("./school-agreements.ts")),
+  Apps: () =>
+    join(
+      import("./app-answers.ts"),
+      import("./app-changes.ts"),
+      import("./apps.ts"),
+      import("./id-moves.ts"),
+      import("./scope-requests.ts"),
+      import("./traffic.ts"),
+    ),
+  Audit: () => import("./audit.ts"),
+  "Data requests": () => import("./data-requests.ts"),
+  Grants: () =>
+    join(import("./app-views.ts"), import("./catalogue.ts"), import("./erasures.ts"), import("./grants.ts")),
+  Groups: () => join(import("./groups.ts"), import("./members.ts")),
+  Handovers: () => import("./handovers.ts"),
+  Imports: () =>
+    join(
+      import("./import-columns.ts"),
+      import("./import-lists.ts"),
+      import("./import-rows.ts"),
+      import("./import-steps.ts"),
+      import("./import-undo.ts"),
+      import("./imports.ts"),
+    ),
+  "Login cards": () =>
+    join(
+      import("./cards.ts"),
+      import("./create-cards.ts"),
+      import("./credential-batches.ts"),
+      import("./parent-letter.ts"),
+      import("./print-cards.ts"),
+      import("./school-settings.ts"),
+    ),
+  Logins: () =>
+    join(
+      import("./explanations.ts"),
+      import("./logins.ts"),
+      import("./password-requests.ts"),
+      import("./passwords.ts"),
+      import("./school-settings.ts"),
+      import("./second-factors.ts"),
+      import("./sessions.ts"),
+    ),
+  Mergers: () => import("./mergers.ts"),
+  Operation: () => join(import("./figures.ts"), import("./operation.ts")),
+  People: () =>
+    join(
+      import("./disclosures.ts"),
+      import("./logins.ts"),
+      import("./people.ts"),
+      import("./person-data.ts"),
+      import("./person-imports.ts"),
+      import("./person-schools.ts"),
+      import("./sessions.ts"),
+    ),
+  Retention: () => join(import("./person-retention.ts"), import("./retention.ts")),
+  Sandboxes: () => import("./sandboxes.ts"),
+  "School logins": () =>
+    join(
+      import("./upstream-connections.ts"),
+      import("./upstream-links.ts"),
+      import("./upstream-set-up.ts"),
+      import("./way-in.ts"),
+    ),
+  Schools: () => join(import("./processing-record.ts"), import("./school-logo.ts"), import("./schools.ts")),
+  Staff: () =>
+    join(import("./class-teachers.ts"), import("./staff-people.ts"), import("./staff.ts"), import("./today.ts")),
+  Webhooks: () =>
+    join(import("./deliveries.ts"), import("./endpoints.ts"), import("./listeners.ts"), import("./traffic.ts")),
 };
 
-export const operationIds = Object.keys(handlers) as OperationId[];
+export const operationIds = Object.keys(staffOperations) as OperationId[];
 
 export async function loadHandlers(ids: readonly OperationId[]): Promise<Map<OperationId, AdminHandler<OperationId>>> {
-  const load = async (id: OperationId) => [id, (await handlers[id]()) as unknown as AdminHandler<OperationId>] as const;
+  const load = async (id: OperationId) => {
+    const handlers = await resources[staffOperations[id].tag]();
+    return [id, handlers[id as keyof typeof handlers] as AdminHandler<OperationId>] as const;
+  };
   return new Map(await Promise.all(ids.map(load)));
 }

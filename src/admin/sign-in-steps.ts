@@ -3,7 +3,7 @@ import type { SchoolId } from "../directory/index.ts";
 import { isWithoutEffect, type SignInFacts } from "../sign-on/index.ts";
 import { isReached, joinReach, type Reach, type StaffRole } from "../staff/index.ts";
 import type { OperationId, Schemas } from "./handler.ts";
-import { rights } from "./rights.ts";
+import { callers } from "./rights.ts";
 
 type Step = Schemas["SignInStep"];
 
@@ -34,7 +34,7 @@ const time = (text: string): string => new Date(text).toISOString();
 
 /** The operation that fixes a step, with the roles that allow it at its schools. */
 function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: string, schools: SchoolId[]): Fix {
-  const allowed: readonly Fix["roles"][number][] = rights[operationId];
+  const allowed: readonly Fix["roles"][number][] = callers[operationId].roles;
   const mine = roles.filter(({ role }) => allowed.includes(role));
   const isAllowed = mine.length > 0 && isReached(joinReach(mine), { schools });
   return { operationId, path: `/admin/v1${path}`, roles: [...allowed], isAllowed };

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import { listOperations, loadDocument, resolve } from "../../src/platform/http/index.ts";
 import { staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
-import { rights } from "../../src/admin/rights.ts";
+import { callers } from "../../src/admin/rights.ts";
 import { makeImporter } from "../imports/rosters.ts";
 import { admin, makeStaff, refusalOf, withoutRequest, makeClassTeacher } from "../support/admin.ts";
 import type { AdminClient, Sent } from "../support/admin.ts";
@@ -259,7 +259,7 @@ const head = [
 test.each(staffRoleNames.flatMap((role) => [[role, "reads"] as const, [role, "changes"] as const]))(
   "%s %s what the file says, and no secret of a person of another school, who is as one who does not exist",
   async (role, kind) => {
-    const isOwn = ({ id }: Place) => (rights[id as keyof typeof rights] as readonly string[]).includes(role);
+    const isOwn = ({ id }: Place) => callers[id as keyof typeof callers].roles.includes(role);
     const own = operations.filter((place) => isOwn(place) && (place.method === "GET") === (kind === "reads"));
     const rows = await inBatches(own, (place) => walk(role, place), 8);
     const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)));

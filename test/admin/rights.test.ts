@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { operationIds } from "../../src/admin/handlers.ts";
-import { ownRights, rights } from "../../src/admin/rights.ts";
+import { callers } from "../../src/admin/rights.ts";
 import { listOperations, loadDocument, resolve } from "../../src/platform/http/index.ts";
 import { adminScopesOf, staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
 import { admin, idsOf, makeAdminClient, makeStaff, refusalOf } from "../support/admin.ts";
@@ -16,7 +16,7 @@ import { getAppToken, giveLogin } from "../support/token.ts";
 const document = await loadDocument("admin", "schultor");
 const places = listOperations(document)
   .map(({ method, path, operation }) => ({
-    id: operation.operationId as keyof typeof rights,
+    id: operation.operationId as keyof typeof callers,
     method: method.toUpperCase() as Parameters<AdminClient>[0],
     path,
     operation,
@@ -115,21 +115,21 @@ async function makeForeign(): Promise<Ids> {
 test("the matrix of roles and operations is the committed one", async () => {
   const width = Math.max(...places.map(({ id }) => id.length));
   const lines = places.map(({ id }) => {
-    const roles: readonly string[] = rights[id];
+    const { roles, self } = callers[id];
     const cells = staffRoleNames.map((role) => (roles.includes(role) ? role : "-").padEnd(role.length));
-    return [id.padEnd(width), ...cells, ownRights.has(id) ? "OWN" : "-"].join("  ");
+    return [id.padEnd(width), ...cells, self ? "OWN" : "-"].join("  ");
   });
   await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("rights.txt");
 });
 
 test("every operation of the contract has its rights, and no other", () => {
-  expect(Object.keys(rights).sort()).toEqual(places.map(({ id }) => id));
+  expect(Object.keys(callers).sort()).toEqual(places.map(({ id }) => id));
   expect(operationIds.toSorted()).toEqual(places.map(({ id }) => id));
 });
 
 test("a role gives the scopes of the admin API that some operation of its own asks for", () => {
   for (const role of staffRoleNames) {
-    const own = places.filter(({ id }) => (rights[id] as readonly string[]).includes(role));
+    const own = places.filter(({ id }) => callers[id].roles.includes(role));
     const scopes = new Set(own.map(({ method }) => (method === "GET" ? "admin:read" : "admin:write")));
     expect([role, adminScopesOf([role])]).toEqual([role, [...scopes].sort()]);
   }
@@ -144,7 +144,7 @@ test.each(staffRoleNames.flatMap((role) => [[role, "reads"] as const, [role, "ch
   async (role, kind) => {
     const asked = places.filter(({ method }) => (method === "GET") === (kind === "reads"));
     const call = staff.get(role)!;
-    const isAllowed = (id: Place["id"]) => (rights[id] as readonly string[]).includes(role);
+    const isAllowed = (id: Place["id"]) => callers[id].roles.includes(role);
     const askFor = (place: Place, ids: Ids) => call(...requestOf(place, ids));
     const called = await inBatches(asked, async (place) => {
       const { id, path } = place;

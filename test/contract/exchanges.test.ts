@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listOperations } from "../../src/platform/http/index.ts";
+import { listOperations, resolve } from "../../src/platform/http/index.ts";
 import { loadDocuments, makeExchangeCheck, type Exchange } from "../exchanges/check.ts";
 import { findUntouched } from "../exchanges/untouched.ts";
 import { demoApp, idmScopes, startDemo } from "../support/api.ts";
@@ -85,7 +85,10 @@ test("every operation has to be touched", () => {
   const all = new Set(
     Object.entries(documents).flatMap(([name, document]) =>
       listOperations(document).flatMap(({ operation }) =>
-        Object.keys(operation.responses).map((status) => `${name} ${operation.operationId} ${status}`),
+        [
+          ...Object.keys(operation.responses),
+          ...(operation.parameters ?? []).map((parameter) => `?${resolve<{ name: string }>(document, parameter).name}`),
+        ].map((entry) => `${name} ${operation.operationId} ${entry}`),
       ),
     ),
   );
@@ -95,4 +98,13 @@ test("every operation has to be touched", () => {
   all.delete("idm getUser 200");
   all.delete("idm getUser 304");
   expect(findUntouched(documents, all).missing).toEqual(["idm getUser 200 or 304"]);
+});
+
+test("every query parameter has to be used by an accepted request", () => {
+  const { missing } = findUntouched(
+    documents,
+    new Set(judge({ ...good, target: "/idm/ep/v1/schools?limit=5" }).touched),
+  );
+  expect(missing).toContain("idm listSchools ?cursor");
+  expect(missing).not.toContain("idm listSchools ?limit");
 });

@@ -90,25 +90,17 @@ properties:
       "openapi/admin.yaml",
       "  /admin/v1/schools/{schoolId}/size:\n    get:\n      $ref: admin/getSchoolSize.yaml\n",
     ),
-    after("  getSchool: seeClasses,\n", "src/admin/rights.ts", "  getSchoolSize: seeClasses,\n"),
     before(
-      '  ...handlersIn(() => import("./schools.ts")',
-      "src/admin/handlers.ts",
-      '  ...handlersIn(() => import("./school-size.ts"), "getSchoolSize"),\n',
-    ),
-    [
-      "src/admin/school-size.ts",
-      `import type { AdminHandler } from "./handler.ts";
-import { refuseOtherSchool } from "./reached.ts";
-import { readSchool } from "./schools.ts";
-
-export const getSchoolSize: AdminHandler<"getSchoolSize"> = async ({ db }, { schoolId, reach }) => {
+      'export const createSchool: AdminHandler<"createSchool">',
+      "src/admin/schools.ts",
+      `export const getSchoolSize: AdminHandler<"getSchoolSize"> = async ({ db }, { schoolId, reach }) => {
   refuseOtherSchool(reach, schoolId);
   const { name } = await readSchool(db, schoolId);
   return { status: 200, body: { people: name.length } };
 };
+
 `,
-    ],
+    ),
     ["openapi/released/changelog.yaml", entry("admin", "getSchoolSize, SchoolSize"), "next:\n"],
   ],
   "A page of the portal": [

@@ -22,7 +22,10 @@ export type Exchange = {
 };
 
 export type Judgement = {
-  /** Operation and status, as in `idm getUser 200`; nothing where no document has the path. */
+  /**
+   * Operation and status, as in `idm getUser 200`, and parameters that were accepted, as in `idm listUsers ?limit`;
+   * nothing where no document has the path.
+   */
   touched: string[];
   faults: string[];
 };
@@ -67,7 +70,10 @@ export function makeExchangeCheck(documents: Record<string, OpenApiDocument>): (
       if (exchange.status === 405 && !("405" in place.operation.responses)) return { touched: [], faults: [] };
     }
     return {
-      touched: [`${name} ${place.operation.operationId} ${exchange.status}`],
+      touched: [
+        `${name} ${place.operation.operationId} ${exchange.status}`,
+        ...acceptedParameters(exchange).map((parameter) => `${name} ${place.operation.operationId} ?${parameter}`),
+      ],
       faults: checks[name]!(place.operation, exchange).map(say),
     };
   };
@@ -173,6 +179,9 @@ function makeDocumentCheck(document: OpenApiDocument): (operation: Operation, ex
     return asFaults("body of the request", check.json(media.schema, parseJson(body)));
   }
 }
+
+const acceptedParameters = (exchange: Exchange): string[] =>
+  isAccepted(exchange) ? [...new Set(new URL(exchange.target, "http://localhost").searchParams.keys())] : [];
 
 const isRedirect = (status: number) => status >= 300 && status < 400;
 

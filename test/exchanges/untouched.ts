@@ -1,8 +1,9 @@
-import { listOperations, type OpenApiDocument } from "../../src/platform/http/index.ts";
+import { listOperations, resolve, type OpenApiDocument, type Operation } from "../../src/platform/http/index.ts";
 
 /**
  * Compares what went through the proxy with the documents. Shape: entries are as in `idm getUser 200`; `missing` is an
- * operation without any success (or, where it has none, any answer), `untouched` is every other status that never came.
+ * operation without any success (or, where it has none, any answer) and a query parameter that no accepted request had,
+ * `untouched` is every other status that never came.
  */
 export function findUntouched(
   documents: Record<string, OpenApiDocument>,
@@ -19,7 +20,17 @@ export function findUntouched(
       const wanted = good.length > 0 ? good : statuses;
       if (!wanted.some((status) => touched.has(entry(status)))) missing!.push(entry(wanted.join(" or ")));
       else untouched!.push(...statuses.map(entry).filter((one) => !touched.has(one)));
+      missing!.push(
+        ...queryOf(document, operation)
+          .map(entry)
+          .filter((one) => good.length > 0 && !touched.has(one)),
+      );
     }
   }
   return { missing: missing!, untouched: untouched! };
+}
+
+function queryOf(document: OpenApiDocument, { parameters = [] }: Operation): string[] {
+  const all = parameters.map((parameter) => resolve<{ name: string; in: string }>(document, parameter));
+  return all.filter((parameter) => parameter.in === "query").map(({ name }) => `?${name}`);
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import { expect, test } from "vitest";
-import { ownRights, rights } from "../../src/admin/rights.ts";
+import { callers } from "../../src/admin/rights.ts";
 import { auditActions, personActor, recordAudit, recordDifference } from "../../src/events/index.ts";
 import { listOperations, loadDocument } from "../../src/platform/http/index.ts";
 import type { StaffRoleName } from "../../src/staff/index.ts";
@@ -22,7 +22,7 @@ subscribe("http.client.request.start", (message) => {
 });
 
 const operations = listOperations(await loadDocument("admin", "schultor")).map(({ method, path, operation }) => ({
-  id: operation.operationId as keyof typeof rights,
+  id: operation.operationId as keyof typeof callers,
   matches: new RegExp(`^${method} ${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`, "i"),
 }));
 
@@ -217,11 +217,10 @@ test.each(["SUPPORT", "CLASS_TEACHER", "PARTNER", "SECRETARY", "SCHOOL_ADMIN"] a
     const refused: string[] = [];
     for (const form of forms.sort((a, b) => rankOf(a) - rankOf(b))) {
       const { status, asked } = await send(browser, form);
-      const beyond = asked.filter(
-        (id) =>
-          !((rights as Record<string, readonly string[]>)[id] ?? []).includes(role) &&
-          !(ownRights as ReadonlySet<string>).has(id),
-      );
+      const beyond = asked.filter((id) => {
+        const operation = (callers as Partial<Record<string, (typeof callers)["getMe"]>>)[id];
+        return operation === undefined || (!operation.self && !operation.roles.includes(role));
+      });
       if (status === 403 || beyond.length > 0)
         refused.push(`${form.page} → ${form.action}: ${status} ${beyond.join(" ")}`);
     }

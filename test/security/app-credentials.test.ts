@@ -7,7 +7,7 @@ import { admin, makeStaff, refusalOf, type AdminClient } from "../support/admin.
 import { makeMakers } from "../support/make.ts";
 import { hashAllQuickly } from "../support/quick-hash.ts";
 import { startService } from "../support/service.ts";
-import { rights } from "../../src/admin/rights.ts";
+import { callers as callersOf } from "../../src/admin/rights.ts";
 import { listOperations, loadDocument, resolve } from "../../src/platform/http/index.ts";
 import { listPlaces, type Place } from "./requests/operations.ts";
 
@@ -254,7 +254,7 @@ type Schema = { format?: string; enum?: string[] };
 /** Every address that a partner can read with an id in it, for each value of its other parameters. */
 const readable = listOperations(document)
   .filter(({ method, operation }) => {
-    const roles: readonly string[] = rights[operation.operationId as keyof typeof rights];
+    const { roles } = callersOf[operation.operationId as keyof typeof callersOf];
     return method.toUpperCase() === "GET" && roles.includes("PARTNER");
   })
   .flatMap(({ path, operation }) => {
