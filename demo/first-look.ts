@@ -25,8 +25,7 @@ import { createPerson, createSchool, type PersonId, type SchoolId } from "../src
 import { recordAuditLines } from "../src/events/index.ts";
 import { applyImport, previewImport } from "../src/imports/index.ts";
 import { addDays } from "../src/platform/clock.ts";
-import { makeUuid } from "../src/platform/crypto/ids.ts";
-import { shortCodeOf } from "../src/platform/crypto/short-code.ts";
+import { makeUuid, shortCodeOf } from "../src/platform/crypto/ids.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../src/platform/database/db.ts";
 import { giveRole, type NewRole, type StaffRoleName } from "../src/staff/index.ts";
 import { writeCounts, type Counted, type Metric, type Subject } from "../src/traffic/index.ts";

@@ -3,7 +3,7 @@ import type { Config } from "./config/index.ts";
 import { exitCodes, explainFailure } from "./failure.ts";
 import { makeLog, type Log } from "./platform/telemetry/log.ts";
 import { makeMetrics } from "./platform/telemetry/metrics.ts";
-import { connectProcess } from "./platform/processes/process-calls.ts";
+import { connectProcess } from "./platform/processes/processes.ts";
 import type { App } from "./app.ts";
 import { makeEnds, openApp, openPorts, openSharesOf, serveApp, type Ends } from "./start-parts.ts";
 

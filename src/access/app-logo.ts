@@ -1,8 +1,7 @@
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
-import type { ImageType } from "../platform/images/image.ts";
-import { checkLogo } from "../platform/images/logo.ts";
+import { type ImageType, checkLogo } from "../platform/images/image.ts";
 import type { ClientId } from "./token.ts";
 
 const endings: Record<ImageType, string> = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" };

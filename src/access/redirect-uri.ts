@@ -1,6 +1,5 @@
 import { AppError } from "../platform/errors.ts";
-import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
-import { checkReceiver } from "../platform/outbound/receiver-address.ts";
+import { type OutboundPolicy, checkReceiver } from "../platform/outbound/guarded-request.ts";
 
 type UriRules = {
   allowLoopbackHttp: boolean;

@@ -1,5 +1,4 @@
-import { exists, lookUp } from "../platform/database/lookup-sql.ts";
-import { literal, sql, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
+import { literal, sql, table, type Columns, type Sql, type Value, exists, lookUp } from "../platform/database/sql.ts";
 import type { Visible, VisibleRows } from "../platform/database/visible-sql.ts";
 import type { ScopeName } from "./token.ts";
 import { isWithheldAnywhere, isWithheldAt, isWithheldOf, type PeopleReader } from "./withheld-sql.ts";

@@ -1,6 +1,5 @@
 import type { AppAttribute } from "../../generated/prisma/enums.ts";
-import { exists, lookUp } from "../platform/database/lookup-sql.ts";
-import { join, literal, sql, table, type Sql, type Value } from "../platform/database/sql.ts";
+import { join, literal, sql, table, type Sql, type Value, exists, lookUp } from "../platform/database/sql.ts";
 import { scopeNames, type ScopeName } from "./token.ts";
 
 // What a school withholds from an app that has it by its registration (table withheld_item). Of a person an app gets

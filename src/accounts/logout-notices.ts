@@ -12,8 +12,8 @@ import {
   statement,
   table,
   update,
+  jsonRows,
 } from "../platform/database/sql.ts";
-import { jsonRows } from "../platform/database/parameters-sql.ts";
 
 export type LogoutNotice = {
   id: string;

@@ -11,7 +11,7 @@ import {
   type OpenApiDocument,
 } from "../platform/http/index.ts";
 import { silentLog, type Log } from "../platform/telemetry/log.ts";
-import type { SharedReads } from "../platform/database/shared-reads.ts";
+import type { SharedReads } from "../platform/database/prisma.ts";
 import type { StaffRole } from "../staff/index.ts";
 import type { paths } from "../../generated/openapi/admin.ts";
 import type { OperationId } from "./handler.ts";

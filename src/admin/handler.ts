@@ -8,7 +8,7 @@ import type { HealthCheck } from "../platform/telemetry/health.ts";
 import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import type { ChangeAnswer, ChangeRequest, InnerFetch, Upload } from "../platform/http/index.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import type { SharedReads } from "../platform/database/shared-reads.ts";
+import type { SharedReads } from "../platform/database/prisma.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { BatchId, CardId, MakeCard } from "../accounts/index.ts";
 import type { RetentionRules } from "../retention/index.ts";

@@ -25,7 +25,7 @@ import {
   makeProblemType,
 } from "../platform/http/index.ts";
 import type { Log } from "../platform/telemetry/log.ts";
-import { sharedReads } from "../platform/database/shared-reads.ts";
+import { sharedReads } from "../platform/database/prisma.ts";
 import { findRoles, type StaffRole, type StaffRoleId } from "../staff/index.ts";
 import { makeHeldReads, makeInnerClients, makeLazyFetch, type AdminClient, type InnerCaller } from "./client.ts";
 import { makeRenderProblem } from "./failure.ts";

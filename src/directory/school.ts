@@ -4,7 +4,7 @@ import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
-import { checkLogo, refuseLogo, type Logo } from "../platform/images/logo.ts";
+import { checkLogo, refuseLogo, type Logo } from "../platform/images/image.ts";
 import { limitThreaded, type AskedBy } from "../platform/threads/index.ts";
 import { definedOf, listDifferent, auditChange, write, type Change } from "./change.ts";
 import type { SchoolId } from "./ids.ts";

@@ -10,8 +10,8 @@ import {
   type Queryable,
   type Sql,
   type Value,
+  newId,
 } from "../platform/database/sql.ts";
-import { newId } from "../platform/database/uuid-sql.ts";
 import type { AppEventAction, AppEventType } from "./feed.ts";
 
 export const appEventChannel = "app_event";

@@ -65,7 +65,7 @@ const selectEvents = (subjectId: Sql) =>
 
 type Row = { lastPosition: string; isExpired: boolean | null } & (AppEvent | { position: null });
 
-export type ListEvents = (db: Queryable, query: FeedQuery) => Promise<Events>;
+type ListEvents = (db: Queryable, query: FeedQuery) => Promise<Events>;
 
 /**
  * `subjectOf` is SQL for the id that the app has of the subject; null leaves the event out. `next` moves to the end of
@@ -84,7 +84,7 @@ export function makeListEvents(subjectOf: (event: EventRow) => Sql): ListEvents 
   };
 }
 
-export type EventRow = typeof event;
+type EventRow = typeof event;
 
 export function listEventsOf(
   { prisma }: RecordStore,

@@ -10,8 +10,7 @@ import {
 import type { Db } from "../platform/database/db.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import { jsonArray, jsonCode, jsonFrom, jsonObject } from "../platform/database/json-sql.ts";
-import { lookUp } from "../platform/database/lookup-sql.ts";
-import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
+import { sql, table, type Sql, type Value, lookUp } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 import type { IdmHandler } from "./handler.ts";
 

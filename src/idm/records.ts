@@ -30,9 +30,8 @@ import {
   jsonWhen,
   type JsonSql,
 } from "../platform/database/json-sql.ts";
-import { lookUp } from "../platform/database/lookup-sql.ts";
 import type { Visible } from "../platform/database/visible-sql.ts";
-import { sql, table, type Parameters, type Sql, type Value } from "../platform/database/sql.ts";
+import { sql, table, type Parameters, type Sql, type Value, lookUp } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
 type Schemas = components["schemas"];

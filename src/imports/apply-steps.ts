@@ -1,9 +1,8 @@
 import { groupStatusAfter, personStatusAfter, sourceIdAtNextHome, type SchoolId } from "../directory/index.ts";
 import { analyzeFilled } from "../platform/database/statistics.ts";
-import type { Queryable } from "../platform/database/sql.ts";
+import { type Queryable, newId } from "../platform/database/sql.ts";
 import { insert, run, sql, statement, table, update, type Part, type Statement } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
-import { newId } from "../platform/database/uuid-sql.ts";
 import { a, g, i, importGroup, importMembership, m, p } from "./tables.ts";
 
 const ig = importGroup.as("i");

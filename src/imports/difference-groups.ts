@@ -8,8 +8,8 @@ import {
   type Part,
   type Sql,
   type Queryable,
+  newId,
 } from "../platform/database/sql.ts";
-import { newId } from "../platform/database/uuid-sql.ts";
 import { firstOf, isListed, ofDirectory as personOfDirectory } from "./difference-people.ts";
 import { isMembershipOfFaultyRow, isNamedInFaultyRow } from "./faulty-rows.ts";
 import { roleOf } from "./formats/format.ts";

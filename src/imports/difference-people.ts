@@ -1,5 +1,5 @@
 import { allowsPersonStep } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/sql.ts";
+import { type Queryable, newId } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   findRows,
@@ -12,7 +12,6 @@ import {
   type Part,
   type Sql,
 } from "../platform/database/sql.ts";
-import { newId } from "../platform/database/uuid-sql.ts";
 import { isOfFaultyRow } from "./faulty-rows.ts";
 import { roleOf, type Subject } from "./formats/format.ts";
 import type { SchoolPart } from "./record.ts";

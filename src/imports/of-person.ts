@@ -2,9 +2,8 @@ import type { PersonId, SchoolId } from "../directory/index.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db, RecordStore } from "../platform/database/db.ts";
-import { insert, run, sql, statement, table } from "../platform/database/sql.ts";
+import { insert, run, sql, statement, table, newId } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { newId } from "../platform/database/uuid-sql.ts";
 import type { ImportId, SchoolPart } from "./record.ts";
 import { g, i, importGroup, importMembership, m, p } from "./tables.ts";
 

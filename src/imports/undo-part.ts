@@ -1,9 +1,8 @@
 import { groupStatusAfter, personStatusAfter, type Change, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { findRows, insert, literal, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { findRows, insert, literal, run, sql, statement, table, update, newId } from "../platform/database/sql.ts";
 import type { Sql, Statement } from "../platform/database/sql.ts";
 import { analyzeFilled } from "../platform/database/statistics.ts";
-import { newId } from "../platform/database/uuid-sql.ts";
 import { longWork } from "./difference.ts";
 import { sendSchoolEvent } from "./states.ts";
 import { a, g, m, p } from "./tables.ts";

@@ -8,8 +8,7 @@ import {
   type IdKind,
   type PeopleOrder,
 } from "../access/index.ts";
-import { exists, lookUp } from "../platform/database/lookup-sql.ts";
-import { literal, sql, table, type Sql, type Value } from "../platform/database/sql.ts";
+import { literal, sql, table, type Sql, type Value, exists, lookUp } from "../platform/database/sql.ts";
 
 const p = readTable("person", "p");
 const g = table("group", "g");

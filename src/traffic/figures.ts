@@ -1,5 +1,4 @@
-import type { Queryable } from "../platform/database/sql.ts";
-import { jsonRows } from "../platform/database/parameters-sql.ts";
+import { type Queryable, jsonRows } from "../platform/database/sql.ts";
 import {
   columnNames,
   fields,

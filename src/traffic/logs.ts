@@ -1,11 +1,9 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
-import { shortCodeOf } from "../platform/crypto/short-code.ts";
-import { makeUuid } from "../platform/crypto/ids.ts";
+import { makeUuid, shortCodeOf } from "../platform/crypto/ids.ts";
 import type { SentParameter } from "../platform/advice/sign-on/index.ts";
-import { jsonRows } from "../platform/database/parameters-sql.ts";
-import { insert, run, sql, statement, table, type Sql, type Queryable } from "../platform/database/sql.ts";
+import { insert, run, sql, statement, table, type Sql, type Queryable, jsonRows } from "../platform/database/sql.ts";
 
 /** `code` is the error code of a refusal. */
 export type ApiRequest = Prisma.ApiRequestModel;

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { findContractSteps, readCatalogue } from "../../prisma/contract-steps.ts";
-import { applyMigrations, migrationsFolder } from "../../src/platform/migrations/migrate.ts";
-import { readContract } from "../../src/platform/migrations/migration-contract.ts";
+import { applyMigrations, migrationsFolder, readContract } from "../../src/platform/migrations/migrate.ts";
 import { emptyDatabase, testDatabase } from "../support/database.ts";
 import { listReleases } from "../releases/record.ts";
 

@@ -7,8 +7,7 @@ import pg from "pg";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import packageFile from "../../package.json" with { type: "json" };
 import { diagnoseMigrations, diffWithSchema } from "../../prisma/schema-engine.ts";
-import { applyMigrations, checkMigrated, migrationsFolder } from "../../src/platform/migrations/migrate.ts";
-import { worksWith } from "../../src/platform/migrations/migration-contract.ts";
+import { applyMigrations, checkMigrated, migrationsFolder, worksWith } from "../../src/platform/migrations/migrate.ts";
 import { emptyDatabase, testDatabase } from "../support/database.ts";
 import { untilWaiting } from "../support/waiting.ts";
 

@@ -9,7 +9,7 @@ import {
   type PrismaDb,
   type Transaction,
 } from "../../src/platform/database/db.ts";
-import { sharedReads, type SharedReads } from "../../src/platform/database/shared-reads.ts";
+import { sharedReads, type SharedReads } from "../../src/platform/database/prisma.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";

@@ -2,8 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { migrationsFolder } from "../../src/platform/migrations/migrate.ts";
-import { compareReleases, readContract } from "../../src/platform/migrations/migration-contract.ts";
+import { migrationsFolder, compareReleases, readContract } from "../../src/platform/migrations/migrate.ts";
 import { testDatabase } from "../support/database.ts";
 import { listReleases, refusal } from "./record.ts";
 

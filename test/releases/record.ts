@@ -11,8 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import packageFile from "../../package.json" with { type: "json" };
-import { compareReleases } from "../../src/platform/migrations/migration-contract.ts";
-import { applyMigrations, migrationsFolder } from "../../src/platform/migrations/migrate.ts";
+import { applyMigrations, migrationsFolder, compareReleases } from "../../src/platform/migrations/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 

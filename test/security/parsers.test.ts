@@ -37,7 +37,7 @@ const parsers: Record<string, Guard> = {
     ],
   },
   pdfkit: {
-    bounded: "lengths of the contract, words without an end (break-long-words.ts); images are checked at their upload",
+    bounded: "lengths of the contract, words without an end (tagged-pdf.ts); images are checked at their upload",
     files: ["src/admin/card-pdf/draw.ts", "src/platform/text/tagged-pdf.ts"],
   },
   qrcode: {

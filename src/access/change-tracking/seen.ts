@@ -1,5 +1,4 @@
-import { lookUp } from "../../platform/database/lookup-sql.ts";
-import { sql, table, update, type Sql } from "../../platform/database/sql.ts";
+import { sql, table, update, type Sql, lookUp } from "../../platform/database/sql.ts";
 import { seenKey } from "../visibility.ts";
 
 const p = table("person", "v_gone");

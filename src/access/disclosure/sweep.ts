@@ -1,7 +1,6 @@
 import { addDays, type Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/db.ts";
-import { exists } from "../../platform/database/lookup-sql.ts";
-import { run, sql, statement, table } from "../../platform/database/sql.ts";
+import { run, sql, statement, table, exists } from "../../platform/database/sql.ts";
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 

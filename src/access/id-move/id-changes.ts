@@ -7,8 +7,8 @@ import {
   type Queryable,
   type Sql,
   type Value,
+  lookUp,
 } from "../../platform/database/sql.ts";
-import { lookUp } from "../../platform/database/lookup-sql.ts";
 import { isCutOver } from "../pairwise.ts";
 import type { ClientId } from "../token.ts";
 import { isKnownSector } from "../visibility.ts";

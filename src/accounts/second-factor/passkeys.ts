@@ -4,7 +4,7 @@ import { takeToken } from "../../platform/database/token-bucket.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
-import { makeSealed, type Sealed } from "../../platform/crypto/sealed.ts";
+import { makeSealed, type Sealed } from "../../platform/crypto/seal.ts";
 
 // 300 modules that only passkeys need.
 const loadLibrary = () => import("@simplewebauthn/server");

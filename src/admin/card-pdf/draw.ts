@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
 import { create } from "qrcode";
 import { makePrintable } from "../../platform/images/printable-image.ts";
-import { registerFonts, replaceUndrawable, type Font } from "../../platform/text/pdf-fonts.ts";
+import { registerFonts, replaceUndrawable, type Font } from "../../platform/text/tagged-pdf.ts";
 import type { Measure } from "./fit.ts";
 import { layOutCards, pageSize, type Part, type PrintJob } from "./layout.ts";
 import { cardTexts } from "./texts.ts";

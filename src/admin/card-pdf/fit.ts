@@ -1,4 +1,4 @@
-import { breakLongWords } from "../../platform/text/break-long-words.ts";
+import { breakLongWords } from "../../platform/text/tagged-pdf.ts";
 
 /** Measures a text. Units: points, for a font of one point. */
 export type Measure = (text: string) => number;

@@ -1,4 +1,4 @@
-import type { Font } from "../../platform/text/pdf-fonts.ts";
+import type { Font } from "../../platform/text/tagged-pdf.ts";
 import { fitText, lineHeight, type Measure } from "./fit.ts";
 import { bareClass, cardTexts, fillLetter, nameClass, type CardLanguage } from "./texts.ts";
 

@@ -21,7 +21,7 @@ export const options = {
   ...operationOptions,
 };
 
-export type OptionName = keyof typeof options;
+type OptionName = keyof typeof options;
 export type Values = {
   [Name in OptionName]:
     z.output<(typeof options)[Name]["value"]> | ((typeof options)[Name]["default"] extends null ? undefined : never);

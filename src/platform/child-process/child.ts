@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { lowerPriority } from "../threads/lower-priority.ts";
 import type { Reply, Sent } from "../threads/pool.ts";
-import type { Finished } from "./run.ts";
+import type { Finished } from "./index.ts";
 import type { Limits } from "./watchdog.ts";
 
 const [parent, memoryMb] = process.argv.slice(2).map(Number) as [number, number];

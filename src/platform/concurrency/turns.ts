@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-export type Turns = {
+type Turns = {
   /** Whether it may be read again now; `source` is who asks for it, null if nobody else can do so in their name. */
   take(key: string, source: string | null): boolean;
   /** Nobody has a turn any more until the window ends; with a source, only it has none. */

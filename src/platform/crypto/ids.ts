@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUID, hash } from "node:crypto";
 
 const last = { time: Number.NaN, count: 0 };
 
@@ -17,3 +17,11 @@ export function makeUuid(now: Date): string {
 }
 
 export const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const letters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+const length = 6;
+
+export function shortCodeOf(requestId: string): string {
+  const bytes = hash("sha256", requestId, "buffer").subarray(0, length);
+  return [...bytes].map((byte) => letters[byte % letters.length]).join("");
+}

@@ -5,10 +5,9 @@ import type { PrismaClient } from "../../../generated/prisma/client.ts";
 import type { Gate } from "../concurrency/gate.ts";
 import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
 import { prepareSession } from "./session.ts";
-import { watchSilence, type SilenceLimits } from "./silent-connections.ts";
+import { watchSilence, type SilenceLimits, failUnconfirmedCommits } from "./watch-connections.ts";
 import type { Queryable } from "./sql.ts";
 import { traceQueries } from "../telemetry/tracing/index.ts";
-import { failUnconfirmedCommits } from "./unconfirmed-commits.ts";
 
 export type Db = { pool: pg.Pool };
 

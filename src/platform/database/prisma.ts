@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { PrismaClient, type Prisma } from "../../../generated/prisma/client.ts";
-import { readOnce, sharedReads } from "./shared-reads.ts";
 
 export type Records = Prisma.TransactionClient;
 
@@ -109,4 +108,22 @@ function asDatabaseError(error: unknown): unknown {
   if (systemCode !== undefined) return Object.assign(new Error(`database connection: ${kind}`), { code: systemCode });
   if (message === undefined) return error;
   return Object.assign(new pg.DatabaseError(message, message.length, "error"), { code, constraint: constraint?.index });
+}
+
+export type SharedReads = Map<string, Promise<unknown>>;
+
+/** The reads of the page being rendered; null in transactions. */
+export const sharedReads = new AsyncLocalStorage<SharedReads | null>();
+
+type Asked = { model?: string | undefined; operation: string; args: unknown };
+
+const isRead = /^(find|count|aggregate|groupBy)/;
+
+function readOnce(asked: Asked, run: () => Promise<unknown>): Promise<unknown> {
+  const shared = sharedReads.getStore();
+  if (!shared || !isRead.test(asked.operation)) return run();
+  const key = JSON.stringify(asked, (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+  const read = shared.get(key) ?? run();
+  shared.set(key, read);
+  return read;
 }

@@ -55,7 +55,7 @@ const costs = {
   max_parallel_workers_per_gather: 0,
 };
 
-/** For index look-ups (lookup-sql.ts): keeps the planner from scans and joins chosen for a small table. */
+/** For index look-ups (sql.ts, `lookUp`): keeps the planner from scans and joins chosen for a small table. */
 export const readSettings = [
   ...ways.map((way) => `SET enable_${way} = off`),
   ...Object.entries(costs).map(([name, value]) => `SET ${name} = ${value}`),

@@ -9,7 +9,7 @@ export { Sql, empty, join };
 export type Queryable = Pick<pg.ClientBase, "query">;
 
 type Tables = typeof tables;
-export type TableName = keyof Tables;
+type TableName = keyof Tables;
 type ColumnsOf<Name extends TableName> = keyof Tables[Name]["columns"];
 
 export class Parameter {
@@ -235,4 +235,40 @@ export function makeRun<Given extends object = object>(
 ): (db: Queryable, given: Given) => Promise<number> {
   const made = statement<Given>(build, name);
   return (db, given) => run(db, made, given);
+}
+
+/** SQL: a UUIDv7 for each row, as crypto/ids.ts makes it: the time, then random bits. */
+export const newId = (now: Part): Sql => sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+  PLACING substring(int8send((extract(epoch FROM ${now}::timestamptz) * 1000)::bigint) FROM 3)
+  FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid`;
+
+// SQL whose plan does not depend on statistics: OFFSET 0 keeps PostgreSQL from flattening the inner SELECT and
+// reordering its joins. The inner condition must match one index.
+
+export const exists = (from: Sql): Sql => sql`EXISTS (SELECT FROM ${from} OFFSET 0)`;
+
+/** `condition` may use the alias and the tables before it. */
+export function lookUp(name: TableName, alias: string, condition: Sql): Sql {
+  const as = identifier(alias);
+  return sql`CROSS JOIN LATERAL (SELECT ${as}.* FROM ${table(name, alias)} WHERE ${condition} OFFSET 0) AS ${as}`;
+}
+
+type SqlType = "bigint" | "bytea" | "int" | "jsonb" | "text" | "timestamptz" | "uuid";
+
+/** Hides the array's length from the planner, which would plan every call with a short array anew. */
+export const arrayOf = (parameter: Parameter, type: SqlType): Sql => sql`(SELECT ${parameter}::${raw(type)}[])`;
+
+/** A JSON array of objects as a relation for FROM; `columns` are the fields of the objects. */
+export function jsonRows<Field extends string>(
+  parameter: Parameter,
+  alias: string,
+  types: Readonly<Record<Field, SqlType>>,
+): { from: Sql; columns: { readonly [Name in Field]: Sql } } {
+  const names = Object.entries<SqlType>(types);
+  const described = names.map(([field, type]) => `"${field}" ${type}`).join(", ");
+  const columns = names.map(([field]) => [field, raw(`${alias}."${field}"`)] as const);
+  return {
+    from: sql`jsonb_to_recordset(${parameter}::jsonb) AS ${raw(`${alias} (${described})`)}`,
+    columns: Object.fromEntries(columns) as { [Name in Field]: Sql },
+  };
 }

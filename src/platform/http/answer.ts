@@ -23,7 +23,7 @@ export type ReadQuery<T> = Named<{ clients: string[]; ids: string[] }> & { reado
 export const asked = { client: sql`asked.client`, id: sql`asked.id` };
 
 /** Rows between `open` and `close`, separated by commas. */
-export type BodyPart<Given extends object> = { open: string; rows: Named<Given>; close: string; rowsAtOnce: number };
+type BodyPart<Given extends object> = { open: string; rows: Named<Given>; close: string; rowsAtOnce: number };
 
 /** The body is `open`, the parts separated by commas, `close`. */
 type Body<Given extends object> = { open: string; parts: readonly BodyPart<Given>[]; close: string };

@@ -6,12 +6,10 @@ import type { EncryptionKeys } from "../crypto/seal.ts";
 import type { Done, JsonDone, JsonList, JsonMade, JsonObject, JsonRead } from "./answer.ts";
 import { makeBodyReader, readHeaders } from "./body.ts";
 import { callerOf, CallerLeft } from "../concurrency/caller.ts";
-import { refuseGaps, refuseOtherScopes } from "./contract-gaps.ts";
 import { listOperations, narrowDocument, resolve, type OpenApiDocument, type Operation } from "./document.ts";
 import { answerFailures, requestIdOf, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
-import { makeReadTogether } from "./reads.ts";
-import type { Reading } from "./reading.ts";
+import { makeReadTogether, type Reading } from "./reads.ts";
 import { sendList } from "./send-list.ts";
 import { sendDone, sendMade, sendRead } from "./send.ts";
 import { makeRequestCheck, makeResponseCheck } from "./validation.ts";
@@ -218,4 +216,25 @@ function commonPrefix(paths: string[]): string {
   const [first = [], ...others] = paths.map((path) => path.split("/"));
   const end = first.findIndex((part, at) => others.some((other) => other[at] !== part));
   return first.slice(0, end === -1 ? first.length : end).join("/") || "/";
+}
+
+// A difference between contract and code stops the start.
+
+function refuseOtherScopes({ components }: OpenApiDocument, operations: { operation: Operation }[]): void {
+  const listed = Object.entries(components.securitySchemes ?? {}).flatMap(([scheme, { flows = {} }]) =>
+    Object.values(flows).flatMap(({ scopes = {} }) => Object.keys(scopes).map((scope) => `${scheme} ${scope}`)),
+  );
+  const asked = operations.flatMap(({ operation }) =>
+    (operation.security ?? []).flatMap((way) =>
+      Object.entries(way).flatMap(([scheme, scopes]) => scopes.map((scope) => `${scheme} ${scope}`)),
+    ),
+  );
+  refuseGaps("The scopes of the security schemes and of the operations differ.", { described: listed, known: asked });
+}
+
+function refuseGaps(what: string, { described, known }: Record<"described" | "known", readonly string[]>): void {
+  const missing = [...new Set(described)].filter((id) => !known.includes(id));
+  const extra = [...new Set(known)].filter((id) => !described.includes(id));
+  if (missing.length + extra.length > 0)
+    throw new Error(`${what} Missing: ${missing.join(", ") || "none"}. Unknown: ${extra.join(", ") || "none"}.`);
 }

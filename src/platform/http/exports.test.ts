@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { CallerLeft, type Caller } from "../concurrency/caller.ts";
-import { startExport } from "./exports.ts";
+import { startExport, mapInSlices, stringifyInSlices } from "./exports.ts";
 
 function makeCaller(): Caller & { leave(): void } {
   const [leaving, state] = [new EventEmitter(), { left: false }];
@@ -59,4 +59,21 @@ test("a part that fails gives the turn to the next; who has left gets none", asy
   caller.leave();
   await expect(waiting).rejects.toThrow(CallerLeft);
   await expect(inTurn(() => Promise.resolve(3))).rejects.toThrow(CallerLeft);
+});
+
+const long = Array.from({ length: 1201 }, (_, n) => ({ n, text: `"${n}"`, none: undefined }));
+
+test.each([
+  {},
+  [1, 2],
+  { a: 1, b: undefined, c: null, "d\n": [] },
+  { before: "x", none: undefined, long, after: { long } },
+  { a: long.slice(0, 1000), b: long.slice(0, 501), c: new Date(0) },
+  { c: "x,", a: long, none: undefined },
+])("a record is written as JSON.stringify writes it: %#", async (record) => {
+  expect(await stringifyInSlices(record)).toBe(JSON.stringify(record));
+});
+
+test("each of a long list has its turn, in order", async () => {
+  expect(await mapInSlices(long, ({ n }) => n * 2)).toEqual(long.map(({ n }) => n * 2));
 });

@@ -32,17 +32,22 @@ export {
   type Operation,
   type Schema,
 } from "./document.ts";
-export { startExport, type InTurn } from "./exports.ts";
+export { startExport, type InTurn, mapInSlices, stringifyInSlices } from "./exports.ts";
 export { listFields, makeFormCheck, type FormCheck } from "./form-check.ts";
 export { innerOrigin, makeInnerCalls, type InnerFetch } from "./inner-calls.ts";
-export { mapInSlices, stringifyInSlices } from "./json-in-slices.ts";
-export { makeReading, withoutGates, type Reading } from "./reading.ts";
-export { requestIdOf, type RenderFailure } from "./failure.ts";
+export { makeReading, withoutGates, type Reading } from "./reads.ts";
+export {
+  requestIdOf,
+  type RenderFailure,
+  makeProblemType,
+  presentProblem,
+  sendProblem,
+  type ProblemType,
+} from "./failure.ts";
 export type { ChangeAnswer, ChangeRequest, Handler, Handlers } from "./operation-types.ts";
 export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency/caller.ts";
 export { makeGate } from "../concurrency/gate.ts";
 export { etagOf, isNotModified } from "./send.ts";
-export { makeProblemType, presentProblem, sendProblem, type ProblemType } from "./problem-type.ts";
 export { Upload } from "./upload.ts";
 export { rfc3339, timeHeaders, versionText } from "./version.ts";
 export { ParameterError } from "./validation.ts";

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { CallerLeft } from "../concurrency/caller.ts";
-import type { Pace } from "./reading.ts";
+import type { Pace } from "./reads.ts";
 
 const slice = 65_536;
 

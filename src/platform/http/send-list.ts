@@ -1,12 +1,23 @@
 import type pg from "pg";
 import { heldItems, type JsonList, type JsonObject, type Page } from "./answer.ts";
-import { etagOf, headersOf, isNotModified } from "./send.ts";
-import { readCursor, writeCursor, type Position } from "./page-position.ts";
-import { readFor } from "./reads.ts";
-import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "./send.ts";
-import { streamList } from "./stream-list.ts";
+import {
+  etagOf,
+  headersOf,
+  isNotModified,
+  admit,
+  contentType,
+  inPlace,
+  sendBody,
+  type Held,
+  type Sending,
+} from "./send.ts";
+import { readFor, type Pace } from "./reads.ts";
 import { readVersion, type Version } from "./version.ts";
 import { toQuery, type Statement } from "../database/sql.ts";
+import { AppError } from "../errors.ts";
+import { sealRepeatably, unseal, type EncryptionKeys } from "../crypto/seal.ts";
+import Cursor from "pg-cursor";
+import { makePacedBody } from "./paced-body.ts";
 
 type List = JsonList<unknown> | JsonObject<unknown>;
 
@@ -132,4 +143,55 @@ function nextLink(req: Sending["req"], limit: number, cursor: string): string {
   query.set("limit", String(limit));
   query.set("cursor", cursor);
   return `<${req.originalUrl.split("?", 1)[0]!}?${query.toString()}>; rel="next"`;
+}
+
+type Position = { sortKey: string; id: string };
+
+/** Sealed, because a sort key contains a name; equal positions give equal cursors, so that a page keeps its ETag. */
+function writeCursor(keys: EncryptionKeys, { sortKey, id }: Position, list: string): string {
+  return sealRepeatably(keys, list, Buffer.from(JSON.stringify([sortKey, id]))).toString("base64url");
+}
+
+function readCursor(keys: EncryptionKeys, cursor: string, list: string): Position {
+  const plain = unseal(keys, list, Buffer.from(cursor, "base64url"));
+  if (plain === null) throw new AppError("invalid", "invalid_cursor", "Invalid cursor.");
+  const [sortKey, id] = JSON.parse(plain.toString()) as [string, string];
+  return { sortKey, id };
+}
+
+type Part = { open: string; rows: { text: string; values: unknown[] }; close: string; rowsAtOnce: number };
+type Streaming = { headers: Record<string, string>; pace: Pace } & Pick<Sending, "res" | "check" | "complete">;
+
+/** The first rows go out at once. */
+const firstRows = 50;
+
+/** Returns the number of rows of the longest part. A body that breaks off gets no last chunk. */
+async function streamList(
+  client: pg.PoolClient,
+  { open, parts, close }: { open: string; parts: readonly Part[]; close: string },
+  { res, headers, pace, check, complete }: Streaming,
+): Promise<number> {
+  const body = makePacedBody(res, pace);
+  let [longest, written] = [0, open];
+  for (const [index, part] of parts.entries()) {
+    const cursor = client.query(new Cursor<[string]>(part.rows.text, part.rows.values, { rowMode: "array" }));
+    written += (index === 0 ? "" : ",") + part.open;
+    const { rowsAtOnce } = part;
+    let count = 0;
+    const first = Math.min(firstRows, rowsAtOnce);
+    for (let rows = await cursor.read(first); rows.length > 0; rows = await cursor.read(rowsAtOnce)) {
+      const items = complete(rows.map(([item]) => item).join(","));
+      check?.(JSON.parse(open + part.open + items + part.close + close));
+      if (!res.headersSent) res.writeHead(200, { ...headers, "Content-Type": contentType });
+      await body.write(written + (count === 0 ? "" : ",") + items);
+      written = "";
+      count += rows.length;
+    }
+    written += part.close;
+    longest = Math.max(longest, count);
+  }
+  if (!res.headersSent) res.writeHead(200, { ...headers, "Content-Type": contentType });
+  await body.write(written + close);
+  await body.end();
+  return longest;
 }

@@ -1,7 +1,8 @@
 import { lookup as lookupByName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import type { Agent, Dispatcher } from "undici";
-import { isPublicAddress } from "./public-address.ts";
+import ipaddr from "ipaddr.js";
+import type { AppError } from "../errors.ts";
 
 export type OutboundPolicy = {
   allowPrivateAddresses: boolean;
@@ -34,7 +35,7 @@ export type GuardedSender = {
   close(): Promise<void>;
 };
 
-export class RefusedTarget extends Error {
+class RefusedTarget extends Error {
   readonly code = "EREFUSED";
 }
 
@@ -73,7 +74,7 @@ export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { t
   };
 }
 
-export async function checkReachable(url: URL, policy: OutboundPolicy): Promise<void> {
+async function checkReachable(url: URL, policy: OutboundPolicy): Promise<void> {
   const refusal = findRefusal(url, policy);
   if (refusal !== null) throw refusal;
   if (isIP(bareHost(url)) !== 0) return;
@@ -170,3 +171,35 @@ function dispatch(agent: Dispatcher, url: URL, sent: Sent): Promise<Answer> {
 }
 
 const nothing = Buffer.alloc(0);
+
+const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
+
+/** Azure's platform address: in a public range, but internal. */
+const insideClouds = new Set(["168.63.129.16"]);
+
+/** Source: IANA special-purpose address registries, RFC 6890, through ipaddr.js. */
+export function isPublicAddress(address: string): boolean {
+  // isIP first: ipaddr.js also reads old spellings such as 0x7f.1.
+  if (isIP(address) === 0 || insideClouds.has(address)) return false;
+  const parsed = ipaddr.parse(address);
+  return (
+    parsed.range() === "unicast" && (parsed instanceof ipaddr.IPv4 || (!parsed.zoneId && parsed.match(globalUnicast)))
+  );
+}
+
+const mostCharacters = 2000;
+
+export async function checkReceiver(
+  text: string,
+  policy: OutboundPolicy,
+  refuse: (why: string) => AppError,
+): Promise<URL> {
+  if (!URL.canParse(text)) throw refuse("it is not an address");
+  const url = new URL(text);
+  if (text.includes("#")) throw refuse("it has a fragment");
+  if (url.href.length > mostCharacters) throw refuse("it is too long");
+  await checkReachable(url, policy).catch((error: unknown) => {
+    throw error instanceof RefusedTarget ? refuse(error.message) : error;
+  });
+  return url;
+}

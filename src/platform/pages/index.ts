@@ -7,10 +7,15 @@
  * Never knows: schools, apps, sign-on.
  */
 export { addAsset, addPackageAsset, makePageAssets } from "./assets.ts";
-export { useBrand } from "./brand.ts";
-export { pageHeaders } from "./csp.ts";
-export { renderFailurePage, type Failure } from "./failure.ts";
-export { renderPage, type Page, type PageContext } from "./layout.ts";
+export {
+  renderPage,
+  type Page,
+  type PageContext,
+  pageHeaders,
+  renderFailurePage,
+  type Failure,
+  useBrand,
+} from "./layout.ts";
 export {
   addressInLanguage,
   keepPickedLocale,
@@ -20,5 +25,14 @@ export {
   readLocale,
   type Locale,
 } from "./locale.ts";
-export { makeTemplates, type Render } from "./templates.ts";
-export { addTexts, emphasise, escapeHtml, makeTranslator, readTexts, type Texts, type Translate } from "./texts.ts";
+export {
+  addTexts,
+  emphasise,
+  escapeHtml,
+  makeTranslator,
+  readTexts,
+  type Texts,
+  type Translate,
+  makeTemplates,
+  type Render,
+} from "./texts.ts";

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInstance } from "i18next";
 import type { Locale } from "./locale.ts";
+import { Eta } from "eta";
 
 export interface Texts {
   [key: string]: string | Texts;
@@ -62,4 +63,19 @@ export function emphasise(translate: Translate, key: string, values: Record<stri
 export function escapeHtml(text: string): string {
   const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+}
+
+/** `<%= %>` escapes, `<%~ %>` does not. */
+export type Render = (name: string, data: object) => string;
+
+export function makeTemplates(folder: string): Render {
+  const eta = new Eta({ autoEscape: true, cache: true, views: folder });
+  const known = new Set<string>();
+  return (name, data) => {
+    if (!known.has(name)) {
+      eta.loadTemplate(`@${name}`, readFileSync(join(folder, `${name}.eta`), "utf8"));
+      known.add(name);
+    }
+    return eta.render(`@${name}`, data);
+  };
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
 import { AppError } from "../errors.ts";
-import { sendProblem, type ProblemType } from "../http/problem-type.ts";
+import { sendProblem, type ProblemType } from "../http/failure.ts";
 import type { Log } from "../telemetry/log.ts";
 import { addressInLanguage, readLocale, renderFailurePage, type Failure } from "../pages/index.ts";
 

@@ -5,10 +5,10 @@ import {
   type Server as HttpServer,
   type ServerOptions,
   type ServerResponse,
+  type IncomingMessage,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAmbiguous, pathOfTarget } from "./request-framing.ts";
 
 export type Server = {
   port: number;
@@ -114,4 +114,21 @@ async function listen(server: HttpServer, host: string, port: number): Promise<v
   // Without a host Node listens on all addresses, with or without IPv6.
   server.listen({ ...(host !== "::" && { host }), port });
   await once(server, "listening");
+}
+
+const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length > 1;
+
+/** Whether a proxy may have parsed the request differently (RFC 9112 sections 3.2 and 6.1). */
+function isAmbiguous(req: IncomingMessage): boolean {
+  const { host = "", "transfer-encoding": coding } = req.headers;
+  if (req.httpVersion === "0.9" || hasSeveralHosts(req) || !/^[\w.~%[\]:-]*$/.test(host)) return true;
+  return coding !== undefined && (coding.toLowerCase() !== "chunked" || req.httpVersion === "1.0");
+}
+
+function pathOfTarget(target: string): string | null {
+  if (target.startsWith("/") || target === "*") return target;
+  const [, path] = /^https?:\/\/[^/?#]*([^#]*)/i.exec(target) ?? [];
+  if (path === undefined) return null;
+  return path.startsWith("/") ? path : `/${path}`;
 }

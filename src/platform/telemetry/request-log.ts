@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { makeUuid, uuidPattern } from "../crypto/ids.ts";
-import { shortCodeOf } from "../crypto/short-code.ts";
+import { makeUuid, uuidPattern, shortCodeOf } from "../crypto/ids.ts";
 import type { Clock } from "../clock.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";

@@ -1,5 +1,5 @@
 /** No document of ours or of a standard that is read here is nested deeper. */
-export const deepestJson = 32;
+const deepestJson = 32;
 
 const [quote, backslash, comma, openList, closeList, openObject, closeObject] = [34, 92, 44, 91, 93, 123, 125];
 
@@ -27,13 +27,13 @@ export function findJsonExcess(bytes: Uint8Array, mostValues: number): string | 
 }
 
 /** Says why PostgreSQL stores a text neither as text nor in JSON; null if it does. */
-export function findUnstorable(text: string): string | null {
+function findUnstorable(text: string): string | null {
   if (text.includes("\0")) return "contains a NUL character";
   return text.isWellFormed() ? null : "contains half of a character (a lone surrogate)";
 }
 
 /** `path` leads to the value, or to the object with the name that is at fault. */
-export type JsonFault = { path: string[]; fault: string };
+type JsonFault = { path: string[]; fault: string };
 
 /** Finds what PostgreSQL does not store of a value that was parsed from JSON. */
 export function findJsonFault(value: unknown, depth = 0): JsonFault | null {

@@ -1,7 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
-import { breakLongWords } from "./break-long-words.ts";
-import { registerFonts, replaceUndrawable } from "./pdf-fonts.ts";
+import { createRequire } from "node:module";
 
 type Drawing = InstanceType<typeof PDFDocument>;
 type Start = {
@@ -58,4 +57,74 @@ export function startTaggedPdf({ language, title, author = "", now, margins }: S
       return drawn;
     },
   };
+}
+
+const { resolve } = createRequire(import.meta.url);
+const files = {
+  plain: "DejaVuSans",
+  bold: "DejaVuSans-Bold",
+  // Tells 0 from O and 1 from l.
+  mono: "DejaVuSansMono",
+};
+
+export type Font = keyof typeof files;
+
+export function registerFonts(document: PDFKit.PDFDocument, fonts: readonly Font[]): void {
+  for (const font of fonts) document.registerFont(font, resolve(`dejavu-fonts-ttf/ttf/${files[font]}.ttf`));
+}
+
+const notes = { de: "[Schriftzeichen hier nicht druckbar]", en: "[characters cannot be printed here]" };
+
+/** Those whose letters are drawn one after the other from left to right, and that have no other forms within a word. */
+const simpleScripts =
+  /[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}\p{scx=Armenian}\p{scx=Georgian}\p{scx=Tifinagh}\p{scx=Common}\p{scx=Inherited}]/u;
+const missing = "\uffff";
+/** With what joins words of a name, and marks of the last letter. */
+const runs = new RegExp(`${missing}(?:[\\p{Zs}\\p{Pd}.'’\\p{M}\\p{Cf}]*${missing})*[\\p{M}\\p{Cf}]*`, "gu");
+
+/** Puts a note in place of what the document's current font cannot draw as it is written. */
+export function replaceUndrawable(document: PDFKit.PDFDocument, language: keyof typeof notes, text: string): string {
+  const { font } = (document as unknown as WithFont)._font;
+  const isDrawn = (character: string): boolean =>
+    simpleScripts.test(character) && font.hasGlyphForCodePoint(character.codePointAt(0)!);
+  const marked = text.replace(/[^ \t\r\n]/gu, (character) => (isDrawn(character) ? character : missing));
+  return marked.replace(runs, notes[language]);
+}
+
+/** What the types of pdfkit leave out: the current font, as fontkit reads it. */
+type WithFont = { _font: { font: { hasGlyphForCodePoint(code: number): boolean } } };
+
+/** Longer ones are no words; shorter ones cost little wherever they are wrapped. */
+const longestWord = 300;
+const longestLine = 200;
+const pieceLength = 10;
+
+/**
+ * Puts line breaks into words of hundreds of letters. What wraps lines measures the rest of a word again for each of
+ * its lines: a text of 60,000 letters without a space takes minutes.
+ *
+ * Units: `measure` returns those of `width`.
+ */
+export const breakLongWords = (text: string, width: number, measure: (text: string) => number): string =>
+  text.replace(longWords, (word) => breakWord(word, width, measure));
+
+// White space that does not allow a line break, such as U+00A0, is part of a word.
+const longWords = new RegExp(`[^ \\t\\r\\n]{${longestWord + 1},}`, "g");
+
+function breakWord(word: string, width: number, measure: (text: string) => number): string {
+  const letters = Array.from(word);
+  let [broken, lineWidth, lineLength] = ["", 0, 0];
+  for (let at = 0; at < letters.length; at += pieceLength) {
+    const piece = letters.slice(at, at + pieceLength).join("");
+    const pieceWidth = measure(piece);
+    // Letters without a width never fill a line.
+    if (lineLength > 0 && (lineWidth + pieceWidth > width || lineLength >= longestLine)) {
+      broken += "\n";
+      [lineWidth, lineLength] = [0, 0];
+    }
+    broken += piece;
+    lineWidth += pieceWidth;
+    lineLength += pieceLength;
+  }
+  return broken;
 }

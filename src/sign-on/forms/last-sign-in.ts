@@ -1,5 +1,5 @@
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { makeSealed } from "../../platform/crypto/sealed.ts";
+import { makeSealed } from "../../platform/crypto/seal.ts";
 import type { ConnectionId } from "../../upstream/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { type PageRequest, readCookie, setCookie } from "./page-request.ts";

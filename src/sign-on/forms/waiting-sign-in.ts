@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { longestPassword, longestTurnSeconds, makeKeyMaker } from "../../accounts/index.ts";
-import { makeSealed } from "../../platform/crypto/sealed.ts";
+import { makeSealed } from "../../platform/crypto/seal.ts";
 import { takeToken } from "../../platform/database/token-bucket.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { fieldOf, type PageRequest } from "./page-request.ts";

@@ -1,9 +1,8 @@
 import { schoolsOf, withheldItems, type ClientId, type ScopeName, type WithheldItem } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";
-import type { Queryable } from "../../platform/database/sql.ts";
+import { type Queryable, arrayOf } from "../../platform/database/sql.ts";
 import { columnNames, findRows, insert, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
-import { arrayOf } from "../../platform/database/parameters-sql.ts";
 
 /** `withheld`: what the person's schools withhold from the app now. */
 export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null; withheld: WithheldItem[] | null };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { tokenFaultTexts } from "../../../src/platform/advice/sign-on/index.ts";
-import { shortCodeOf } from "../../../src/platform/crypto/short-code.ts";
+import { shortCodeOf } from "../../../src/platform/crypto/ids.ts";
 import { listErrors } from "../../../src/publish/index.ts";
 import errorTexts from "../../../src/sign-on/forms/pages/locales/en.json" with { type: "json" };
 import { makeStaff } from "../../support/admin.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
-import { shortCodeOf } from "../../../src/platform/crypto/short-code.ts";
+import { shortCodeOf } from "../../../src/platform/crypto/ids.ts";
 import { makeBrowser, readForm, type Shown } from "../../support/browser.ts";
 import { askFor, passPages, signOn, type TestApp } from "../../support/token.ts";
 import { startWorld } from "./world.ts";

@@ -1,4 +1,4 @@
-import { makeSealed } from "../../../platform/crypto/sealed.ts";
+import { makeSealed } from "../../../platform/crypto/seal.ts";
 import { setUpPath, addressOfLink, secrecy, showUnusable, type Answer, type Visit } from "./visit.ts";
 
 const cookieName = "_set-up";

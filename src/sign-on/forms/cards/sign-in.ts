@@ -1,6 +1,6 @@
 import { Router } from "express";
 import { readLocale, type Page } from "../../../platform/pages/index.ts";
-import { makeSealed } from "../../../platform/crypto/sealed.ts";
+import { makeSealed } from "../../../platform/crypto/seal.ts";
 import {
   cardPath,
   checkAnswer,

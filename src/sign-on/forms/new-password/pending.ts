@@ -1,6 +1,6 @@
 import { changePassword, hasSecondFactors, type PasswordFault, type SecondMethod } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import { makeSealed } from "../../../platform/crypto/sealed.ts";
+import { makeSealed } from "../../../platform/crypto/seal.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { fieldOf, type PageRequest, requestIdOf } from "../page-request.ts";
 

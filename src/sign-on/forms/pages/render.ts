@@ -12,7 +12,7 @@ import {
 } from "../../../platform/pages/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
-import { shortCodeOf } from "../../../platform/crypto/short-code.ts";
+import { shortCodeOf } from "../../../platform/crypto/ids.ts";
 import type { ScopeName } from "../../../access/index.ts";
 import { lacksAttribute } from "../../protocol/offered-scopes.ts";
 import { describeValues } from "./consent-values.ts";

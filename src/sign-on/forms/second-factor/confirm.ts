@@ -1,7 +1,7 @@
 import { Router } from "express";
 import { hasSecondFactors, type SecondMethod, withSecondFactor } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import { makeSealed, type Sealed } from "../../../platform/crypto/sealed.ts";
+import { makeSealed, type Sealed } from "../../../platform/crypto/seal.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { findRefusal, findSignedIn } from "../../protocol/signed-in.ts";
 import { signIn } from "../complete-sign-in.ts";

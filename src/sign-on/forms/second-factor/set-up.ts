@@ -21,8 +21,7 @@ import {
 import type { PersonId } from "../../../directory/index.ts";
 import { personActor, type Origin } from "../../../events/index.ts";
 import { makeUuid } from "../../../platform/crypto/ids.ts";
-import { seal } from "../../../platform/crypto/seal.ts";
-import { makeSealed } from "../../../platform/crypto/sealed.ts";
+import { seal, makeSealed } from "../../../platform/crypto/seal.ts";
 import { withPrismaTransaction } from "../../../platform/database/db.ts";
 import { AppError } from "../../../platform/errors.ts";
 import { readLocale } from "../../../platform/pages/index.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { makeSealed } from "../../../platform/crypto/sealed.ts";
+import { makeSealed } from "../../../platform/crypto/seal.ts";
 import type { UpstreamSessionId } from "../../../upstream/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { type PageRequest, readCookie, redirect, setCookie } from "../page-request.ts";

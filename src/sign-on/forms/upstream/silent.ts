@@ -1,4 +1,4 @@
-import { makeSealed } from "../../../platform/crypto/sealed.ts";
+import { makeSealed } from "../../../platform/crypto/seal.ts";
 import { listWaysIn } from "../../../upstream/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { readLastSignIn } from "../last-sign-in.ts";

@@ -12,9 +12,9 @@ import {
   statement,
   table,
   update,
+  arrayOf,
 } from "../../../platform/database/sql.ts";
 import { isCurrent } from "../../../accounts/index.ts";
-import { arrayOf } from "../../../platform/database/parameters-sql.ts";
 
 export type Artifact = {
   kind: string;

@@ -14,9 +14,8 @@ import type { PersonId } from "../../../directory/index.ts";
 import { holdsRoleBeyondHome } from "../../../staff/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../../../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table, arrayOf } from "../../../platform/database/sql.ts";
 import { hashId } from "./artifact.ts";
-import { arrayOf } from "../../../platform/database/parameters-sql.ts";
 
 type TokenRow = {
   idHash: Buffer;

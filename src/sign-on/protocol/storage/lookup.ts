@@ -16,10 +16,18 @@ import {
   subjectOf,
 } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import { fields, findRows, type Queryable, sql, type Sql, statement, table } from "../../../platform/database/sql.ts";
+import {
+  fields,
+  findRows,
+  type Queryable,
+  sql,
+  type Sql,
+  statement,
+  table,
+  arrayOf,
+} from "../../../platform/database/sql.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
 import { answerEach, type FoundArtifact, foundColumns, type Key } from "./artifact.ts";
-import { arrayOf } from "../../../platform/database/parameters-sql.ts";
 import { surplusSessionsOf } from "./surplus-sessions.ts";
 import type { FoundToken } from "./unit-of-work.ts";
 

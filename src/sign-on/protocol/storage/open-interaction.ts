@@ -1,4 +1,4 @@
-import { findRows, join, type Queryable, sql, statement } from "../../../platform/database/sql.ts";
+import { findRows, join, type Queryable, sql, statement, jsonRows } from "../../../platform/database/sql.ts";
 import {
   type Bucket,
   type BucketParameters,
@@ -8,7 +8,6 @@ import {
   undoTake,
 } from "../../../platform/database/token-bucket.ts";
 import { type Artifact, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
-import { jsonRows } from "../../../platform/database/parameters-sql.ts";
 
 type Opened = BucketParameters & { now: Date; interactions: string };
 

@@ -1,11 +1,10 @@
 import { recordSignInsFrom, type ClientId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import type { Queryable } from "../../../platform/database/sql.ts";
+import { type Queryable, arrayOf, jsonRows } from "../../../platform/database/sql.ts";
 import { makeUuid } from "../../../platform/crypto/ids.ts";
 import { findRows, type Parameter, sql, type Sql, statement, table, update } from "../../../platform/database/sql.ts";
 import { recordAuditFrom } from "../../../events/index.ts";
 import { type Artifact, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
-import { arrayOf, jsonRows } from "../../../platform/database/parameters-sql.ts";
 
 /** A repeated sign-in of a person to an app, by a code. */
 export type SignIn = { clientId: ClientId; personId: PersonId; at: Date; requestId: string | undefined };

@@ -11,12 +11,13 @@ import {
   type Statement,
   table,
   update,
+  arrayOf,
+  jsonRows,
 } from "../../../platform/database/sql.ts";
 import { type NewNotice, storeNotices, toNoticeRows } from "../../../accounts/index.ts";
 import { recordAuditFrom } from "../../../events/index.ts";
 import { type Bucket, giveBackSteps, toBucketParameters } from "../../../platform/database/token-bucket.ts";
 import { type Artifact, type Key, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
-import { arrayOf, jsonRows } from "../../../platform/database/parameters-sql.ts";
 
 /** A session is found by its uid, because its id may change; apps are added to those that others stored meanwhile. */
 export type SessionChange = Pick<

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pageHeaders } from "./csp.ts";
+import { pageHeaders } from "./layout.ts";
 
 test("a page may send its form on as it says and nowhere else", () => {
   expect(pageHeaders()["Content-Security-Policy"]).toContain("form-action 'self';");
