@@ -19,39 +19,35 @@ import {
 } from "../accounts/index.ts";
 import { makeCardSignIn } from "./forms/cards/sign-in.ts";
 import { readContract } from "./protocol/contract.ts";
-import type { InteractionDeps } from "./protocol/deps.ts";
-import { makeInteractionRouter } from "./forms/interaction-router.ts";
+import type { InteractionDeps, ProviderDeps } from "./protocol/deps.ts";
+import { makeInteractionRouter } from "./forms/interaction/steps.ts";
 import { makeReadPublishedKeys } from "./protocol/keys/published-keys.ts";
 import { ensureSigningKeys, makeRetiredKeysJob } from "./protocol/keys/rotation.ts";
 import { loadSharedSecrets } from "./protocol/keys/shared-secrets.ts";
-import { findKeysVersion, listSigningKeys, type SigningKey } from "./protocol/keys/signing-keys.ts";
-import { makeKeyWatch } from "./protocol/keys/watch.ts";
+import { findKeysVersion, listSigningKeys, type SigningKey, makeKeyWatch } from "./protocol/keys/signing-keys.ts";
 import { makeLoginHint } from "./protocol/login-hint.ts";
-import { makeLogoutJob } from "./protocol/logout/job.ts";
-import { makeFindInteraction } from "./protocol/find-interaction.ts";
-import { makeSender } from "./protocol/logout/send.ts";
+import { makeLogoutJob, makeSender } from "./protocol/logout/job.ts";
 import { renderErrorPage } from "./forms/pages/index.ts";
 import { makeMount, type Mount } from "./protocol/mount.ts";
 import { type Count, observeProvider, observeUpstream } from "./protocol/observe.ts";
 import { makeOwnPasswordRouter } from "./forms/new-password/own.ts";
 import { makePlatformSignIn } from "./forms/platform-sign-in.ts";
-import type { ProviderDeps } from "./protocol/provider/deps.ts";
-import { makeFindClientKeys } from "./protocol/provider/client-keys.ts";
+import { makeFindClientKeys } from "./protocol/provider/client.ts";
 import { makeProvider } from "./protocol/provider/make-provider.ts";
 import { makeShowPages } from "./forms/provider-pages.ts";
 import { makeUpstreamSteps } from "./forms/upstream/library-steps.ts";
 import { makeUpstreamRouter } from "./forms/upstream/router.ts";
 import { noteSignedOut } from "./forms/last-sign-in.ts";
-import { signOut } from "./forms/sign-out.ts";
-import { nameBrowser } from "./forms/platform-session.ts";
+import { signOut } from "./forms/complete-sign-in.ts";
+import { nameBrowser } from "./forms/page-request.ts";
 import type { Upstream } from "../upstream/index.ts";
-import { needsSecondFactor } from "./protocol/admin-scopes.ts";
+import { needsSecondFactor } from "./protocol/scopes.ts";
 import { makeConfirmRouter } from "./forms/second-factor/confirm.ts";
 import { makeSetUpRouter } from "./forms/second-factor/set-up.ts";
 import { findSignedIn, type SignedIn } from "./protocol/signed-in.ts";
-import { makeDbByRoute, makeStoreByRoute } from "./protocol/storage/by-route.ts";
+import { makeDbByRoute, makeStoreByRoute } from "./protocol/storage/store.ts";
 import { makeCheckAccessToken } from "./protocol/storage/check-access-token.ts";
-import { makeLimitTokens } from "./protocol/storage/limit-tokens.ts";
+import { makeLimitTokens } from "./protocol/storage/use-token.ts";
 import { makeClientTokensJob, makeSweepJob } from "./protocol/storage/sweep.ts";
 
 export type SignOnOptions = Pick<
@@ -159,7 +155,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     secrets,
     encryptionKeys: keys,
     checkPassword,
-    findInteraction: makeFindInteraction({ store, clock, provider: () => provider }),
+    store,
     findPersonName,
     sessionSeconds: lifetimes.sessionSeconds,
     staffSecondFactor: options.staffSecondFactor,

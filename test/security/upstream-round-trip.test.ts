@@ -200,7 +200,7 @@ test("open redirect: no return path, destination or page of a failure leads to a
   const school = await world.connect();
   await makePupil(school);
   const { service } = world;
-  // Every spelling of a return path: src/sign-on/forms/return-path.test.ts.
+  // Every spelling of a return path: src/sign-on/forms/page-request.test.ts.
   for (const path of ["//evil.example", "/\\evil.example", "/%2F/evil.example"]) {
     const browser = world.newBrowser();
     const params = await school.provider.visit(await world.leave(browser, school, path));

@@ -1,12 +1,17 @@
 import type { PersonId } from "../../directory/index.ts";
-import { endSession } from "../protocol/logout/end-session.ts";
-import { limitSessions } from "../protocol/logout/limit-sessions.ts";
+import { endSession, limitSessions } from "../protocol/logout/end-session.ts";
 import { answerInteraction, forgetSession, type Interaction, startSession } from "../protocol/provider/library.ts";
-import { makeBinding } from "../protocol/session-binding.ts";
-import { secondsOfSession, sharedDevice } from "../protocol/shared-device.ts";
-import { readLastSignIn } from "./last-sign-in.ts";
-import { type PageRequest, providerContextOf, redirect, requestIdOf, sessionOf } from "./page-request.ts";
-import { setSessionCookie } from "./platform-session.ts";
+import { makeBinding, secondsOfSession, sharedDevice } from "../protocol/session.ts";
+import { readLastSignIn, noteSignedOut } from "./last-sign-in.ts";
+import {
+  type PageRequest,
+  providerContextOf,
+  redirect,
+  requestIdOf,
+  sessionOf,
+  setSessionCookie,
+} from "./page-request.ts";
+import { isUpstream } from "../../accounts/index.ts";
 
 /** Whether the person is asked to switch because the app hinted at another person. */
 export const asksToSwitch = ({ prompt }: Interaction): boolean => prompt.reasons.includes("login_hint");
@@ -73,4 +78,17 @@ export async function leaveSession(
   if (accountId === undefined || accountId === unlessOf) return;
   if (interaction !== null) await forgetSession(interaction);
   await endSession(db, { uid, at: clock(), requestId: requestIdOf(request) });
+}
+
+/**
+ * Ends the session of this browser. Returns where the browser goes. A session from the login of a school ends on the
+ * page there, whose form may lead to that login, too.
+ */
+export async function signOut(request: PageRequest): Promise<string> {
+  const provider = request.deps.provider();
+  const { amr } = await sessionOf(request);
+  if (isUpstream(amr)) return provider.pathFor("end_session");
+  await leaveSession(request, { unlessOf: null, interaction: null });
+  noteSignedOut(request);
+  return provider.pathFor("end_session_success");
 }

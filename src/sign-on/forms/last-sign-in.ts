@@ -1,13 +1,8 @@
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { makeSealed } from "../../platform/crypto/seal.ts";
-import type { ConnectionId } from "../../upstream/index.ts";
+import { type ConnectionId, allowsLocalPasswords, listWaysIn, type WayIn } from "../../upstream/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
-import { type PageRequest, readCookie, setCookie } from "./page-request.ts";
+import { makeSealedCookie, type PageRequest } from "./page-request.ts";
 import type { LoginModel } from "./pages/index.ts";
-import { findWaysIn, type WaysOfSchool } from "./upstream/ways-in.ts";
-
-const name = "_last_sign_in";
-const keptSeconds = 180 * 24 * 3600;
 
 /**
  * What this browser stores, encrypted, of the sign-in before. `personId` is null on a shared device; `hasSeveral`: two
@@ -25,19 +20,16 @@ type LastSignIn = {
 };
 
 const none: LastSignIn = { isShared: false, hasSeveral: false, personId: null, schoolId: null };
-const sealed = ({ secrets }: InteractionDeps) =>
-  makeSealed<LastSignIn>(secrets.lastSignIn, "last sign-in", keptSeconds);
+const cookie = makeSealedCookie<LastSignIn>("_last_sign_in", {
+  secret: "lastSignIn",
+  purpose: "last sign-in",
+  seconds: 180 * 24 * 3600,
+});
 
-export function readLastSignIn(request: PageRequest): LastSignIn {
-  const text = readCookie(request, name, { signed: false });
-  return (text === null ? null : sealed(request.deps).read(text, request.deps.clock())) ?? none;
-}
+export const readLastSignIn = (request: PageRequest): LastSignIn => cookie.read(request) ?? none;
 
-function write(request: PageRequest, last: LastSignIn): void {
-  const { deps } = request;
-  const seconds = last.isShared ? undefined : keptSeconds;
-  setCookie(request, name, sealed(deps).write(last, deps.clock()), { signed: false, seconds });
-}
+const write = (request: PageRequest, last: LastSignIn): void =>
+  cookie.write(request, last, { outlives: !last.isShared });
 
 /** Stores who signed in; on a shared device only the school. */
 export function keepLastSignIn(
@@ -171,4 +163,19 @@ async function findHelp({ db: { prisma } }: InteractionDeps, id: SchoolId | null
     select: { name: true, signIn: { select: { helpText: true } } },
   });
   return found?.signIn?.helpText ? { school: found.name, text: found.signIn.helpText } : null;
+}
+
+/** The logins that a school has elsewhere, at least one, and whether it uses passwords of this service besides. */
+type WaysOfSchool = {
+  school: string;
+  buttons: readonly Pick<WayIn, "connectionId" | "name">[];
+  allowsPasswords: boolean;
+};
+
+/** Null for a school without a login of its own. */
+export async function findWaysIn({ db, clock }: InteractionDeps, schoolId: SchoolId): Promise<WaysOfSchool | null> {
+  const buttons = await listWaysIn(db.pool, schoolId);
+  const [first] = buttons;
+  if (first === undefined) return null;
+  return { school: first.schoolName, buttons, allowsPasswords: allowsLocalPasswords(first, clock()) };
 }

@@ -2,10 +2,34 @@ import { Router } from "express";
 import { passwordAnd } from "../../accounts/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { findNextStep, findRefusal, findSignedIn } from "../protocol/signed-in.ts";
-import { asksToForget, checkLogin, schoolOf, type LoginProblem, type WaitingLogin } from "./check-login.ts";
-import { rememberDevice } from "./device.ts";
-import { enterPlatform } from "./enter-platform.ts";
-import { formTargetsOf } from "./form-targets.ts";
+import {
+  asksToForget,
+  checkLogin,
+  schoolOf,
+  type LoginProblem,
+  type WaitingLogin,
+  rememberDevice,
+} from "./login-form.ts";
+import { enterPlatform, keepConfirmed } from "./second-factor/confirm.ts";
+import {
+  formTargetsOf,
+  onPage,
+  type PageRequest,
+  readForm,
+  redirect,
+  sendPage,
+  addressOf,
+  addressWith,
+  contextOf,
+  returnPathOf,
+  setUpPath,
+  signInPath,
+  isOwnForm,
+  makeFormToken,
+  readBrowser,
+  beginPath,
+  schoolSearchPath,
+} from "./page-request.ts";
 import {
   describeBrowser,
   forgetLastPerson,
@@ -13,14 +37,8 @@ import {
   readKnownBrowser,
   type TypedLogin,
 } from "./last-sign-in.ts";
-import type { PendingPassword } from "./new-password/pending.ts";
-import { askNewPassword, makeNewPasswordRouter } from "./new-password/platform.ts";
-import { onPage, type PageRequest, readForm, redirect, sendPage } from "./page-request.ts";
+import { type PendingPassword, askNewPassword, makeNewPasswordRouter } from "./new-password/platform.ts";
 import { renderLoginPage, renderWaitingPage } from "./pages/index.ts";
-import { addressOf, addressWith, contextOf, returnPathOf, setUpPath, signInPath } from "./platform-page.ts";
-import { isOwnForm, makeFormToken, readBrowser } from "./platform-session.ts";
-import { keepConfirmed } from "./second-factor/confirm.ts";
-import { beginPath, schoolSearchPath } from "./upstream/paths.ts";
 
 /** Serves the sign-in to the platform itself, without an app. */
 export function makePlatformSignIn(deps: InteractionDeps): Router {

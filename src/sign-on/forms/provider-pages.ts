@@ -2,7 +2,7 @@ import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import type { PersonId } from "../../directory/index.ts";
 import { isDatabaseUnavailable } from "../../platform/database/db.ts";
 import { addressInLanguage, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
-import { formTargetsOf } from "./form-targets.ts";
+import { formTargetsOf } from "./page-request.ts";
 import {
   renderErrorPage,
   renderFormPostPage,
@@ -13,7 +13,7 @@ import {
 } from "./pages/index.ts";
 import { requestIdOf } from "../protocol/provider/account.ts";
 import { findUpstreamSession } from "../protocol/provider/upstream-steps.ts";
-import type { ShowPages } from "../protocol/provider/show-pages.ts";
+import type { ShowPages } from "../protocol/deps.ts";
 import { presentError } from "../protocol/provider/answers.ts";
 
 const jsonRoutes = new Set(["token", "userinfo", "jwks", "discovery", "revocation", "introspection"]);

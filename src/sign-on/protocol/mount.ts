@@ -2,13 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse as parseQuery, stringify as formatQuery } from "node:querystring";
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
-import { type AnswerCheck, type FormCheck, makeProblemType } from "../../platform/http/index.ts";
-import { addressInLanguage, picksLocale, readLocale } from "../../platform/pages/index.ts";
-import { describedParameters } from "./contract.ts";
-import { makeRefuseOtherMethods } from "./other-methods.ts";
-import { nameClientOfHint } from "./provider/logout-hint.ts";
-import { keepDescribed, refuseLogoutTokens } from "./provider/query.ts";
-import { makeRefuseUnreadForm, makeSendRefusal, type RenderRefusal, type SendRefusal } from "./refusal.ts";
+import { type AnswerCheck, type FormCheck, makeProblemType, type ProblemType } from "../../platform/http/index.ts";
+import { addressInLanguage, picksLocale, readLocale, type Page, type PageContext } from "../../platform/pages/index.ts";
+import { describedParameters, type OAuthError } from "./contract.ts";
+import { nameClientOfHint, keepDescribed, refuseLogoutTokens } from "./provider/query.ts";
+import { present } from "../../platform/contract-types.ts";
 
 const libraryPaths = [
   "/oauth2/auth",
@@ -134,4 +132,89 @@ const makeRefuseUnkept =
       { locale: readLocale(req), languageUrl: addressInLanguage(req.path) },
     );
     res.status(status).set(headers).send(html);
+  };
+
+const reading = "GET, HEAD";
+
+const allowedAt: Record<string, string> = {
+  "/oauth2/auth": "GET, HEAD, POST",
+  "/oauth2/token": "POST",
+  "/oauth2/userinfo": "GET, HEAD, POST",
+  "/oauth2/revoke": "POST",
+  "/oauth2/introspect": "POST",
+  "/oauth2/sessions/logout": "GET, HEAD, POST",
+  "/oauth2/sessions/logout/confirm": "POST",
+};
+
+const openToScripts = /^\/(oauth2\/(token|userinfo|revoke|introspect)|\.well-known\/.*)$/;
+
+const seenByPeople = /^\/oauth2\/(auth|sessions)\//;
+
+/** The provider would answer other methods as an unknown address. Source: RFC 9110 section 15.5.6. */
+const makeRefuseOtherMethods =
+  (sendRefusal: SendRefusal) =>
+  (req: Request, res: Response, next: NextFunction): void => {
+    const path = req.path.toLowerCase().replace(/\/$/, "");
+    const allowed = allowedAt[path] ?? reading;
+    const isPreflight =
+      req.method === "OPTIONS" &&
+      req.headers["access-control-request-method"] !== undefined &&
+      openToScripts.test(path);
+    if (isPreflight || allowed.split(", ").includes(req.method)) return next();
+    const status = path === "/oauth2/token" ? 400 : 405;
+    res.set("Allow", allowed);
+    const reason = seenByPeople.test(path) ? "not_found" : null;
+    sendRefusal(req, res, { status, reason, description: `this address only takes ${allowed}` });
+  };
+
+type Refusal = {
+  status: number;
+  /** What a person reads; null where only programs call. */
+  reason: "invalid_request" | "not_found" | null;
+  description: string;
+};
+
+type RenderRefusal = (
+  model: { status: number; reason: "invalid_request" | "not_found"; requestId: string | null },
+  context: PageContext,
+) => Page;
+
+type SendRefusal = (req: Request, res: Response, refusal: Refusal) => void;
+
+const makeSendRefusal =
+  (render: RenderRefusal, typeOf: ProblemType): SendRefusal =>
+  (req, res, { status, reason, description }) => {
+    res.status(status).set("Cache-Control", "no-store");
+    if (reason === null || req.accepts(["json", "html"]) !== "html") {
+      const error = "invalid_request";
+      res.json(
+        present<OAuthError>({
+          error,
+          error_description: description,
+          error_uri: typeOf(error),
+          scope: undefined,
+        }),
+      );
+      return;
+    }
+    const requestId = (res.locals["requestId"] as string | undefined) ?? null;
+    const languageUrl = req.method === "GET" ? addressInLanguage(req.originalUrl) : null;
+    const { headers, html } = render({ status, reason, requestId }, { locale: readLocale(req), languageUrl });
+    res.set(headers).send(html);
+  };
+
+const unreadForm: Record<number, string> = {
+  400: "the form is incomplete or its compression is broken",
+  413: "the form is too large",
+  415: "the form has a character set or a compression that is not read",
+};
+
+/** Refuses a form that express could not read; passes other errors on. */
+const makeRefuseUnreadForm =
+  (sendRefusal: SendRefusal) =>
+  (error: unknown, req: Request, res: Response, next: NextFunction): void => {
+    const status = Number((error as { status?: unknown } | null)?.status);
+    const description = unreadForm[status];
+    if (description === undefined) return next(error);
+    sendRefusal(req, res, { status, reason: "invalid_request", description });
   };

@@ -12,12 +12,22 @@ import {
 } from "../../../accounts/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { signIn } from "../complete-sign-in.ts";
-import { fieldOf, onPage, readCookie, readForm, requestIdOf, sendPage, setCookie } from "../page-request.ts";
-import type { PageRequest } from "../page-request.ts";
-import { checkCsrfToken, makeCsrfToken, renderCardPage, renderCardProblemPage } from "../pages/index.ts";
+import {
+  checkCsrfToken,
+  fieldOf,
+  makeCsrfToken,
+  onPage,
+  readCookie,
+  readForm,
+  requestIdOf,
+  sendPage,
+  setCookie,
+  type PageRequest,
+  signInPath,
+} from "../page-request.ts";
+import { renderCardPage, renderCardProblemPage } from "../pages/index.ts";
 import type { CardProblemModel } from "../pages/index.ts";
-import { signInPath } from "../platform-page.ts";
-import { findWaiting, forgetWaiting, readWaitingTargets } from "./waiting-app.ts";
+import { findWaiting, forgetWaiting, readWaitingTargets } from "../waiting-app.ts";
 
 const cookieName = "_card";
 const cookie = { signed: true, path: "/" };

@@ -16,21 +16,27 @@ import type { PersonId } from "../../../directory/index.ts";
 import { type Page, readLocale } from "../../../platform/pages/index.ts";
 import { listDecisions } from "../../protocol/consent.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
-import { readOwnInteractionId } from "../../protocol/find-interaction.ts";
-import type { ClaimsForApp } from "../../protocol/provider/claims.ts";
+import { findInteraction } from "../waiting-app.ts";
+import type { ClaimsForApp } from "../../protocol/provider/account.ts";
 import { mayOverrule } from "../../protocol/provider/hints.ts";
-import { type Interaction, readInteractionSignature } from "../../protocol/provider/library.ts";
+import { type Interaction, readInteractionId, readInteractionSignature } from "../../protocol/provider/library.ts";
 import { secondFactorPrompt } from "../../protocol/provider/policy.ts";
-import { withoutRefused } from "../../protocol/staff-scopes.ts";
-import { readHintedSchool, readTypedHint } from "../../protocol/typed-hint.ts";
-import { schoolOf, type LoginProblem, type WaitingLogin } from "../check-login.ts";
+import { withoutRefused } from "../../protocol/scopes.ts";
+import { readHintedSchool, readTypedHint } from "../../protocol/login-hint.ts";
+import { schoolOf, type LoginProblem, type WaitingLogin } from "../login-form.ts";
 import { asksToSwitch } from "../complete-sign-in.ts";
-import { formTargetsOf } from "../form-targets.ts";
-import { describeBrowser, readKnownBrowser, type TypedLogin } from "../last-sign-in.ts";
-import { cookiesOf, type PageRequest } from "../page-request.ts";
 import {
   checkCsrfToken,
   makeCsrfToken,
+  formTargetsOf,
+  cookiesOf,
+  type PageRequest,
+  addressWith,
+  setUpPath,
+  schoolSearchPath,
+} from "../page-request.ts";
+import { describeBrowser, readKnownBrowser, type TypedLogin } from "../last-sign-in.ts";
+import {
   renderChooseSchoolPage,
   renderConsentPage,
   renderLoginPage,
@@ -44,9 +50,7 @@ import {
   type NewPasswordModel,
   type SecondFactorModel,
 } from "../pages/index.ts";
-import { addressWith, setUpPath } from "../platform-page.ts";
-import { askSecondFactor } from "../second-factor/ask.ts";
-import { schoolSearchPath } from "../upstream/paths.ts";
+import { askSecondFactor } from "../second-factor/confirm.ts";
 
 /** A request to the pages of an interaction, with what they need. */
 export type Visit = PageRequest & {
@@ -63,12 +67,12 @@ export type Visit = PageRequest & {
 };
 
 export async function openVisit(request: PageRequest): Promise<Visit | null> {
-  const { deps, req, res } = request;
-  const id = readOwnInteractionId(deps.provider(), req, res);
-  const found = id === null || id !== req.params["uid"] ? null : await deps.findInteraction(id);
+  const { deps, req } = request;
+  const cookies = cookiesOf(request);
+  const id = readInteractionId(deps.provider(), cookies);
+  const found = id === null || id !== req.params["uid"] ? null : await findInteraction(request, id);
   if (found === null || found.app === null) return null;
   const { interaction, app, logoPath } = found;
-  const cookies = cookiesOf(request);
   const requested = ((interaction.params["scope"] as string | undefined) ?? "").split(" ");
   return {
     ...request,

@@ -11,21 +11,46 @@ import { withPrismaTransaction } from "../../../platform/database/db.ts";
 import { forgetSchool, rememberConsent, rememberSchool } from "../../protocol/consent.ts";
 import { answerInteraction } from "../../protocol/provider/library.ts";
 import { describeRefusal, secondFactorPrompt } from "../../protocol/provider/policy.ts";
-import { withoutRefused } from "../../protocol/staff-scopes.ts";
-import { asksToForget, checkLogin } from "../check-login.ts";
+import { withoutRefused } from "../../protocol/scopes.ts";
+import { asksToForget, checkLogin, rememberDevice } from "../login-form.ts";
 import { asksToSwitch, leaveSession, signIn } from "../complete-sign-in.ts";
-import { rememberDevice } from "../device.ts";
 import { forgetLastPerson, keepLastSignIn, noteAnotherPerson } from "../last-sign-in.ts";
-import { readPending, sealPending, takeNewPassword } from "../new-password/pending.ts";
-import { fieldOf, redirect, requestIdOf, sendPage, sessionOf } from "../page-request.ts";
-import { checkAnswer } from "../second-factor/ask.ts";
+import { readPending, sealPending, takeNewPassword } from "../new-password/platform.ts";
+import {
+  fieldOf,
+  redirect,
+  requestIdOf,
+  sendPage,
+  sessionOf,
+  onPage,
+  type PageRequest,
+  readForm,
+} from "../page-request.ts";
+import { checkAnswer } from "../second-factor/confirm.ts";
 import { beginUpstream, wishesOf } from "../upstream/begin.ts";
-import { mayStay, renderLogin, renderNewPassword, renderSecondFactor, renderVisit, renderWaiting } from "./show.ts";
-import type { Visit } from "./show.ts";
+import {
+  mayStay,
+  renderLogin,
+  renderNewPassword,
+  renderSecondFactor,
+  renderVisit,
+  renderWaiting,
+  type Visit,
+  isOwnForm,
+  openVisit,
+  targetsOf,
+} from "./show.ts";
+import { Router } from "express";
+import { errors } from "oidc-provider";
+import type { InteractionDeps } from "../../protocol/deps.ts";
+import { rememberWaiting, rememberApp, findWayToApp } from "../waiting-app.ts";
+import { readLocale, type PageContext } from "../../../platform/pages/index.ts";
+import { findSignedIn } from "../../protocol/signed-in.ts";
+import { renderErrorPage, renderSignedInPage, type ErrorModel } from "../pages/index.ts";
 
-export type Step = (visit: Visit) => Promise<void>;
+type Step = (visit: Visit) => Promise<void>;
 
-export const logIn: Step = async (visit) => {
+const logIn: Step = async (visit) => {
   const { deps, interaction, browser } = visit;
   if (asksToForget(visit)) {
     forgetLastPerson(visit);
@@ -48,10 +73,10 @@ export const logIn: Step = async (visit) => {
 };
 
 /** Sends the person to the login that their school has elsewhere. */
-export const useUpstream: Step = (visit) =>
+const useUpstream: Step = (visit) =>
   beginUpstream(visit, { to: { interaction: visit.interaction.uid }, ...wishesOf(visit.interaction) });
 
-export const chooseNewPassword: Step = async (visit) => {
+const chooseNewPassword: Step = async (visit) => {
   const taken = await takeNewPassword(visit, visit.browser);
   if (taken.kind === "expired") return sendPage(visit, await renderLogin(visit, { kind: "expired_form" }));
   if (taken.kind === "done") {
@@ -72,12 +97,12 @@ async function finish(visit: Visit, result: Result): Promise<void> {
 }
 
 /** Continues as the person who is signed in, although the app hinted at another. */
-export const stay: Step = async (visit) => {
+const stay: Step = async (visit) => {
   if (visit.personId === null || !asksToSwitch(visit.interaction) || !mayStay(visit)) return showAgain(visit);
   await finish(visit, { hint: { answered: true } });
 };
 
-export const allow: Step = async (visit) => {
+const allow: Step = async (visit) => {
   const { deps, personId, clientId, interaction } = visit;
   if (personId === null || interaction.prompt.name !== "consent") return showAgain(visit);
   const at = deps.clock();
@@ -99,7 +124,7 @@ export const allow: Step = async (visit) => {
   await finish(visit, { consent: {} });
 };
 
-export const chooseSchool: Step = async (visit) => {
+const chooseSchool: Step = async (visit) => {
   const { deps, personId, clientId, interaction } = visit;
   if (personId === null || interaction.prompt.name !== "choose_school") return showAgain(visit);
   const right = await findSignOnRight(deps.db.pool, { personId, clientId }, deps.clock());
@@ -111,7 +136,7 @@ export const chooseSchool: Step = async (visit) => {
 };
 
 /** Forgets the school that was chosen. The same interaction then asks for one. */
-export const chooseOtherSchool: Step = async (visit) => {
+const chooseOtherSchool: Step = async (visit) => {
   const { deps, personId, clientId, interaction } = visit;
   if (personId === null || interaction.prompt.name !== "consent") return showAgain(visit);
   await forgetSchool(deps.db.pool, { personId, clientId });
@@ -119,7 +144,7 @@ export const chooseOtherSchool: Step = async (visit) => {
 };
 
 /** Checks the second factor, unless the session has got one meanwhile. */
-export const proveSecondFactor: Step = async (visit) => {
+const proveSecondFactor: Step = async (visit) => {
   if (fieldOf(visit, "pending") !== "") return proveBeforeNewPassword(visit);
   const { personId, interaction, browser } = visit;
   if (personId === null || interaction.prompt.name !== secondFactorPrompt) return showAgain(visit);
@@ -149,13 +174,13 @@ async function proveBeforeNewPassword(visit: Visit): Promise<void> {
 }
 
 /** Signs the person out. The same interaction then asks for another person. */
-export const switchUser: Step = async (visit) => {
+const switchUser: Step = async (visit) => {
   await leaveSession(visit, { unlessOf: null, interaction: visit.interaction });
   noteAnotherPerson(visit);
   redirect(visit, `/interaction/${visit.interaction.uid}`);
 };
 
-export const cancel: Step = async (visit) => {
+const cancel: Step = async (visit) => {
   const { deps, personId, clientId, interaction } = visit;
   const action = interaction.prompt.name === "consent" ? "consent_denied" : "sign_in_cancelled";
   // Without a person nothing is recorded, because strangers could fill the database.
@@ -168,3 +193,84 @@ const describe = ({ name, details }: Visit["interaction"]["prompt"]): string =>
   name === "refusal" ? describeRefusal(details["reason"]) : "the user cancelled";
 
 const showAgain = async (visit: Visit): Promise<void> => sendPage(visit, await renderVisit(visit));
+
+const stepsByPath: Record<string, Step> = {
+  login: logIn,
+  upstream: useUpstream,
+  consent: allow,
+  "new-password": chooseNewPassword,
+  "second-factor": proveSecondFactor,
+  school: chooseSchool,
+  "other-school": chooseOtherSchool,
+  stay: stay,
+  switch: switchUser,
+  cancel: cancel,
+};
+
+export function makeInteractionRouter(deps: InteractionDeps): Router {
+  const router = Router();
+  router.get("/interaction/:uid", onPage(deps, show));
+  router.post("/interaction/:uid/:step", readForm, (req, res, next) => {
+    const step = Object.hasOwn(stepsByPath, req.params.step) ? stepsByPath[req.params.step] : undefined;
+    return step ? take({ deps, req, res }, step) : next();
+  });
+  return router;
+}
+
+async function show(request: PageRequest): Promise<void> {
+  const visit = await openVisit(request);
+  if (!visit) return showOver(request);
+  rememberApp(visit, visit.clientId);
+  rememberWaiting(visit, visit.interaction, targetsOf(visit));
+  sendPage(visit, await renderVisit(visit));
+}
+
+async function take(request: PageRequest, step: Step): Promise<void> {
+  const visit = await openVisit(request);
+  if (!visit) return showOver(request);
+  if (isOwnForm(visit, fieldOf(visit, "csrf"))) await runStep(visit, step);
+  else if (step === logIn) sendPage(visit, await renderLogin(visit, { kind: "expired_form" }));
+  else sendError(visit, { reason: "forged", status: 403, again: `/interaction/${visit.interaction.uid}` });
+}
+
+/** Shows that the sign-on is over if it ended while the step ran. */
+async function runStep(visit: Visit, step: Step): Promise<void> {
+  try {
+    await step(visit);
+  } catch (error) {
+    if (!(error instanceof errors.SessionNotFound)) throw error;
+    await showOver(visit);
+  }
+}
+
+const retryParameter = "cookies";
+
+/**
+ * Answers for a sign-on that is over, or whose cookies the browser did not send. A browser without any cookie is
+ * redirected once with a cookie first, because only then it is known whether it takes one.
+ */
+async function showOver(request: PageRequest): Promise<void> {
+  const { deps, req, res } = request;
+  if (req.headers.cookie === undefined) {
+    if (retryParameter in req.query) return sendError(request, { reason: "no_cookies", status: 400 });
+    res.cookie("_cookies", "1", { httpOnly: true, sameSite: "lax", secure: req.secure });
+    return redirect(request, `${pathOf(request)}?${retryParameter}`);
+  }
+  const signedIn = await findSignedIn(deps, req, res);
+  const app = await findWayToApp(request, signedIn?.personId ?? null);
+  if (signedIn === null) return sendError(request, { reason: "expired", status: 400, app });
+  const personName = await deps.findPersonName(signedIn.personId);
+  const status = req.method === "GET" ? 200 : 409;
+  sendPage(request, renderSignedInPage({ status, personName, app }, contextOf(request)));
+}
+
+const sendError = (request: PageRequest, error: Omit<ErrorModel, "requestId">): void =>
+  sendPage(request, renderErrorPage({ ...error, requestId: requestIdOf(request) ?? null }, contextOf(request)));
+
+/** The page of the sign-on, also for the form of one of its steps. */
+const pathOf = ({ req }: PageRequest): string => `/interaction/${encodeURIComponent(String(req.params["uid"]))}`;
+
+const contextOf = (request: PageRequest): PageContext => ({
+  locale: readLocale(request.req),
+  languageUrl: (locale) => `${pathOf(request)}?lang=${locale}`,
+});

@@ -11,12 +11,26 @@ import {
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { findSignedIn, type SignedIn } from "../../protocol/signed-in.ts";
 import { signIn } from "../complete-sign-in.ts";
-import { readDevice } from "../device.ts";
-import { fieldOf, onPage, readForm, redirect, requestIdOf, sendPage, sessionOf } from "../page-request.ts";
-import type { PageRequest } from "../page-request.ts";
+import { readDevice } from "../login-form.ts";
+import {
+  fieldOf,
+  onPage,
+  readForm,
+  redirect,
+  requestIdOf,
+  sendPage,
+  sessionOf,
+  type PageRequest,
+  addressOf,
+  addressWith,
+  confirmPath,
+  contextOf,
+  returnPathOf,
+  signInPath,
+  isOwnForm,
+  makeFormToken,
+} from "../page-request.ts";
 import { renderNewPasswordPage, renderNoOwnPasswordPage, type NewPasswordModel } from "../pages/index.ts";
-import { addressOf, addressWith, confirmPath, contextOf, returnPathOf, signInPath } from "../platform-page.ts";
-import { isOwnForm, makeFormToken } from "../platform-session.ts";
 
 const path = `${signInPath}/password`;
 

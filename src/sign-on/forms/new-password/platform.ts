@@ -1,12 +1,30 @@
 import { Router } from "express";
-import { findPasswordRule } from "../../../accounts/index.ts";
+import {
+  findPasswordRule,
+  changePassword,
+  hasSecondFactors,
+  type PasswordFault,
+  type SecondMethod,
+} from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
-import { onPage, type PageRequest, readForm, redirect, sendPage } from "../page-request.ts";
+import {
+  onPage,
+  type PageRequest,
+  readForm,
+  redirect,
+  sendPage,
+  addressOf,
+  contextOf,
+  signInPath,
+  isOwnForm,
+  makeFormToken,
+  readBrowser,
+  fieldOf,
+  requestIdOf,
+} from "../page-request.ts";
 import { renderNewPasswordPage, type NewPasswordModel } from "../pages/index.ts";
-import { addressOf, contextOf, signInPath } from "../platform-page.ts";
-import { isOwnForm, makeFormToken, readBrowser } from "../platform-session.ts";
-import { sealPending, takeNewPassword, type PendingPassword } from "./pending.ts";
+import { makeSealed } from "../../../platform/crypto/seal.ts";
 
 const path = `${signInPath}/new-password`;
 
@@ -46,4 +64,48 @@ export function makeNewPasswordRouter(
     await goOn(request, taken);
   };
   return Router().get(path, onPage(deps, startAgain)).post(path, readForm, onPage(deps, take));
+}
+
+/**
+ * A person without a session, whose password was right and must be replaced; after `method` if they have a second
+ * factor.
+ */
+export type PendingPassword = { personId: PersonId; generation: number; browser: string; method?: SecondMethod };
+
+const pendingSeconds = 1_200;
+
+const sealed = ({ secrets }: InteractionDeps) =>
+  makeSealed<PendingPassword>(secrets.newPassword, "new password", pendingSeconds);
+
+/** Makes the field by which nobody else can choose the password. */
+export const sealPending = (
+  deps: InteractionDeps,
+  { personId, generation, browser, method }: PendingPassword,
+): string => sealed(deps).write({ personId, generation, browser, ...(method && { method }) }, deps.clock());
+
+/** Reads that field; null if it is too old or another browser's. */
+export function readPending(request: PageRequest, browser: string): PendingPassword | null {
+  const text = fieldOf(request, "pending");
+  const pending = text === "" ? null : sealed(request.deps).read(text, request.deps.clock());
+  return pending === null || browser === "" || pending.browser !== browser ? null : pending;
+}
+
+/** "expired": the form is too old, another browser's, or lacks the second factor. */
+type TakenPassword =
+  | { kind: "done"; personId: PersonId; generation: number; method?: SecondMethod }
+  | { kind: "fault"; personId: PersonId; fault: PasswordFault; pending: string }
+  | { kind: "expired" };
+
+export async function takeNewPassword(request: PageRequest, browser: string): Promise<TakenPassword> {
+  const { db, clock } = request.deps;
+  const pending = readPending(request, browser);
+  if (pending === null) return { kind: "expired" };
+  const { personId, generation, method } = pending;
+  if (method === undefined && (await hasSecondFactors(db, personId))) return { kind: "expired" };
+  const [password, repeated] = [fieldOf(request, "password"), fieldOf(request, "repeated")];
+  const origin = { at: clock(), requestId: requestIdOf(request) };
+  const result = await changePassword(db, { personId, generation, password, repeated }, origin);
+  if (result.kind === "outdated") return { kind: "expired" };
+  if (result.kind === "fault") return { ...result, personId, pending: fieldOf(request, "pending") };
+  return { ...result, personId, ...(method && { method }) };
 }

@@ -5,6 +5,5 @@
  * Invariants: no page says whether an account exists; every form carries a token against forged requests.
  * Never knows: oidc-provider, the database, requests.
  */
-export { checkCsrfToken, makeCsrfToken } from "./csrf.ts";
 export type * from "./models.ts";
 export * from "./render.ts";

@@ -8,7 +8,7 @@ import type {
 import type { AppAttribute, ScopeName } from "../../../access/index.ts";
 import type { SchoolId } from "../../../directory/index.ts";
 import type { FailureCode } from "../../../upstream/index.ts";
-import type { ClaimsForApp } from "../../protocol/provider/claims.ts";
+import type { ClaimsForApp } from "../../protocol/provider/account.ts";
 
 // In each model the addresses are of forms (POST, with the field `csrf`); `app` is null without an app.
 

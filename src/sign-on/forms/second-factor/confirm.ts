@@ -1,21 +1,44 @@
 import { Router } from "express";
-import { hasSecondFactors, type SecondMethod, withSecondFactor } from "../../../accounts/index.ts";
+import {
+  hasSecondFactors,
+  type SecondMethod,
+  withSecondFactor,
+  type BoundPerson,
+  askForPasskey,
+  checkCode,
+  checkPasskey,
+  limitedTry,
+  listSecondFactors,
+  type SecondFactorCheck,
+  hasSecondFactor,
+} from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import { makeSealed, type Sealed } from "../../../platform/crypto/seal.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
-import { findRefusal, findSignedIn } from "../../protocol/signed-in.ts";
-import { signIn } from "../complete-sign-in.ts";
+import { findRefusal, findSignedIn, findNextStep } from "../../protocol/signed-in.ts";
+import { signIn, type AuthenticatedPerson } from "../complete-sign-in.ts";
 import { askNewPassword } from "../new-password/platform.ts";
-import { onPage, type PageRequest, readCookie, readLargeForm, redirect, sendPage, setCookie } from "../page-request.ts";
+import {
+  onPage,
+  type PageRequest,
+  readLargeForm,
+  redirect,
+  sendPage,
+  makeSealedCookie,
+  addressOf,
+  confirmPath,
+  contextOf,
+  returnPathOf,
+  signInPath,
+  isOwnForm,
+  openForm,
+  readBrowser,
+  strengthenSession,
+  fieldOf,
+  requestIdOf,
+  addressWith,
+  setUpPath,
+} from "../page-request.ts";
 import { renderSecondFactorPage, type SecondFactorModel } from "../pages/index.ts";
-import { addressOf, confirmPath, contextOf, returnPathOf, signInPath } from "../platform-page.ts";
-import { isOwnForm, openForm, readBrowser, strengthenSession } from "../platform-session.ts";
-import { askSecondFactor, checkAnswer } from "./ask.ts";
-
-const pendingCookie = "_sign_in_pending";
-const confirmedCookie = "_sign_in_confirmed";
-const cookie = { signed: false, path: "/" };
-const sealedSeconds = 600;
 
 /** A person with their first factor, before they have a session; without `amr` it was a password. */
 type Pending = {
@@ -30,49 +53,44 @@ type Pending = {
 /** A person who has just proved a second factor with this browser. */
 type Confirmed = { personId: PersonId; browser: string };
 
-const sealedPending = ({ secrets }: InteractionDeps): Sealed<Pending> =>
-  makeSealed(secrets.secondFactor, "pending sign-in", sealedSeconds);
-const sealedConfirmed = ({ secrets }: InteractionDeps): Sealed<Confirmed> =>
-  makeSealed(secrets.secondFactor, "confirmed", sealedSeconds);
+const pendingCookie = makeSealedCookie<Pending>("_sign_in_pending", {
+  secret: "secondFactor",
+  purpose: "pending sign-in",
+  seconds: 600,
+});
+const confirmedCookie = makeSealedCookie<Confirmed>("_sign_in_confirmed", {
+  secret: "secondFactor",
+  purpose: "confirmed",
+  seconds: 600,
+});
 
 /** Stores in the browser that the first factor was right, until the second one follows. */
-export function keepPending(
+function keepPending(
   request: PageRequest,
   { personId, generation, mustChange, amr, authTime, upstreamSessionId }: Omit<Pending, "browser">,
 ): void {
   const browser = readBrowser(request);
   if (browser === null) throw new Error("a form came without the browser's cookie");
-  const { deps } = request;
-  const pending = { personId, generation, browser, mustChange, amr, authTime, upstreamSessionId };
-  setCookie(request, pendingCookie, sealedPending(deps).write(pending, deps.clock()), cookie);
+  pendingCookie.write(request, { personId, generation, browser, mustChange, amr, authTime, upstreamSessionId });
 }
 
-function readSealed<Value extends { browser: string }>(
-  request: PageRequest,
-  name: string,
-  sealed: Sealed<Value>,
-): Value | null {
-  const text = readCookie(request, name, cookie);
-  const value = text === null ? null : sealed.read(text, request.deps.clock());
-  return value !== null && value.browser === readBrowser(request) ? value : null;
-}
+const ofThisBrowser = <Value extends { browser: string }>(request: PageRequest, value: Value | null): Value | null =>
+  value !== null && value.browser === readBrowser(request) ? value : null;
 
 /** Whether the person has proved a second factor with this browser within the last ten minutes. */
 export const isConfirmed = (request: PageRequest, personId: PersonId): boolean =>
-  readSealed(request, confirmedCookie, sealedConfirmed(request.deps))?.personId === personId;
+  ofThisBrowser(request, confirmedCookie.read(request))?.personId === personId;
 
 export function keepConfirmed(request: PageRequest, personId: PersonId): void {
-  const { deps } = request;
   const browser = readBrowser(request);
-  if (browser !== null)
-    setCookie(request, confirmedCookie, sealedConfirmed(deps).write({ personId, browser }, deps.clock()), cookie);
+  if (browser !== null) confirmedCookie.write(request, { personId, browser });
 }
 
 type AskedPerson = { personId: PersonId; pending: Pending | null };
 
 async function findAskedPerson(request: PageRequest): Promise<AskedPerson | null> {
   const { deps, req, res } = request;
-  const pending = readSealed(request, pendingCookie, sealedPending(deps));
+  const pending = ofThisBrowser(request, pendingCookie.read(request));
   if (pending !== null) return { personId: pending.personId, pending };
   const signedIn = await findSignedIn(deps, req, res);
   if (!signedIn?.hasStaffFactor || !(await hasSecondFactors(deps.db, signedIn.personId))) return null;
@@ -101,7 +119,7 @@ async function confirm(request: PageRequest, asked: AskedPerson): Promise<void> 
   if (check.kind !== "ok") return show(request, asked, check);
   const { method } = check;
   if (pending?.mustChange !== true) return goOn(request, asked, method);
-  setCookie(request, pendingCookie, null, cookie);
+  pendingCookie.forget(request);
   await askNewPassword(request, { personId, generation: pending.generation, method });
 }
 
@@ -112,7 +130,7 @@ async function goOn(request: PageRequest, { personId, pending }: AskedPerson, me
     pending === null
       ? !(await strengthenSession(request, { personId, method }))
       : (await findRefusal(db.pool, { personId, now: clock() })) !== null;
-  if (isRefused || pending !== null) setCookie(request, pendingCookie, null, cookie);
+  if (isRefused || pending !== null) pendingCookie.forget(request);
   if (isRefused) return redirect(request, addressOf(request, signInPath));
   keepConfirmed(request, personId);
   if (pending === null) return redirect(request, returnPathOf(request));
@@ -131,4 +149,42 @@ async function show(
   const question = await askSecondFactor(request.deps, { personId, browser });
   const model = { app: null, steps, problem, ...question };
   sendPage(request, renderSecondFactorPage(model, contextOf(request, confirmPath)));
+}
+
+export async function askSecondFactor(
+  deps: InteractionDeps,
+  person: BoundPerson,
+): Promise<Pick<SecondFactorModel, "takesCode" | "passkey">> {
+  const factors = await listSecondFactors(deps.db, person.personId);
+  return { takesCode: factors.some(({ kind }) => kind === "TOTP"), passkey: await askForPasskey(deps, person) };
+}
+
+const longestCode = 64;
+
+export async function checkAnswer(
+  request: PageRequest,
+  person: BoundPerson,
+): Promise<SecondFactorCheck | { kind: "missing" }> {
+  const { deps } = request;
+  const { personId } = person;
+  const response = fieldOf(request, "passkey");
+  if (response !== "") {
+    const answer = { response, state: fieldOf(request, "state") };
+    return limitedTry(deps, personId, async () => ((await checkPasskey(deps, person, answer)) ? "hwk" : null));
+  }
+  const code = fieldOf(request, "code").trim().slice(0, longestCode);
+  if (code === "") return { kind: "missing" };
+  return checkCode(deps, { personId, code, requestId: requestIdOf(request) });
+}
+
+type EnteringPerson = Omit<AuthenticatedPerson, "cardId"> & { mustChange?: boolean | undefined };
+
+/** Signs a person in to the platform, who continues at `path`; before that comes a second factor that is due. */
+export async function enterPlatform(request: PageRequest, person: EnteringPerson, path: string): Promise<void> {
+  const next = hasSecondFactor(person.amr) ? "none" : await findNextStep(request.deps, person.personId);
+  if (next === "confirm") {
+    keepPending(request, person);
+    return redirect(request, addressWith(confirmPath, path));
+  }
+  await signIn(request, person, next === "set_up" ? addressWith(setUpPath, path) : path);
 }

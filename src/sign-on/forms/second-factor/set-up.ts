@@ -27,9 +27,14 @@ import { AppError } from "../../../platform/errors.ts";
 import { readLocale } from "../../../platform/pages/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { findSignedIn, type SignedIn } from "../../protocol/signed-in.ts";
-import { fieldOf, onPage, type PageRequest, readLargeForm, redirect, requestIdOf, sendPage } from "../page-request.ts";
-import { renderPasskeyPage, renderRecoveryCodesPage, renderSecondFactorsPage, renderTotpPage } from "../pages/index.ts";
 import {
+  fieldOf,
+  onPage,
+  type PageRequest,
+  readLargeForm,
+  redirect,
+  requestIdOf,
+  sendPage,
   addressOf,
   addressWith,
   confirmPath,
@@ -37,8 +42,13 @@ import {
   returnPathOf,
   setUpPath,
   signInPath,
-} from "../platform-page.ts";
-import { isOwnForm, makeFormToken, openForm, readBrowser, strengthenSession } from "../platform-session.ts";
+  isOwnForm,
+  makeFormToken,
+  openForm,
+  readBrowser,
+  strengthenSession,
+} from "../page-request.ts";
+import { renderPasskeyPage, renderRecoveryCodesPage, renderSecondFactorsPage, renderTotpPage } from "../pages/index.ts";
 import { isConfirmed, keepConfirmed } from "./confirm.ts";
 
 const totpPath = `${setUpPath}/totp`;

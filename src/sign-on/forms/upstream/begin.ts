@@ -3,9 +3,17 @@ import { uuidPattern } from "../../../platform/crypto/ids.ts";
 import type { ConnectionId, Destination, Start } from "../../../upstream/index.ts";
 import type { Interaction } from "../../protocol/provider/library.ts";
 import { keepSharing } from "../last-sign-in.ts";
-import { fieldOf, onPage, type PageRequest, redirect } from "../page-request.ts";
-import { addressOf, returnPathOf, signInPath } from "../platform-page.ts";
-import { isOwnForm, nameBrowser } from "../platform-session.ts";
+import {
+  fieldOf,
+  onPage,
+  type PageRequest,
+  redirect,
+  addressOf,
+  returnPathOf,
+  signInPath,
+  isOwnForm,
+  nameBrowser,
+} from "../page-request.ts";
 import { showFailure } from "./failure.ts";
 
 /** Sends the browser to the login that the person chose, and keeps what they said about the device. */

@@ -1,12 +1,18 @@
 import { addressInLanguage, readLocale } from "../../../platform/pages/index.ts";
 import type { Destination, UpstreamFailure } from "../../../upstream/index.ts";
-import { findWaiting } from "../cards/waiting-app.ts";
-import { type PageRequest, redirect, requestIdOf, sendPage } from "../page-request.ts";
+import { findWaiting } from "../waiting-app.ts";
+import {
+  type PageRequest,
+  redirect,
+  requestIdOf,
+  sendPage,
+  addressWith,
+  signInPath,
+  appRequestPath,
+  setUpLinkPath,
+} from "../page-request.ts";
 import { renderUpstreamFailurePage } from "../pages/index.ts";
-import { addressWith, signInPath } from "../platform-page.ts";
-import { appRequestPath } from "../return-path.ts";
-import { setUpLinkPath } from "./paths.ts";
-import { findWaysIn } from "./ways-in.ts";
+import { findWaysIn } from "../last-sign-in.ts";
 
 /** Says why the login of a school signed nobody in, and leads back to where it was chosen. */
 export async function showFailure(

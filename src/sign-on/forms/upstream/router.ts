@@ -1,13 +1,31 @@
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import { uuidPattern } from "../../../platform/crypto/ids.ts";
-import type { ConnectionId } from "../../../upstream/index.ts";
+import type { ConnectionId, Destination, SignedInUpstream } from "../../../upstream/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
-import { fieldOf, onPage, type PageRequest, readForm } from "../page-request.ts";
+import {
+  fieldOf,
+  onPage,
+  type PageRequest,
+  readForm,
+  redirect,
+  requestIdOf,
+  readBrowser,
+  beginPath,
+  chosenSchoolPath,
+  schoolLinkPath,
+  schoolSearchPath,
+  upstreamPath,
+  setUpLinkPath,
+} from "../page-request.ts";
 import { beginAtPlatform } from "./begin.ts";
-import { comeBack } from "./callback.ts";
-import { goOnSignedOut } from "./sign-out.ts";
-import { beginPath, chosenSchoolPath, schoolLinkPath, schoolSearchPath, upstreamPath } from "./paths.ts";
+import { goOnSignedOut } from "./library-steps.ts";
 import { chooseSchool, openSchoolLink, searchSchools } from "./school-search.ts";
+import type { Interaction } from "../../protocol/provider/library.ts";
+import { findOpenInteraction } from "../waiting-app.ts";
+import { signIn } from "../complete-sign-in.ts";
+import { enterPlatform } from "../second-factor/confirm.ts";
+import { keepLastSignIn, readLastSignIn } from "../last-sign-in.ts";
+import { isAppRequest, showFailure } from "./failure.ts";
 
 /** Serves the sign-in with the login that a school has elsewhere. */
 export function makeUpstreamRouter(deps: InteractionDeps): Router {
@@ -42,4 +60,40 @@ function answerLogout(res: Response, isDone: boolean): void {
   res.set("Cache-Control", "no-store");
   if (isDone) res.status(200).end();
   else res.status(400).json({ error: "invalid_request" });
+}
+
+/** The browser comes back from the login of a school. */
+async function comeBack(request: PageRequest): Promise<void> {
+  const { deps, req } = request;
+  const connectionId = String(req.params["id"]) as ConnectionId;
+  if (!uuidPattern.test(connectionId))
+    return showFailure(request, { code: "EXPIRED", connectionId, schoolId: null }, null);
+  const finished = await deps.upstream.finish({
+    connectionId,
+    browser: readBrowser(request) ?? "",
+    address: req.ip ?? "",
+    params: new URL(req.originalUrl, deps.issuerUrl).searchParams,
+    at: deps.clock(),
+    requestId: requestIdOf(request),
+  });
+  if (finished.kind === "again") return redirect(request, finished.redirectTo.href);
+  if (finished.kind === "tested") return redirect(request, `${setUpLinkPath}/${finished.setUpLinkId}`);
+  if (finished.kind === "failed") return showFailure(request, finished.failure, finished.to);
+  await goOn(request, connectionId, finished);
+}
+
+async function goOn(request: PageRequest, connectionId: ConnectionId, found: SignedInUpstream): Promise<void> {
+  const { personId, homeSchoolId, generation, amr, authTime } = found;
+  const { isShared } = readLastSignIn(request);
+  const person = { personId, generation, amr, authTime, upstreamSessionId: found.upstreamSessionId, isShared };
+  keepLastSignIn(request, { personId, homeSchoolId, isShared, connectionId });
+  const to = await findDestination(request, found.to);
+  if (typeof to !== "string" || isAppRequest(to)) return signIn(request, person, to);
+  await enterPlatform(request, person, to);
+}
+
+/** An interaction that ended meanwhile leads to the tiles. */
+async function findDestination(request: PageRequest, to: Destination): Promise<Interaction | string> {
+  if ("path" in to) return to.path;
+  return ("interaction" in to ? await findOpenInteraction(request, to.interaction) : null) ?? "/";
 }

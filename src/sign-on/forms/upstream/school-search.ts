@@ -4,13 +4,23 @@ import { hmac } from "../../../platform/crypto/hmac.ts";
 import { uuidPattern } from "../../../platform/crypto/ids.ts";
 import { secondsUntil, takeTokens } from "../../../platform/database/token-bucket.ts";
 import { type FoundSchool, findSchoolByLinkName, findSchoolsByWords } from "../../../upstream/index.ts";
-import { findWaiting } from "../cards/waiting-app.ts";
+import { findWaiting } from "../waiting-app.ts";
 import { keepSchool } from "../last-sign-in.ts";
-import { fieldOf, type PageRequest, redirect, sendPage } from "../page-request.ts";
+import {
+  fieldOf,
+  type PageRequest,
+  redirect,
+  sendPage,
+  addressOf,
+  contextOf,
+  returnPathOf,
+  signInPath,
+  isOwnForm,
+  makeFormToken,
+  chosenSchoolPath,
+  schoolSearchPath,
+} from "../page-request.ts";
 import { renderSchoolSearchPage, type SchoolSearchModel } from "../pages/index.ts";
-import { addressOf, contextOf, returnPathOf, signInPath } from "../platform-page.ts";
-import { isOwnForm, makeFormToken } from "../platform-session.ts";
-import { chosenSchoolPath, schoolSearchPath } from "./paths.ts";
 
 const longestWords = 100;
 

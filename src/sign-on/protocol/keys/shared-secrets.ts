@@ -1,8 +1,23 @@
 import { hkdfSync, randomBytes } from "node:crypto";
-import type { Db } from "../../../platform/database/db.ts";
+import { type Db, withPrismaTransaction, type PrismaDb, type Transaction } from "../../../platform/database/db.ts";
 import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
-import { findRows, insert, type Queryable, run, sql, statement, table } from "../../../platform/database/sql.ts";
+import {
+  findRows,
+  insert,
+  type Queryable,
+  run,
+  sql,
+  statement,
+  table,
+  fields,
+  update,
+} from "../../../platform/database/sql.ts";
+import { recordAudit, type Origin } from "../../../events/index.ts";
+import { totpPurpose } from "../../../accounts/index.ts";
+import { purposeOf } from "./signing-keys.ts";
+import { AppError } from "../../../platform/errors.ts";
+import { forgetSignIns } from "../storage/artifact.ts";
 
 const purposes = {
   cookies: "cookies",
@@ -25,9 +40,9 @@ const purposes = {
 export type SharedSecrets = Record<keyof typeof purposes, Buffer>;
 
 const rootName = "root";
-export const rootPurpose = (name: string): string => `shared secret ${name}`;
+const rootPurpose = (name: string): string => `shared secret ${name}`;
 
-export const wrongKeys =
+const wrongKeys =
   "None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.";
 
 type Secret = { name: string; encrypted: Buffer; createdAt: Date };
@@ -58,10 +73,85 @@ export async function checkSecrets(db: Queryable, keys: EncryptionKeys): Promise
 }
 
 /** Whether one of the keys decrypts the secrets of the database; false if it holds none. */
-export const opensSecrets = async (db: Queryable, keys: EncryptionKeys): Promise<boolean> =>
+const opensSecrets = async (db: Queryable, keys: EncryptionKeys): Promise<boolean> =>
   (await openRoot(db, keys)) !== null;
 
 async function openRoot(db: Queryable, keys: EncryptionKeys): Promise<Buffer | null> {
   const [found] = await findRows<{ encrypted: Buffer }>(db, selectRoot, { name: rootName });
   return found ? unseal(keys, rootPurpose(rootName), found.encrypted) : null;
+}
+
+type Sealed = { id: string; sealed: Buffer };
+
+const signingKey = table("signingKey");
+const factor = table("secondFactor");
+
+const kinds = [
+  {
+    rows: sql`${fields<Sealed>({ id: signingKey.kid, sealed: signingKey.encryptedPrivate })} FROM ${signingKey}`,
+    write: statement<Sealed>(
+      ({ id, sealed }) =>
+        sql`${update("signingKey", "signing_key", { encryptedPrivate: sealed })} WHERE ${signingKey.kid} = ${id}`,
+    ),
+    purposeOf,
+  },
+  {
+    rows: sql`${fields<Sealed>({ id: secret.name, sealed: secret.encrypted })} FROM ${secret}`,
+    write: statement<Sealed>(
+      ({ id, sealed }) =>
+        sql`${update("sharedSecret", "shared_secret", { encrypted: sealed })} WHERE ${secret.name} = ${id}`,
+    ),
+    purposeOf: rootPurpose,
+  },
+  {
+    rows: sql`
+      ${fields<Sealed>({ id: factor.id, sealed: factor.secret })} FROM ${factor} WHERE ${factor.secret} IS NOT NULL`,
+    write: statement<Sealed>(
+      ({ id, sealed }) =>
+        sql`${update("secondFactor", "second_factor", { secret: sealed })} WHERE ${factor.id} = ${id}`,
+    ),
+    purposeOf: totpPurpose,
+  },
+].map((kind) => ({ ...kind, list: statement(() => sql`SELECT ${kind.rows} FOR UPDATE`) }));
+
+type Deps = { db: PrismaDb; keys: EncryptionKeys; now: Date };
+
+/** Encrypts all stored secrets with the first key and returns how many. Errors: DatabaseStartError for other keys. */
+export async function reEncryptSecrets({ db, keys, now }: Deps): Promise<number> {
+  return withPrismaTransaction(db, async (tx) => {
+    let values = 0;
+    for (const { list, write, purposeOf: purpose } of kinds) {
+      for (const { id, sealed } of await findRows<Sealed>(tx, list, {})) {
+        const plain = unseal(keys, purpose(id), sealed);
+        if (plain === null) throw new DatabaseStartError(wrongKeys);
+        await run(tx, write, { id, sealed: seal(keys, purpose(id), plain) });
+        values += 1;
+      }
+    }
+    await recordAudit(tx, { at: now, action: "secrets_re_encrypted", detail: { values } });
+    return values;
+  });
+}
+
+export type LostSecrets = { authenticators: number; cards: number };
+
+/**
+ * Removes what only lost encryption keys decrypt, and ends all sign-ins; passwords and passkeys stay. The next start
+ * makes new signing keys and shared secrets. Errors: conflict keys_not_lost.
+ */
+export async function forgetLostSecrets(tx: Transaction, keys: EncryptionKeys, origin: Origin): Promise<LostSecrets> {
+  if (await opensSecrets(tx, keys))
+    throw new AppError("conflict", "keys_not_lost", "The encryption keys open what this database holds.");
+  await tx.prisma.signingKey.deleteMany();
+  await tx.prisma.sharedSecret.deleteMany();
+  await tx.prisma.recoveryCode.deleteMany();
+  const authenticators = await tx.prisma.secondFactor.deleteMany({ where: { secret: { not: null } } });
+  const cards = await tx.prisma.loginCard.updateMany({
+    where: { secondStepHash: { not: null }, revokedAt: null },
+    data: { revokedAt: origin.at },
+  });
+  await forgetSignIns(tx);
+  const lost = { authenticators: authenticators.count, cards: cards.count };
+  await recordAudit(tx, { ...origin, action: "lost_keys_replaced", detail: lost });
+  return lost;
 }

@@ -6,6 +6,8 @@ import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
 import { fields, findRows, type Queryable, run, sql, statement, table } from "../../../platform/database/sql.ts";
 import type { JsonWebKey } from "../contract.ts";
+import type { Db } from "../../../platform/database/db.ts";
+import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 
 export type Algorithm = JsonWebKey["alg"];
 export const algorithms = valuesOf<Algorithm>({ RS256: true, ES256: true, EdDSA: true });
@@ -83,4 +85,20 @@ async function generate(algorithm: Algorithm): Promise<KeyObject> {
   if (algorithm === "RS256") return (await generatePair("rsa", { modulusLength: 2048 })).privateKey;
   if (algorithm === "ES256") return (await generatePair("ec", { namedCurve: "P-256" })).privateKey;
   return (await generatePair("ed25519", {})).privateKey;
+}
+
+/** Calls `onChange` in every process when signing keys have changed; old keys stay published meanwhile. */
+export function makeKeyWatch(db: Db, version: string, onChange: () => Promise<void>): WorkerJob {
+  let known = version;
+  return {
+    name: "sign-on.watchKeys",
+    everySeconds: 5,
+    inEveryProcess: true,
+    async run() {
+      const current = await findKeysVersion(db.pool);
+      if (current === known) return;
+      await onChange();
+      known = current;
+    },
+  };
 }

@@ -6,20 +6,19 @@ import {
   findSubject,
   recordFirstSignIn,
   type SignOnRight,
+  type Subject,
+  type SubjectClaims,
 } from "../../../access/index.ts";
 import type { PersonId, SchoolId } from "../../../directory/index.ts";
 import type { Every } from "../../../platform/contract-types.ts";
 import { makeUuid } from "../../../platform/crypto/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
-import type { TokenClaims } from "../contract.ts";
+import type { TokenClaims, PersonClaims } from "../contract.ts";
 import { makePseudonym } from "../../../accounts/index.ts";
-import { lacksSecondFactor, lacksStaffFactor } from "../admin-scopes.ts";
-import { once, questions } from "../storage/request-memory.ts";
-import { whileConsuming, getRequest } from "../storage/request.ts";
-import { recordSignIn } from "../storage/unit-of-work.ts";
+import { lacksSecondFactor, lacksStaffFactor } from "../scopes.ts";
+import { once, questions, whileConsuming, getRequest, recordSignIn } from "../storage/request.ts";
 import type { SignIn } from "../storage/use-token.ts";
-import type { ProviderDeps } from "./deps.ts";
-import { presentClaims, withoutWithheld } from "./claims.ts";
+import type { ProviderDeps } from "../deps.ts";
 
 export function findRight(deps: ProviderDeps, pair: Pair): Promise<SignOnRight> {
   return once(getRequest().memory, questions.right(pair), () => deps.store.findRight(pair));
@@ -117,4 +116,40 @@ function noteReadPerson(ctx: { res: object }, personId: PersonId): void {
 
 export function requestIdOf(ctx: { res: object }): string | undefined {
   return (ctx.res as { locals?: { requestId?: string } }).locals?.requestId;
+}
+
+export type ClaimsForApp = SubjectClaims & { pseudonym: string };
+
+/** Missing values are null, so that an app can tell them from what it did not request. */
+function presentClaims({ name, role, school, groups, pseudonym }: ClaimsForApp): Every<PersonClaims> {
+  return {
+    name: name && `${name.firstCall} ${name.last}`,
+    given_name: name?.firstFull ?? null,
+    call_name: name?.firstCall ?? null,
+    family_name: name?.last ?? null,
+    role,
+    school: school?.id ?? null,
+    school_name: school?.name ?? null,
+    school_official_id: school?.officialId ?? null,
+    school_location: school?.location ?? null,
+    school_address: school?.address ?? null,
+    schooling_level: school?.schoolingLevel ?? null,
+    groups,
+    pseudonym,
+  };
+}
+
+type Scopes = Pick<Subject, "withheld"> & {
+  given: readonly string[];
+  allowed: readonly string[];
+  claimsByScope: Record<string, string[]>;
+};
+
+/** Claims that no scope gives but withheld ones, or ones that the person has not allowed, are null. */
+function withoutWithheld(claims: Every<PersonClaims>, { given, allowed, withheld, claimsByScope }: Scopes) {
+  const isWithheld = (scope: string) =>
+    (withheld as readonly string[] | null)?.includes(scope) === true || !allowed.includes(scope);
+  const kept = new Set(given.filter((scope) => !isWithheld(scope)).flatMap((scope) => claimsByScope[scope] ?? []));
+  const lost = given.filter(isWithheld).flatMap((scope) => claimsByScope[scope] ?? []);
+  return { ...claims, ...Object.fromEntries(lost.filter((name) => !kept.has(name)).map((name) => [name, null])) };
 }

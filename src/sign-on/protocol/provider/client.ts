@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { AdapterPayload, Client } from "oidc-provider";
+import { type AdapterPayload, type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import {
   type App,
   type AppAttribute,
@@ -8,8 +8,20 @@ import {
   listSecretHashes,
   scopeToWire,
 } from "../../../access/index.ts";
-import type { PublicKey } from "../../../platform/crypto/public-key.ts";
-import { type GrantType, responseTypes } from "../contract.ts";
+import { type PublicKey, readKeySet } from "../../../platform/crypto/public-key.ts";
+import { type GrantType, responseTypes, type OperationId } from "../contract.ts";
+import { decodeProtectedHeader } from "jose";
+import { countedAddress } from "../../../accounts/index.ts";
+import { hashId, type Key } from "../storage/artifact.ts";
+import { listScopes } from "../scopes.ts";
+import { noteTokenFault } from "../diagnosis.ts";
+import { once, questions, getRequest } from "../storage/request.ts";
+import type { ProviderDeps } from "../deps.ts";
+import { setParameters } from "./library.ts";
+import { checkParameters } from "./query.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { makeTurns } from "../../../platform/concurrency/turns.ts";
+import type { GuardedSender } from "../../../platform/outbound/guarded-request.ts";
 
 export const appMetadata = [
   "pkce_required",
@@ -34,7 +46,7 @@ export const attributesOf = (client: Client | undefined): readonly AppAttribute[
 type Presented = { platform: string; now: Date; keys: readonly PublicKey[] };
 
 /** `client_secret` only says that there is one; presented secrets are compared with the hashes in `secret_sha256`. */
-export function presentClient(app: App, { platform, now, keys }: Presented): AdapterPayload {
+function presentClient(app: App, { platform, now, keys }: Presented): AdapterPayload {
   const method = authMethodOf(app);
   const toWire = (scopes: App["scopes"]) => scopes.map((scope) => scopeToWire(platform, scope)).join(" ");
   return {
@@ -84,4 +96,188 @@ function listGrantTypes({ type, redirectUris, scopes }: App): GrantType[] {
 export function isOriginOf(client: Pick<Client, "clientAuthMethod" | "redirectUris">, origin: string): boolean {
   if (client.clientAuthMethod !== "none") return false;
   return (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin);
+}
+
+const operationOf: Record<string, OperationId> = {
+  token: "issueToken",
+  introspection: "introspectToken",
+  revocation: "revokeToken",
+};
+
+const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Finds an app for the library, at the token endpoint together with the presented code or refresh token. */
+export function makeFindClient({ store, clock, platform, contract, findClientKeys, readAddress }: ProviderDeps) {
+  return async (clientId: string) => {
+    const { ctx } = Provider;
+    // The first thing that the library calls after reading a form.
+    const { oidc } = (ctx ?? {}) as Partial<KoaContextWithOIDC>;
+    const operation = operationOf[oidc?.route ?? ""];
+    if (operation) checkParameters(contract.checkRequest[operation], oidc?.body ?? {});
+    if (operation === "issueToken") dropIgnoredScopes(ctx as KoaContextWithOIDC);
+    if (!clientIdShape.test(clientId)) return undefined;
+    const app = await (ctx
+      ? once(getRequest().memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
+      : store.findApp(clientId));
+    if (!app) return undefined;
+    if (app.suspendedAt !== null && (operation === "issueToken" || operation === "introspectToken")) {
+      noteTokenFault(ctx as KoaContextWithOIDC, "app_suspended");
+      throw new errors.UnauthorizedClient("the app is suspended");
+    }
+    const { keys, areMissing } = await findClientKeys(app, ctx && operation ? readAssertion(ctx) : null);
+    if (areMissing) noteTokenFault(ctx as KoaContextWithOIDC, "client_keys_unreadable");
+    return presentClient(app, { platform, now: clock(), keys });
+  };
+
+  function readAssertion({ req, oidc }: KoaContextWithOIDC) {
+    const assertion = oidc.body?.["client_assertion"];
+    if (typeof assertion !== "string") return null;
+    try {
+      return { kid: decodeProtectedHeader(assertion).kid, address: countedAddress(readAddress(req)) };
+    } catch {
+      return null;
+    }
+  }
+
+  // The library asks for the presented code or refresh token next.
+  async function findAppWithToken(ctx: KoaContextWithOIDC, clientId: string): Promise<App | null> {
+    const presented = readToken(ctx);
+    if (!presented) return store.findApp(clientId);
+    const { memory } = getRequest();
+    const { app } = await once(memory, questions.token(presented), () => store.findToken({ ...presented, clientId }));
+    return app;
+  }
+}
+
+function dropIgnoredScopes(ctx: KoaContextWithOIDC): void {
+  const scope = ctx.oidc.params?.["scope"];
+  if (typeof scope === "string") setParameters(ctx, { scope: listScopes(scope).join(" ") || undefined });
+}
+
+function readToken({ oidc }: KoaContextWithOIDC): Key | null {
+  if (oidc.route !== "token") return null;
+  const { grant_type: grantType, code, refresh_token: refreshToken } = (oidc.body ?? {}) as Record<string, unknown>;
+  if (grantType === "authorization_code" && typeof code === "string")
+    return { kind: "AuthorizationCode", idHash: hashId(code) };
+  if (grantType === "refresh_token" && typeof refreshToken === "string")
+    return { kind: "RefreshToken", idHash: hashId(refreshToken) };
+  return null;
+}
+
+export function readClientId(ctx: KoaContextWithOIDC): string | null {
+  const clientId = ctx.oidc.route === "authorization" ? ctx.query["client_id"] : undefined;
+  return typeof clientId === "string" && clientIdShape.test(clientId) ? clientId : null;
+}
+
+/** `areMissing`: the key set could not be read, and what is known of it does not have the key. */
+type ClientKeys = { keys: readonly PublicKey[]; areMissing: boolean };
+
+/** The public keys of an app, those at its `jwksUri` only if an assertion was signed with the key `kid`. */
+export type FindClientKeys = (app: App, assertion: Assertion | null) => Promise<ClientKeys>;
+
+/** `address`: where it is from. */
+type Assertion = { kid: string | undefined; address: string };
+
+type KeySet = {
+  keys: readonly PublicKey[];
+  /** When the keys were read, and when that was tried last. */
+  readAt: number;
+  triedAt: number;
+};
+
+const seconds = { fresh: 300, keptOnFailure: 3600 };
+/** How often a set is read again; forged assertions of one address take no turn from the app's own. */
+const turnsOfAssertions = { windowSeconds: 10, each: 1, sources: 5 };
+const mostKeySets = 1000;
+const most = { bytes: 65_536, keys: 50 };
+
+/**
+ * Reads the key sets of apps and keeps each for five minutes. A key that is unknown, as after a rotation, has it read
+ * again; at most every ten seconds for an address, so that forged assertions do not make this service call another one.
+ * If a set cannot be read, its keys stay valid for an hour.
+ */
+export function makeFindClientKeys(get: GuardedSender["get"], clock: Clock): FindClientKeys {
+  const known = new Map<string, KeySet>();
+  const running = new Map<string, Promise<KeySet>>();
+  const turns = makeTurns(clock, turnsOfAssertions);
+
+  async function read(uri: string, before: KeySet | undefined): Promise<KeySet> {
+    const now = clock().getTime() / 1000;
+    const keys = await fetchKeys(get, uri).catch(() => null);
+    const lastKeys = before !== undefined && now - before.readAt < seconds.keptOnFailure ? before : null;
+    const found =
+      keys === null
+        ? { keys: lastKeys?.keys ?? [], readAt: lastKeys?.readAt ?? 0, triedAt: now }
+        : { keys, readAt: now, triedAt: now };
+    known.delete(uri);
+    known.set(uri, found);
+    if (known.size > mostKeySets) known.delete(known.keys().next().value!);
+    return found;
+  }
+
+  function readOnce(uri: string, before: KeySet | undefined): Promise<KeySet> {
+    const started = running.get(uri) ?? read(uri, before).finally(() => running.delete(uri));
+    running.set(uri, started);
+    return started;
+  }
+
+  return async (app, assertion) => {
+    const { publicKeys, jwksUri } = app;
+    if (assertion === null || authMethodOf(app) !== "private_key_jwt") return { keys: publicKeys, areMissing: false };
+    if (jwksUri === null) return { keys: readKeySet(publicKeys), areMissing: false };
+    const before = known.get(jwksUri);
+    const now = clock().getTime() / 1000;
+    const isCurrent = before !== undefined && now - before.readAt < seconds.fresh && hasKey(before, assertion);
+    const mayRead = !isCurrent && (turns.take(jwksUri, assertion.address) || before === undefined);
+    const found = mayRead || running.has(jwksUri) ? await readOnce(jwksUri, before) : before!;
+    if (mayRead && found.readAt !== found.triedAt) turns.close(jwksUri);
+    return { keys: found.keys, areMissing: found.readAt !== found.triedAt && !hasKey(found, assertion) };
+  };
+}
+
+const hasKey = ({ keys }: KeySet, { kid }: Assertion): boolean =>
+  kid !== undefined && keys.some((key) => key.kid === kid);
+
+async function fetchKeys(get: GuardedSender["get"], uri: string): Promise<readonly PublicKey[]> {
+  const headers = { accept: "application/json, application/jwk-set+json" };
+  const { status, start } = await get(new URL(uri), { headers, mostBytes: most.bytes });
+  if (status !== 200) throw new Error(`the key set was answered with ${status}`);
+  const { keys } = JSON.parse(start.toString()) as { keys: unknown[] };
+  return readKeySet(keys.slice(0, most.keys));
+}
+
+export type WithoutPkce = { isAllowed: boolean; deprecatedAt: Date; sunsetAt: Date };
+
+const mayGoWithout = (client: Client): boolean =>
+  client["pkce_required"] !== true && client.clientAuthMethod !== "none";
+
+export function makeRequirePkce({ isAllowed }: WithoutPkce) {
+  return (_ctx: KoaContextWithOIDC, client: Client): boolean => {
+    if (isAllowed && mayGoWithout(client)) return false;
+    throw new errors.InvalidRequest(
+      "PKCE is required: send code_challenge, the SHA-256 of a code_verifier in base64url, and code_challenge_method=S256",
+    );
+  };
+}
+
+/** Marks the responses of the flow as deprecated. Source: RFC 9745, RFC 8594. */
+export function makeMarkDeprecated({ deprecatedAt, sunsetAt }: WithoutPkce, issuerUrl: string) {
+  const page = `<${issuerUrl}/docs/sign-on-without-pkce>`;
+  const headers = {
+    Deprecation: `@${Math.floor(deprecatedAt.getTime() / 1000)}`,
+    Sunset: sunsetAt.toUTCString(),
+    Link: `${page}; rel="deprecation"; type="text/html", ${page}; rel="sunset"; type="text/html"`,
+  };
+  return (ctx: KoaContextWithOIDC): void => {
+    if (isWithoutPkce(ctx)) ctx.set(headers);
+  };
+}
+
+function isWithoutPkce({ oidc, status }: KoaContextWithOIDC): boolean {
+  const { client, params, route, entities } = oidc;
+  if (client === undefined || !mayGoWithout(client)) return false;
+  if (route === "authorization" || route === "resume")
+    return status < 400 && params?.["response_type"] === "code" && params["code_challenge"] === undefined;
+  const code = entities.AuthorizationCode;
+  return route === "token" && status === 200 && code !== undefined && code.codeChallenge === undefined;
 }

@@ -5,18 +5,15 @@ import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import type { Pair } from "../consent.ts";
 import { responseTypes } from "../contract.ts";
-import { secondsOfSession } from "../shared-device.ts";
-import { acrValues } from "./acr.ts";
+import { secondsOfSession, acrValues } from "../session.ts";
 import { findOwnId, findRight, makeFindAccount, requestIdOf } from "./account.ts";
 import { algorithms } from "../keys/signing-keys.ts";
-import { appMetadata, isOriginOf } from "./client.ts";
-import type { ProviderDeps } from "./deps.ts";
+import { appMetadata, isOriginOf, makeRequirePkce } from "./client.ts";
+import type { ProviderDeps, ShowPages } from "../deps.ts";
 import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
-import { interactionSeconds } from "./open-interactions.ts";
+import { interactionSeconds } from "./commit.ts";
 import { hasOwnIds, makeCookieSignatures, setParameters } from "./library.ts";
 import { makePolicy } from "./policy.ts";
-import type { ShowPages } from "./show-pages.ts";
-import { makeRequirePkce } from "./without-pkce.ts";
 import { getRequest } from "../storage/request.ts";
 
 export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {

@@ -1,17 +1,15 @@
 import { type Client, errors, type KoaContextWithOIDC } from "oidc-provider";
 import { type ClientId, scopeFromWire, type ScopeName } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import { isWithoutEffect } from "../offered-scopes.ts";
-import { explainScope, listScopes } from "../scope-problem.ts";
-import { refusedScopes } from "../staff-scopes.ts";
+import { isWithoutEffect, explainScope, listScopes, refusedScopes } from "../scopes.ts";
 import { attributesOf, scopePlatformsOf } from "./client.ts";
 import { findPastDecisions, findRight } from "./account.ts";
-import type { ProviderDeps } from "./deps.ts";
+import type { ProviderDeps } from "../deps.ts";
 import { readHints } from "./hints.ts";
-import { makeOwnSid } from "../session-id.ts";
+import { makeOwnSid } from "../session.ts";
 import { hasOwnSids, requestTokenClaims, setParameters } from "./library.ts";
 import { hasSecondFactor } from "../../../accounts/index.ts";
-import { checkMaxAgeSpelling, checkParameters } from "./parameters.ts";
+import { checkMaxAgeSpelling, checkParameters } from "./query.ts";
 
 /** Gives every authorization its own grant, so that revoking one sign-on leaves others alone. */
 export function makeLoadGrant(deps: ProviderDeps) {

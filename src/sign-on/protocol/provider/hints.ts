@@ -2,7 +2,7 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import { type ClientId, findPersonByAppId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { findHintedPerson, hashHintedPerson, readableHint } from "../login-hint.ts";
-import type { ProviderDeps } from "./deps.ts";
+import type { ProviderDeps } from "../deps.ts";
 import { readIdTokenHint, setParameters } from "./library.ts";
 import { getRequest } from "../storage/request.ts";
 

@@ -13,14 +13,13 @@ import {
 } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { commandLineClientId, scopeFromWire, secretMatches } from "../../../access/index.ts";
-import { makeBinding, readBinding } from "../session-binding.ts";
+import { makeBinding, readBinding, presentAcr, presentAmr } from "../session.ts";
 import { describedFields, responseModes } from "../contract.ts";
-import type { AnswerApp } from "./answer-app.ts";
+import type { AnswerApp } from "./answers.ts";
 import { algorithms } from "../keys/signing-keys.ts";
-import { presentAcr, presentAmr } from "./acr.ts";
 import type { Standing } from "../storage/request.ts";
 import { keepDescribed } from "./query.ts";
-import { differentMechanism } from "../token-fault.ts";
+import { differentMechanism } from "../diagnosis.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 
 /** Source: RFC 8252 section 7.3. */

@@ -1,22 +1,30 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import { isDatabaseUnavailable } from "../../../platform/database/db.ts";
-import { secondsUntil } from "../../../platform/database/token-bucket.ts";
-import { findTokenFault, noteTokenFault } from "../token-fault.ts";
+import { isDatabaseUnavailable, type RecordStore } from "../../../platform/database/db.ts";
+import { secondsUntil, type Bucket, takeToken } from "../../../platform/database/token-bucket.ts";
+import { findTokenFault, noteTokenFault } from "../diagnosis.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
-import { endSessions } from "../logout/limit-sessions.ts";
-import { findRequest, type FoundCode, type ProviderRequest, runRequest, startRequest } from "../storage/request.ts";
-import { committed } from "../storage/unit-of-work.ts";
-import { makeAnswerApp, type AnswerApp } from "./answer-app.ts";
-import { answerKeys, polishAnswer, refuseToken } from "./answers.ts";
-import { describedParameters } from "../contract.ts";
-import { commit } from "./commit.ts";
-import { makeConfiguration } from "./configuration.ts";
-import { limitPages } from "./cors.ts";
-import type { ProviderDeps } from "./deps.ts";
-import { makeFindClient, readClientId } from "./find-client.ts";
-import { checkLibrary, constructProvider, replaceMethods } from "./library.ts";
-import { nameClientOfHint } from "./logout-hint.ts";
+import { endSessions } from "../logout/end-session.ts";
 import {
+  findRequest,
+  type FoundCode,
+  type ProviderRequest,
+  runRequest,
+  startRequest,
+  beforeChange,
+  getRequest,
+  committed,
+  notify,
+  recordLogout,
+} from "../storage/request.ts";
+import { makeAnswerApp, type AnswerApp, answerKeys, polishAnswer, refuseToken } from "./answers.ts";
+import { describedParameters } from "../contract.ts";
+import { commit, countInteraction, keepHintOfInteraction } from "./commit.ts";
+import { makeConfiguration } from "./configuration.ts";
+import type { ProviderDeps, ShowPages } from "../deps.ts";
+import { makeFindClient, readClientId, makeMarkDeprecated, isOriginOf } from "./client.ts";
+import { checkLibrary, constructProvider, replaceMethods } from "./library.ts";
+import {
+  nameClientOfHint,
   askForAccount,
   dropIdleNonce,
   keepDescribed,
@@ -25,12 +33,12 @@ import {
   trimCredentials,
   trimScope,
 } from "./query.ts";
-import { auditLogout, notifyOfLogout } from "./logout.ts";
-import type { ShowPages } from "./show-pages.ts";
 import { findUpstreamSession, lacksSession, noteRefusal, type UpstreamSteps } from "./upstream-steps.ts";
-import { noteRefusedSession } from "./refused-session.ts";
-import { makeMarkDeprecated } from "./without-pkce.ts";
-import { countInteraction, keepHintOfInteraction } from "./open-interactions.ts";
+import { listPublicRedirectUris } from "../../../access/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
+import { recordAtHome } from "../../../accounts/index.ts";
+import { requestIdOf } from "./account.ts";
+import { hmac } from "../../../platform/crypto/hmac.ts";
 
 type Pages = ShowPages & UpstreamSteps;
 
@@ -145,4 +153,64 @@ async function findWayUpstream(
   if (hasEnded || (ctx.oidc.route === "end_session" && then !== "")) pages.noteSignedOut(ctx);
   const id = hasEnded ? findUpstreamSession() : null;
   return id === null || then === "" ? null : pages.signOutUpstream(ctx, { id, then });
+}
+
+/**
+ * Limits what the library lets pages of other origins call. It compares the origin with the app, which a preflight
+ * does not name: any public app will do. keycloak-js sends `credentials: include`; no endpoint for pages reads a
+ * cookie.
+ */
+async function limitPages(db: RecordStore, ctx: Context): Promise<void> {
+  const origin = ctx.get("Origin");
+  if (origin === "" || ctx.response.get("Access-Control-Allow-Origin") === "") return;
+  const isPublic = ctx.path.startsWith("/.well-known/");
+  const { client } = (ctx as Partial<KoaContextWithOIDC>).oidc ?? {};
+  if (ctx.method === "OPTIONS" && !isPublic) {
+    const redirectUris = await listPublicRedirectUris(db);
+    if (!isOriginOf({ clientAuthMethod: "none", redirectUris }, origin)) return refusePage(ctx);
+  }
+  if (ctx.method === "OPTIONS" || isPublic || client !== undefined) ctx.set("Access-Control-Allow-Credentials", "true");
+}
+
+function refusePage(ctx: Context): void {
+  for (const name of Object.keys(ctx.response.headers)) if (/^access-control-/i.test(name)) ctx.remove(name);
+}
+
+// The cookie can be sent again and again, so one record per hour is enough.
+function recordedOf({ secrets }: ProviderDeps, uid: string): Bucket {
+  const key = hmac(secrets.signInTraces).update(`refused session\0${uid}`).digest();
+  return { key, capacity: 1, refillSeconds: 3600 };
+}
+
+/** The request continues without the session of another browser. */
+async function noteRefusedSession(
+  deps: ProviderDeps,
+  ctx: { res: object },
+  { uid, personId }: { uid: string; personId: string },
+): Promise<void> {
+  const { db, clock, log } = deps;
+  const request = findRequest();
+  if (request !== undefined) request.session = null;
+  if ((await takeToken(db.pool, recordedOf(deps, uid), clock())) !== null) return;
+  const requestId = requestIdOf(ctx);
+  log.warn({ requestId }, "the session of another browser was refused");
+  await recordAtHome(db, { at: clock(), action: "session_refused", personId: personId as PersonId, requestId });
+}
+
+/** Notifies the app once the end of the session is committed. */
+function notifyOfLogout({ clock }: ProviderDeps, notice: { clientId: string; personId: string }): void {
+  const request = getRequest();
+  request.work = notify(beforeChange(request), { ...notice, sid: request.session!.uid, at: clock() });
+}
+
+function auditLogout({ clock }: ProviderDeps, ctx: KoaContextWithOIDC): void {
+  const request = getRequest();
+  const { work, session } = request;
+  if (work.state !== "changing" || work.session.kind !== "ended" || !session?.personId) return;
+  request.work = recordLogout(work, {
+    at: clock(),
+    personId: session.personId,
+    clientId: ctx.oidc.client?.clientId,
+    requestId: requestIdOf(ctx),
+  });
 }

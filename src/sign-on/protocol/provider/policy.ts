@@ -4,13 +4,12 @@ import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { type Bucket, takeToken } from "../../../platform/database/token-bucket.ts";
 import type { Pair } from "../consent.ts";
-import { lacksSecondFactor, lacksStaffFactor } from "../admin-scopes.ts";
-import { once, questions } from "../storage/request-memory.ts";
+import { lacksSecondFactor, lacksStaffFactor } from "../scopes.ts";
+import { once, questions, getRequest } from "../storage/request.ts";
 import { findRight, findSchool, requestIdOf } from "./account.ts";
-import type { ProviderDeps } from "./deps.ts";
+import type { ProviderDeps } from "../deps.ts";
 import { asksForAnother } from "./hints.ts";
 import { makeBasePolicy } from "./library.ts";
-import { getRequest } from "../storage/request.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 
 export const secondFactorPrompt = "second_factor";

@@ -1,4 +1,6 @@
-import { decodeProtectedHeader } from "jose";
+import { decodeProtectedHeader, decodeJwt } from "jose";
+import { errors, type KoaContextWithOIDC, type Provider } from "oidc-provider";
+import type { FormCheck } from "../../../platform/http/index.ts";
 
 type Context = { query: NodeJS.Dict<string | string[]> };
 
@@ -62,4 +64,40 @@ export function dropIdleNonce(ctx: Context): void {
   const { nonce, scope, ...others } = ctx.query;
   if (typeof nonce !== "string" || typeof scope !== "string" || scope.split(" ").includes("openid")) return;
   ctx.query = { ...others, scope };
+}
+
+/** Holds the parameters of a request against the contract. Errors: `invalid_request` that names the parameter. */
+export function checkParameters(check: FormCheck, params: Record<string, unknown>): void {
+  const fault = check(params);
+  if (fault !== null) throw new errors.InvalidRequest(fault.message);
+}
+
+/** Refuses spellings of `max_age` that JavaScript reads as a number and the contract does not, such as 1e2 or 0x10. */
+export function checkMaxAgeSpelling({ method, query, oidc }: KoaContextWithOIDC): void {
+  const given = ((method === "POST" ? oidc.body : query) ?? {})["max_age"];
+  if (typeof given === "string" && given !== "" && !/^(0|[1-9]\d*)$/.test(given))
+    throw new errors.InvalidRequest("invalid max_age parameter value");
+}
+
+/** Replaces a valid `id_token_hint` by its `client_id`, because the library reads `aud` as a string, not a list. */
+export async function nameClientOfHint(provider: Provider, ctx: Context): Promise<void> {
+  const { id_token_hint: hint, client_id: named, ...others } = ctx.query;
+  if (typeof hint !== "string") return;
+  const clientId = readAudience(hint);
+  if (clientId === null || (named !== undefined && named !== clientId)) return;
+  const client = await provider.Client.find(clientId);
+  if (!client) return;
+  const isValid = await provider.IdToken.validate(hint, client).then(
+    () => true,
+    () => false,
+  );
+  if (isValid) ctx.query = { ...others, client_id: clientId };
+}
+
+function readAudience(jwt: string): string | null {
+  try {
+    return [decodeJwt(jwt).aud].flat()[0] ?? null;
+  } catch {
+    return null;
+  }
 }

@@ -13,8 +13,10 @@ import {
   useAssertion,
 } from "./artifact.ts";
 import { findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
-import { once, questions, remember } from "./request-memory.ts";
 import {
+  once,
+  questions,
+  remember,
   beforeChange,
   beforeConsume,
   beforePut,
@@ -22,9 +24,6 @@ import {
   noteStanding,
   type ProviderRequest,
   type Standing,
-} from "./request.ts";
-import type { Store } from "./store.ts";
-import {
   changeSession,
   consume,
   endSession,
@@ -33,7 +32,8 @@ import {
   put,
   remove,
   type UnitOfWork,
-} from "./unit-of-work.ts";
+} from "./request.ts";
+import type { Store } from "./store.ts";
 import { nothing, writeArtifacts } from "./write.ts";
 
 type StorageDeps = {

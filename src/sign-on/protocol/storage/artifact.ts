@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
 import {
   columnNames,
@@ -12,9 +12,12 @@ import {
   statement,
   table,
   update,
+  type Value,
   arrayOf,
 } from "../../../platform/database/sql.ts";
 import { isCurrent } from "../../../accounts/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
+import type { ClientId } from "../../../access/index.ts";
 
 export type Artifact = {
   kind: string;
@@ -222,4 +225,84 @@ const deleteByUid = statement<{ uid: string }>(
 /** Ends a session and its tokens; tokens for offline access do not carry its uid. */
 export async function deleteSession(db: Queryable, uid: string): Promise<void> {
   await run(db, deleteByUid, { uid });
+}
+
+/** More browsers than anybody uses at the same time. */
+const sessionsPerPerson = 100;
+
+const kept = table("oidcArtifact", "kept");
+
+/** SQL value: the uids of a person's oldest sessions as a JSON array, which one more session would make too many. */
+export const surplusSessionsOf = (personId: Value): Sql => sql`(
+  SELECT coalesce(json_agg(surplus.uid), '[]') FROM (
+    SELECT ${kept.sessionUid} AS uid FROM ${kept}
+    WHERE ${kept.personId} = ${personId} AND ${kept.kind} = 'Session' AND ${kept.sessionUid} IS NOT NULL
+    ORDER BY ${kept.expiresAt} DESC OFFSET ${sessionsPerPerson - 1}) AS surplus)`;
+
+const surplusSessions = statement<{ personId: string }>(
+  ({ personId }) => sql`SELECT ${surplusSessionsOf(personId)} AS uids`,
+  "sign-on.surplusSessions",
+);
+
+export async function findSurplusSessions(db: Queryable, personId: string): Promise<string[]> {
+  const [row] = await findRows<{ uids: string[] }>(db, surplusSessions, { personId });
+  return row!.uids;
+}
+
+type Raised = { idHash: Buffer; newIdHash: Buffer; personId: PersonId; amr: string };
+
+const raise = statement<Raised>(
+  ({ idHash, newIdHash, personId, amr }) => sql`
+    ${update("oidcArtifact", "session", {
+      idHash: newIdHash,
+      payload: sql`${session.payload} || jsonb_build_object('amr', ${amr}::jsonb)`,
+    })}
+    WHERE ${session.kind} = 'Session' AND ${session.idHash} = ${idHash} AND ${session.personId} = ${personId}
+      AND ${isCurrent(session)}`,
+  "sign-on.raiseSession",
+);
+
+/** Gives the session a new id, so that the earlier id gains nothing; null if the session has ended. */
+export async function raiseSession(
+  db: Queryable,
+  { id, personId, amr }: { id: string; personId: PersonId; amr: readonly string[] },
+): Promise<string | null> {
+  const newId = randomBytes(32).toString("base64url");
+  const given = { idHash: hashId(id), newIdHash: hashId(newId), personId, amr: JSON.stringify(amr) };
+  return (await run(db, raise, given)) === 1 ? newId : null;
+}
+
+// TRUNCATE, because there may be millions and nothing else runs.
+const forgetArtifacts = statement(() => sql`TRUNCATE ${table("oidcArtifact")}`);
+const forgetPrints = statement(() => sql`TRUNCATE ${table("cardPrint")}`);
+
+/** A restored backup does not know which sign-ins were used, revoked or ended since. */
+export async function forgetSignIns(tx: Queryable): Promise<void> {
+  await run(tx, forgetArtifacts, {});
+  await run(tx, forgetPrints, {});
+}
+
+type Of = { clientId: ClientId };
+
+// One statement per index.
+const deleteClientTokens = statement<Of>(
+  ({ clientId }) => sql`
+    DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${clientId} AND ${artifact.kind} = 'ClientCredentials'`,
+  "sign-on.forgetClientTokens",
+);
+const deleteUserTokens = statement<Of>(
+  ({ clientId }) => sql`
+    DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${clientId} AND ${artifact.kind} <> 'ClientCredentials'`,
+  "sign-on.forgetUserTokens",
+);
+
+/** Deletes every code, token and interaction of a deleted app. */
+export async function forgetApp(tx: Queryable, clientId: ClientId): Promise<void> {
+  // A refresh locks its token's row: the first DELETE waits for it, the next one sees the tokens that it issued.
+  for (const deletion of [deleteClientTokens, deleteUserTokens]) while ((await run(tx, deletion, { clientId })) > 0);
+}
+
+/** Deletes an app's own access tokens, when a leaked secret is replaced. */
+export async function forgetClientTokens(tx: Queryable, clientId: ClientId): Promise<void> {
+  await run(tx, deleteClientTokens, { clientId });
 }

@@ -27,9 +27,8 @@ import {
   arrayOf,
 } from "../../../platform/database/sql.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
-import { answerEach, type FoundArtifact, foundColumns, type Key } from "./artifact.ts";
-import { surplusSessionsOf } from "./surplus-sessions.ts";
-import type { FoundToken } from "./unit-of-work.ts";
+import { answerEach, type FoundArtifact, foundColumns, type Key, surplusSessionsOf } from "./artifact.ts";
+import type { FoundToken } from "./request.ts";
 
 /** An artifact with what the request needs next about its person and app. */
 export type Lookup = Omit<FoundArtifact, "personId"> & {

@@ -1,9 +1,8 @@
 import { type App, findApp, listSignOnRights, type SignOnRight } from "../../../access/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { type Db, isRefused } from "../../../platform/database/db.ts";
+import { type Db, isRefused, type PrismaDb } from "../../../platform/database/db.ts";
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact, type Key } from "./artifact.ts";
-import { makeBatch } from "./batch.ts";
 import {
   type AskedSession,
   type AskedToken,
@@ -16,6 +15,7 @@ import {
 } from "./lookup.ts";
 import { type TokenUse, useTokens } from "./use-token.ts";
 import { nothing, writeArtifacts } from "./write.ts";
+import { findRequest } from "./request.ts";
 
 /** Concurrent questions and writes of requests, sent to the database in batches. */
 export type Store = {
@@ -67,4 +67,88 @@ async function useTogether(pool: Db["pool"], uses: TokenUse[]): Promise<(boolean
     if (uses.length === 1 || !isRefused(error)) throw error;
     return uses.map(async (use) => (await useTokens(pool, [use]))[0] === true);
   }
+}
+
+/** `inParallel` running batches delay the next one, without those that take longer than `patienceMs`. */
+type BatchLimits = { inParallel: number; atOnce: number; largest: number; patienceMs: number };
+
+/** Collects items while earlier batches run. An item never joins a batch that was already sent. */
+export function makeBatch<Item, Answer>(
+  run: (items: Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
+  { inParallel, atOnce, largest, patienceMs }: BatchLimits,
+): (item: Item) => Promise<Answer> {
+  type Waiting = { item: Item; resolve(answer: Answer | Promise<Answer>): void; reject(error: unknown): void };
+  let waiting: Waiting[] = [];
+  let underWay = 0;
+  let slow = 0;
+
+  const send = async (): Promise<void> => {
+    const batch = waiting.slice(0, largest);
+    waiting = waiting.slice(largest);
+    underWay++;
+    let isSlow = false;
+    const patience = setTimeout(() => {
+      isSlow = true;
+      slow++;
+      sendIfFree();
+    }, patienceMs);
+    try {
+      const answers = await run(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      clearTimeout(patience);
+      underWay--;
+      if (isSlow) slow--;
+      setImmediate(sendIfFree);
+    }
+  };
+
+  // setImmediate runs after all received input was read, so that it shares a batch.
+  const sendIfFree = (): void => {
+    if (waiting.length > 0 && underWay - slow < inParallel && underWay < atOnce) void send();
+  };
+
+  return (item) =>
+    new Promise<Answer>((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (waiting.length === 1) setImmediate(sendIfFree);
+    });
+}
+
+type Shares = { signOn: PrismaDb; tokens: PrismaDb };
+
+const isAtTokenEndpoint = (): boolean => findRequest()?.isAtTokenEndpoint === true;
+
+/** The token endpoint has its own connections. Read `pool` and `prisma` at each use. */
+export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {
+  const share = () => (isAtTokenEndpoint() ? tokens : signOn);
+  return {
+    get pool() {
+      return share().pool;
+    },
+    get prisma() {
+      return share().prisma;
+    },
+  };
+}
+
+export function makeStoreByRoute({ signOn, tokens }: Shares, clock: Clock): Store {
+  const [store, tokenStore] = [makeStore(signOn, clock), makeStore(tokens, clock)];
+  const byRoute =
+    <Asked, Answer>(pick: (from: Store) => (asked: Asked) => Promise<Answer>) =>
+    (asked: Asked): Promise<Answer> =>
+      pick(isAtTokenEndpoint() ? tokenStore : store)(asked);
+  return {
+    findArtifact: byRoute(({ findArtifact }) => findArtifact),
+    findSession: byRoute(({ findSession }) => findSession),
+    findInteraction: byRoute(({ findInteraction }) => findInteraction),
+    findToken: byRoute(({ findToken }) => findToken),
+    findApp: byRoute(({ findApp }) => findApp),
+    findRight: byRoute(({ findRight }) => findRight),
+    findDecisions: byRoute(({ findDecisions }) => findDecisions),
+    put: byRoute(({ put }) => put),
+    useToken: byRoute(({ useToken }) => useToken),
+  };
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import { sentProblemTexts, type SentParameter } from "../../platform/advice/sign-on/index.ts";
-import { describeAuthorization, describeTokenRequest } from "./sent-parameters.ts";
+import { describeAuthorization, describeTokenRequest } from "./diagnosis.ts";
 
 const redirectUri = "https://app.example/callback";
 const client = {

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { makeBatch } from "./batch.ts";
+import { makeBatch } from "./store.ts";
 
 function makeCounting(options = { inParallel: 1, atOnce: 1, largest: 100, patienceMs: 1000 }) {
   const sent: number[][] = [];

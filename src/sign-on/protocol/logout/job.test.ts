@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JWK } from "jose";
 import { afterAll, expect, test } from "vitest";
-import { makeLogoutToken, makeSender } from "./send.ts";
+import { makeLogoutToken, makeSender } from "./job.ts";
 
 const [strict, lax] = [makeSender({ allowPrivateAddresses: false }), makeSender({ allowPrivateAddresses: true })];
 afterAll(() => Promise.all([strict.close(), lax.close()]));

@@ -2,8 +2,12 @@ import { expect, test } from "vitest";
 import type { ClientId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { type Artifact, hashId } from "./artifact.ts";
-import { beforeChange, beforeConsume, beforePut, startRequest, whileConsuming } from "./request.ts";
 import {
+  beforeChange,
+  beforeConsume,
+  beforePut,
+  startRequest,
+  whileConsuming,
   changeSession,
   committed,
   consume,
@@ -17,7 +21,7 @@ import {
   remove,
   toTokenUse,
   toWrite,
-} from "./unit-of-work.ts";
+} from "./request.ts";
 
 const at = new Date("2026-02-03T08:00:00Z");
 const key = (kind: string, id: string) => ({ kind, idHash: hashId(id) });

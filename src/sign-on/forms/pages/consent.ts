@@ -1,5 +1,5 @@
-import type { ScopeName, SubjectClaims } from "../../../access/index.ts";
-import type { ClaimsForApp } from "../../protocol/provider/claims.ts";
+import type { ScopeName, SubjectClaims, AppAttribute } from "../../../access/index.ts";
+import type { ClaimsForApp } from "../../protocol/provider/account.ts";
 import type { Translate } from "../../../platform/pages/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 
@@ -51,3 +51,19 @@ function describeLocation({ location }: School, t: Translate): string | null {
 
 const spell = (kind: "level" | "state", code: string, t: Translate): string =>
   Object.hasOwn(german.consent.school[kind], code) ? t(`consent.school.${kind}.${code}`) : code;
+
+type Withheld = readonly AppAttribute[];
+
+const variants: { readonly [Scope in ScopeName]?: readonly [AppAttribute, string][] } = {
+  "people:read": [
+    ["PERSON_NAME", "Name"],
+    ["SCHOOL_ADDRESS", "Town"],
+  ],
+  "schools:read": [["SCHOOL_ADDRESS", "Address"]],
+};
+
+/** What an app may do by a scope, in words, without what it was not granted. */
+export function describeScope(scope: ScopeName, withheld: Withheld, t: Translate): string {
+  const left = (variants[scope] ?? []).filter(([attribute]) => withheld.includes(attribute)).map(([, part]) => part);
+  return t(`consent.scope.${scope}.long${left.length > 0 ? `Without${left.join("")}` : ""}`);
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formTargetsOf } from "./form-targets.ts";
+import { formTargetsOf, readReturnPath } from "./page-request.ts";
 
 const [https, http, device] = ["https://app.example/callback", "http://127.0.0.1:4700/callback", "org.example.app:/in"];
 
@@ -34,3 +34,27 @@ test("no address writes another directive into the policy", () => {
   for (const to of ["https://a.example/;script-src *", "org.example.app:;script-src *", "https://[::1]:8/;"])
     for (const target of formTargetsOf({ issuerUrl: "https://id.example", to })) expect(target).toMatch(/^[a-z.]+:$/);
 });
+
+test.each(["/", "/admin", "/admin/people?search=Bo&page=2", "/partner/apps/x", "/admin/a%20b"])(
+  "%s is a path to go on to",
+  (path) => expect(readReturnPath(path)).toBe(path),
+);
+
+test.each([
+  "https://evil.example/",
+  "//evil.example/",
+  "/\\evil.example/",
+  "\\\\evil.example",
+  "/x/..//evil.example",
+  "/.//evil.example",
+  "/\t/evil.example",
+  "/\n/evil.example",
+  "javascript:alert(1)",
+  "admin",
+  "",
+  " /admin",
+  "/admin\r\nSet-Cookie: a=b",
+  `/${"a".repeat(3000)}`,
+  undefined,
+  ["/admin", "/x"],
+])("%j leads to the start instead", (asked) => expect(readReturnPath(asked)).toBe("/"));
