@@ -24,34 +24,34 @@ export * from './enums.ts';
 export type App = Prisma.AppModel
 /**
  * Model PairwiseId
- * 
+ * @kept WITH_PERSON
  */
 export type PairwiseId = Prisma.PairwiseIdModel
 /**
  * Model Erasure
- * 
+ * @kept ERASURES
  */
 export type Erasure = Prisma.ErasureModel
 /**
  * Model IdMove
- * 
+ * @kept MOVE
  */
 export type IdMove = Prisma.IdMoveModel
 /**
- * Model AppProfile
- * 
+ * Model Agreement
+ * @kept AGREED
  */
-export type AppProfile = Prisma.AppProfileModel
+export type Agreement = Prisma.AgreementModel
 /**
  * Model AppLogo
  * 
  */
 export type AppLogo = Prisma.AppLogoModel
 /**
- * Model Agreement
- * 
+ * Model AppProfile
+ * @kept WITH_APP
  */
-export type Agreement = Prisma.AgreementModel
+export type AppProfile = Prisma.AppProfileModel
 /**
  * Model AgreementSubprocessor
  * 
@@ -64,7 +64,7 @@ export type AgreementSubprocessor = Prisma.AgreementSubprocessorModel
 export type AgreementPurpose = Prisma.AgreementPurposeModel
 /**
  * Model AgreementAcceptance
- * 
+ * @kept WITH_SCHOOL
  */
 export type AgreementAcceptance = Prisma.AgreementAcceptanceModel
 /**
@@ -104,12 +104,12 @@ export type SyncedGroup = Prisma.SyncedGroupModel
 export type GrantSignOnGroup = Prisma.GrantSignOnGroupModel
 /**
  * Model SignIn
- * 
+ * @kept WITH_PERSON
  */
 export type SignIn = Prisma.SignInModel
 /**
  * Model DisclosurePeriod
- * 
+ * @kept RECORDS
  */
 export type DisclosurePeriod = Prisma.DisclosurePeriodModel
 /**
@@ -129,7 +129,7 @@ export type WithheldPeriod = Prisma.WithheldPeriodModel
 export type LastCall = Prisma.LastCallModel
 /**
  * Model AnnouncedSignIn
- * 
+ * @kept AT_ONCE
  */
 export type AnnouncedSignIn = Prisma.AnnouncedSignInModel
 /**
@@ -164,12 +164,12 @@ export type School = Prisma.SchoolModel
 export type SchoolLogo = Prisma.SchoolLogoModel
 /**
  * Model Person
- * 
+ * @kept LEFT
  */
 export type Person = Prisma.PersonModel
 /**
  * Model Affiliation
- * 
+ * @kept WITH_PERSON
  */
 export type Affiliation = Prisma.AffiliationModel
 /**
@@ -179,12 +179,12 @@ export type Affiliation = Prisma.AffiliationModel
 export type Group = Prisma.GroupModel
 /**
  * Model Membership
- * 
+ * @kept WITH_PERSON
  */
 export type Membership = Prisma.MembershipModel
 /**
  * Model Tombstone
- * 
+ * @kept KEPT
  */
 export type Tombstone = Prisma.TombstoneModel
 /**
@@ -199,7 +199,7 @@ export type Handover = Prisma.HandoverModel
 export type SchoolMerger = Prisma.SchoolMergerModel
 /**
  * Model MergedPerson
- * 
+ * @kept MONTH
  */
 export type MergedPerson = Prisma.MergedPersonModel
 /**
@@ -209,12 +209,12 @@ export type MergedPerson = Prisma.MergedPersonModel
 export type MergedGroup = Prisma.MergedGroupModel
 /**
  * Model DataRequest
- * 
+ * @kept RECORDS_WITHOUT_PERSON
  */
 export type DataRequest = Prisma.DataRequestModel
 /**
  * Model HandoverPerson
- * 
+ * @kept WITH_PERSON
  */
 export type HandoverPerson = Prisma.HandoverPersonModel
 /**
@@ -229,17 +229,17 @@ export type RetentionPolicy = Prisma.RetentionPolicyModel
 export type RetentionCheck = Prisma.RetentionCheckModel
 /**
  * Model RetentionExemption
- * 
+ * @kept WITH_PERSON
  */
 export type RetentionExemption = Prisma.RetentionExemptionModel
 /**
  * Model Audit
- * 
+ * @kept AUDIT
  */
 export type Audit = Prisma.AuditModel
 /**
  * Model AppEvent
- * 
+ * @kept EVENTS
  */
 export type AppEvent = Prisma.AppEventModel
 /**
@@ -248,70 +248,70 @@ export type AppEvent = Prisma.AppEventModel
  */
 export type EventFeed = Prisma.EventFeedModel
 /**
- * Model Import
- * 
+ * Model StagedPerson
+ * @kept WEEK
  */
-export type Import = Prisma.ImportModel
+export type StagedPerson = Prisma.StagedPersonModel
 /**
- * Model ImportTurn
- * 
+ * Model StagedRole
+ * @kept WEEK
  */
-export type ImportTurn = Prisma.ImportTurnModel
+export type StagedRole = Prisma.StagedRoleModel
 /**
  * Model ImportSchool
  * 
  */
 export type ImportSchool = Prisma.ImportSchoolModel
 /**
- * Model ImportChange
- * 
+ * Model StagedMembership
+ * @kept WEEK
  */
-export type ImportChange = Prisma.ImportChangeModel
+export type StagedMembership = Prisma.StagedMembershipModel
 /**
- * Model PersonImport
- * 
+ * Model ImportFaultyRow
+ * @kept WEEK
  */
-export type PersonImport = Prisma.PersonImportModel
+export type ImportFaultyRow = Prisma.ImportFaultyRowModel
 /**
- * Model ImportPiece
- * 
+ * Model ImportError
+ * @kept WEEK
  */
-export type ImportPiece = Prisma.ImportPieceModel
+export type ImportError = Prisma.ImportErrorModel
 /**
  * Model ColumnMapping
  * 
  */
 export type ColumnMapping = Prisma.ColumnMappingModel
 /**
- * Model ImportError
- * 
+ * Model ImportPiece
+ * @kept WEEK
  */
-export type ImportError = Prisma.ImportErrorModel
+export type ImportPiece = Prisma.ImportPieceModel
 /**
- * Model ImportFaultyRow
- * 
+ * Model Import
+ * @kept IMPORTS
  */
-export type ImportFaultyRow = Prisma.ImportFaultyRowModel
+export type Import = Prisma.ImportModel
 /**
- * Model StagedPerson
- * 
+ * Model ImportTurn
+ * @kept WORK
  */
-export type StagedPerson = Prisma.StagedPersonModel
+export type ImportTurn = Prisma.ImportTurnModel
 /**
- * Model StagedRole
- * 
+ * Model ImportChange
+ * @kept UNDO
  */
-export type StagedRole = Prisma.StagedRoleModel
+export type ImportChange = Prisma.ImportChangeModel
 /**
  * Model StagedGroup
  * 
  */
 export type StagedGroup = Prisma.StagedGroupModel
 /**
- * Model StagedMembership
- * 
+ * Model PersonImport
+ * @kept AUDIT
  */
-export type StagedMembership = Prisma.StagedMembershipModel
+export type PersonImport = Prisma.PersonImportModel
 /**
  * Model GroupCarryOver
  * 
@@ -319,22 +319,22 @@ export type StagedMembership = Prisma.StagedMembershipModel
 export type GroupCarryOver = Prisma.GroupCarryOverModel
 /**
  * Model Credential
- * 
+ * @kept WITH_PERSON
  */
 export type Credential = Prisma.CredentialModel
 /**
  * Model PasswordRequest
- * 
+ * @kept WITH_PERSON
  */
 export type PasswordRequest = Prisma.PasswordRequestModel
 /**
  * Model UserName
- * 
+ * @kept YEAR
  */
 export type UserName = Prisma.UserNameModel
 /**
  * Model UserNameNumber
- * 
+ * @kept YEAR
  */
 export type UserNameNumber = Prisma.UserNameNumberModel
 /**
@@ -349,29 +349,29 @@ export type UserNameKey = Prisma.UserNameKeyModel
 export type SchoolSignIn = Prisma.SchoolSignInModel
 /**
  * Model OidcArtifact
- * 
+ * @kept WITH_SIGN_IN
  */
 export type OidcArtifact = Prisma.OidcArtifactModel
 /**
- * Model VoidSignIn
- * 
- */
-export type VoidSignIn = Prisma.VoidSignInModel
-/**
- * Model LogoutNotice
- * 
- */
-export type LogoutNotice = Prisma.LogoutNoticeModel
-/**
  * Model Consent
- * 
+ * @kept WITH_PERSON
  */
 export type Consent = Prisma.ConsentModel
 /**
  * Model SchoolChoice
- * 
+ * @kept WITH_PERSON
  */
 export type SchoolChoice = Prisma.SchoolChoiceModel
+/**
+ * Model LogoutNotice
+ * @kept UNTIL_TOLD
+ */
+export type LogoutNotice = Prisma.LogoutNoticeModel
+/**
+ * Model VoidSignIn
+ * @kept AT_ONCE
+ */
+export type VoidSignIn = Prisma.VoidSignInModel
 /**
  * Model SigningKey
  * 
@@ -383,25 +383,25 @@ export type SigningKey = Prisma.SigningKeyModel
  */
 export type SharedSecret = Prisma.SharedSecretModel
 /**
- * Model RateLimit
- * 
+ * Model KnownDevice
+ * @kept DEVICE
  */
-export type RateLimit = Prisma.RateLimitModel
+export type KnownDevice = Prisma.KnownDeviceModel
 /**
  * Model SignInLimit
- * 
+ * @kept HALF_DAY
  */
 export type SignInLimit = Prisma.SignInLimitModel
 /**
  * Model WrongPassword
- * 
+ * @kept DAY
  */
 export type WrongPassword = Prisma.WrongPasswordModel
 /**
- * Model KnownDevice
- * 
+ * Model RateLimit
+ * @kept HOUR
  */
-export type KnownDevice = Prisma.KnownDeviceModel
+export type RateLimit = Prisma.RateLimitModel
 /**
  * Model CardSettings
  * 
@@ -409,7 +409,7 @@ export type KnownDevice = Prisma.KnownDeviceModel
 export type CardSettings = Prisma.CardSettingsModel
 /**
  * Model LoginCard
- * 
+ * @kept CARD
  */
 export type LoginCard = Prisma.LoginCardModel
 /**
@@ -419,47 +419,47 @@ export type LoginCard = Prisma.LoginCardModel
 export type ParentLetter = Prisma.ParentLetterModel
 /**
  * Model CredentialBatch
- * 
+ * @kept DAY
  */
 export type CredentialBatch = Prisma.CredentialBatchModel
 /**
  * Model CredentialBatchPerson
- * 
+ * @kept DAY
  */
 export type CredentialBatchPerson = Prisma.CredentialBatchPersonModel
 /**
  * Model CardPrint
- * 
+ * @kept PRINTED
  */
 export type CardPrint = Prisma.CardPrintModel
 /**
  * Model SecondFactor
- * 
+ * @kept WITH_PERSON
  */
 export type SecondFactor = Prisma.SecondFactorModel
 /**
  * Model RecoveryCode
- * 
+ * @kept WITH_PERSON
  */
 export type RecoveryCode = Prisma.RecoveryCodeModel
 /**
  * Model StaffRole
- * 
+ * @kept WITH_PERSON
  */
 export type StaffRole = Prisma.StaffRoleModel
 /**
  * Model StaffRoleSchool
- * 
+ * @kept WITH_PERSON
  */
 export type StaffRoleSchool = Prisma.StaffRoleSchoolModel
 /**
  * Model StaffRoleApp
- * 
+ * @kept WITH_PERSON
  */
 export type StaffRoleApp = Prisma.StaffRoleAppModel
 /**
  * Model IdempotencyKey
- * 
+ * @kept DAY
  */
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
 /**
@@ -479,7 +479,7 @@ export type Figure = Prisma.FigureModel
 export type JobRun = Prisma.JobRunModel
 /**
  * Model ApiRequest
- * 
+ * @kept REQUEST_LOG
  */
 export type ApiRequest = Prisma.ApiRequestModel
 /**
@@ -494,34 +494,34 @@ export type SignOnStep = Prisma.SignOnStepModel
 export type UpstreamConnection = Prisma.UpstreamConnectionModel
 /**
  * Model UpstreamLink
- * 
+ * @kept WITH_PERSON
  */
 export type UpstreamLink = Prisma.UpstreamLinkModel
 /**
- * Model UpstreamRefusal
- * 
+ * Model UpstreamSession
+ * @kept WITH_SIGN_IN
  */
-export type UpstreamRefusal = Prisma.UpstreamRefusalModel
+export type UpstreamSession = Prisma.UpstreamSessionModel
 /**
  * Model UpstreamRoundTrip
  * 
  */
 export type UpstreamRoundTrip = Prisma.UpstreamRoundTripModel
 /**
- * Model UpstreamSession
- * 
- */
-export type UpstreamSession = Prisma.UpstreamSessionModel
-/**
- * Model UpstreamSetUpLink
- * 
- */
-export type UpstreamSetUpLink = Prisma.UpstreamSetUpLinkModel
-/**
  * Model UpstreamRecentSignIn
- * 
+ * @kept MONTH
  */
 export type UpstreamRecentSignIn = Prisma.UpstreamRecentSignInModel
+/**
+ * Model UpstreamRefusal
+ * @kept MONTH
+ */
+export type UpstreamRefusal = Prisma.UpstreamRefusalModel
+/**
+ * Model UpstreamSetUpLink
+ * @kept MONTH
+ */
+export type UpstreamSetUpLink = Prisma.UpstreamSetUpLinkModel
 /**
  * Model SchoolWayIn
  * 
@@ -539,12 +539,12 @@ export type WebhookEndpoint = Prisma.WebhookEndpointModel
 export type WebhookSecret = Prisma.WebhookSecretModel
 /**
  * Model WebhookDelivery
- * 
+ * @kept DELIVERIES
  */
 export type WebhookDelivery = Prisma.WebhookDeliveryModel
 /**
  * Model WebhookAttempt
- * 
+ * @kept DELIVERIES
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel
 /**

@@ -79,28 +79,6 @@ export const tables = {
       leasedUntil: "leased_until",
     },
   },
-  appProfile: {
-    name: "app_profile",
-    columns: {
-      clientId: "client_id",
-      provider: "provider",
-      descriptionDe: "description_de",
-      descriptionEn: "description_en",
-      purposeDe: "purpose_de",
-      purposeEn: "purpose_en",
-      privacyUrl: "privacy_url",
-      supportAddress: "support_address",
-    },
-  },
-  appLogo: {
-    name: "app_logo",
-    columns: {
-      clientId: "client_id",
-      type: "type",
-      hash: "hash",
-      bytes: "bytes",
-    },
-  },
   agreement: {
     name: "agreement",
     columns: {
@@ -117,6 +95,28 @@ export const tables = {
       deletionEn: "deletion_en",
       createdAt: "created_at",
       publishedAt: "published_at",
+    },
+  },
+  appLogo: {
+    name: "app_logo",
+    columns: {
+      clientId: "client_id",
+      type: "type",
+      hash: "hash",
+      bytes: "bytes",
+    },
+  },
+  appProfile: {
+    name: "app_profile",
+    columns: {
+      clientId: "client_id",
+      provider: "provider",
+      descriptionDe: "description_de",
+      descriptionEn: "description_en",
+      purposeDe: "purpose_de",
+      purposeEn: "purpose_en",
+      privacyUrl: "privacy_url",
+      supportAddress: "support_address",
     },
   },
   agreementSubprocessor: {
@@ -576,6 +576,118 @@ export const tables = {
       historyBeganAt: "history_began_at",
     },
   },
+  stagedPerson: {
+    name: "staged_person",
+    columns: {
+      importId: "import_id",
+      row: "row",
+      line: "line",
+      column: "\"column\"",
+      record: "record",
+      sourceId: "source_id",
+      schoolId: "school_id",
+      homeSchoolId: "home_school_id",
+      role: "role",
+      firstFull: "first_full",
+      firstCall: "first_call",
+      last: "last",
+      sortKey: "sort_key",
+      username: "username",
+      fields: "fields",
+      silentAbout: "silent_about",
+      isDeleted: "is_deleted",
+    },
+  },
+  stagedRole: {
+    name: "staged_role",
+    columns: {
+      importId: "import_id",
+      row: "row",
+      line: "line",
+      column: "\"column\"",
+      personSourceId: "person_source_id",
+      schoolId: "school_id",
+      role: "role",
+      isPrimary: "is_primary",
+      isDeleted: "is_deleted",
+    },
+  },
+  importSchool: {
+    name: "import_school",
+    columns: {
+      importId: "import_id",
+      schoolId: "school_id",
+      state: "state",
+      counts: "counts",
+      holds: "holds",
+      difference: "difference",
+      comparedAt: "compared_at",
+      directoryVersion: "directory_version",
+      confirmed: "confirmed",
+      confirmedPeople: "confirmed_people",
+      confirmedGroups: "confirmed_groups",
+      appliedAt: "applied_at",
+      undoUntil: "undo_until",
+      changedSubjects: "changed_subjects",
+    },
+  },
+  stagedMembership: {
+    name: "staged_membership",
+    columns: {
+      importId: "import_id",
+      row: "row",
+      line: "line",
+      personColumn: "person_column",
+      groupColumn: "group_column",
+      schoolId: "school_id",
+      personSourceId: "person_source_id",
+      groupSourceId: "group_source_id",
+      role: "role",
+      isDeleted: "is_deleted",
+    },
+  },
+  importFaultyRow: {
+    name: "import_faulty_row",
+    columns: {
+      importId: "import_id",
+      line: "line",
+      fields: "fields",
+      sourceId: "source_id",
+      groupSourceIds: "group_source_ids",
+    },
+  },
+  importError: {
+    name: "import_error",
+    columns: {
+      importId: "import_id",
+      row: "row",
+      file: "file",
+      line: "line",
+      column: "\"column\"",
+      record: "record",
+      field: "field",
+      code: "code",
+      message: "message",
+      lineText: "line_text",
+    },
+  },
+  columnMapping: {
+    name: "column_mapping",
+    columns: {
+      schoolId: "school_id",
+      headings: "headings",
+      mapping: "mapping",
+      usedAt: "used_at",
+    },
+  },
+  importPiece: {
+    name: "import_piece",
+    columns: {
+      importId: "import_id",
+      number: "number",
+      bytes: "bytes",
+    },
+  },
   import: {
     name: "import",
     columns: {
@@ -622,25 +734,6 @@ export const tables = {
       actorServedAt: "actor_served_at",
     },
   },
-  importSchool: {
-    name: "import_school",
-    columns: {
-      importId: "import_id",
-      schoolId: "school_id",
-      state: "state",
-      counts: "counts",
-      holds: "holds",
-      difference: "difference",
-      comparedAt: "compared_at",
-      directoryVersion: "directory_version",
-      confirmed: "confirmed",
-      confirmedPeople: "confirmed_people",
-      confirmedGroups: "confirmed_groups",
-      appliedAt: "applied_at",
-      undoUntil: "undo_until",
-      changedSubjects: "changed_subjects",
-    },
-  },
   importChange: {
     name: "import_change",
     columns: {
@@ -651,97 +744,6 @@ export const tables = {
       before: "before",
       after: "after",
       keepUntil: "keep_until",
-    },
-  },
-  personImport: {
-    name: "person_import",
-    columns: {
-      id: "id",
-      at: "at",
-      personId: "person_id",
-      schoolId: "school_id",
-      importId: "import_id",
-      change: "change",
-      classesBefore: "classes_before",
-      classesAfter: "classes_after",
-    },
-  },
-  importPiece: {
-    name: "import_piece",
-    columns: {
-      importId: "import_id",
-      number: "number",
-      bytes: "bytes",
-    },
-  },
-  columnMapping: {
-    name: "column_mapping",
-    columns: {
-      schoolId: "school_id",
-      headings: "headings",
-      mapping: "mapping",
-      usedAt: "used_at",
-    },
-  },
-  importError: {
-    name: "import_error",
-    columns: {
-      importId: "import_id",
-      row: "row",
-      file: "file",
-      line: "line",
-      column: "\"column\"",
-      record: "record",
-      field: "field",
-      code: "code",
-      message: "message",
-      lineText: "line_text",
-    },
-  },
-  importFaultyRow: {
-    name: "import_faulty_row",
-    columns: {
-      importId: "import_id",
-      line: "line",
-      fields: "fields",
-      sourceId: "source_id",
-      groupSourceIds: "group_source_ids",
-    },
-  },
-  stagedPerson: {
-    name: "staged_person",
-    columns: {
-      importId: "import_id",
-      row: "row",
-      line: "line",
-      column: "\"column\"",
-      record: "record",
-      sourceId: "source_id",
-      schoolId: "school_id",
-      homeSchoolId: "home_school_id",
-      role: "role",
-      firstFull: "first_full",
-      firstCall: "first_call",
-      last: "last",
-      sortKey: "sort_key",
-      username: "username",
-      fields: "fields",
-      silentAbout: "silent_about",
-      isDeleted: "is_deleted",
-    },
-  },
-  stagedRole: {
-    name: "staged_role",
-    columns: {
-      importId: "import_id",
-      row: "row",
-      line: "line",
-      column: "\"column\"",
-      personSourceId: "person_source_id",
-      schoolId: "school_id",
-      role: "role",
-      isPrimary: "is_primary",
-      isDeleted: "is_deleted",
     },
   },
   stagedGroup: {
@@ -761,19 +763,17 @@ export const tables = {
       isDeleted: "is_deleted",
     },
   },
-  stagedMembership: {
-    name: "staged_membership",
+  personImport: {
+    name: "person_import",
     columns: {
-      importId: "import_id",
-      row: "row",
-      line: "line",
-      personColumn: "person_column",
-      groupColumn: "group_column",
+      id: "id",
+      at: "at",
+      personId: "person_id",
       schoolId: "school_id",
-      personSourceId: "person_source_id",
-      groupSourceId: "group_source_id",
-      role: "role",
-      isDeleted: "is_deleted",
+      importId: "import_id",
+      change: "change",
+      classesBefore: "classes_before",
+      classesAfter: "classes_after",
     },
   },
   groupCarryOver: {
@@ -859,24 +859,6 @@ export const tables = {
       expiresAt: "expires_at",
     },
   },
-  voidSignIn: {
-    name: "void_sign_in",
-    columns: {
-      personId: "person_id",
-    },
-  },
-  logoutNotice: {
-    name: "logout_notice",
-    columns: {
-      id: "id",
-      clientId: "client_id",
-      personId: "person_id",
-      sid: "sid",
-      attempts: "attempts",
-      nextAttemptAt: "next_attempt_at",
-      createdAt: "created_at",
-    },
-  },
   consent: {
     name: "consent",
     columns: {
@@ -892,6 +874,24 @@ export const tables = {
       personId: "person_id",
       clientId: "client_id",
       schoolId: "school_id",
+    },
+  },
+  logoutNotice: {
+    name: "logout_notice",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      personId: "person_id",
+      sid: "sid",
+      attempts: "attempts",
+      nextAttemptAt: "next_attempt_at",
+      createdAt: "created_at",
+    },
+  },
+  voidSignIn: {
+    name: "void_sign_in",
+    columns: {
+      personId: "person_id",
     },
   },
   signingKey: {
@@ -915,11 +915,12 @@ export const tables = {
       createdAt: "created_at",
     },
   },
-  rateLimit: {
-    name: "rate_limit",
+  signInPlace: {
+    name: "sign_in_place",
     columns: {
-      key: "key",
-      fullAt: "full_at",
+      personId: "person_id",
+      device: "place",
+      lastUsedAt: "last_used_at",
     },
   },
   signInBrake: {
@@ -943,12 +944,11 @@ export const tables = {
       lastAt: "last_at",
     },
   },
-  signInPlace: {
-    name: "sign_in_place",
+  rateLimit: {
+    name: "rate_limit",
     columns: {
-      personId: "person_id",
-      device: "place",
-      lastUsedAt: "last_used_at",
+      key: "key",
+      fullAt: "full_at",
     },
   },
   cardSettings: {
@@ -1206,18 +1206,18 @@ export const tables = {
       lacksClaim: "lacks_claim",
     },
   },
-  upstreamRefusal: {
-    name: "upstream_refusal",
+  upstreamSession: {
+    name: "upstream_session",
     columns: {
       id: "id",
       connectionId: "connection_id",
-      code: "code",
-      subjectHash: "subject_hash",
-      details: "details",
-      firstAt: "first_at",
-      lastAt: "last_at",
-      tries: "tries",
-      mentions: "mentions",
+      sub: "sub",
+      sid: "sid",
+      personId: "person_id",
+      idToken: "id_token",
+      createdAt: "created_at",
+      endedAt: "ended_at",
+      checkAt: "check_at",
     },
   },
   upstreamRoundTrip: {
@@ -1231,18 +1231,28 @@ export const tables = {
       expiresAt: "expires_at",
     },
   },
-  upstreamSession: {
-    name: "upstream_session",
+  upstreamRecentSignIn: {
+    name: "upstream_recent_sign_in",
+    columns: {
+      connectionId: "connection_id",
+      place: "place",
+      personId: "person_id",
+      claims: "claims",
+      at: "at",
+    },
+  },
+  upstreamRefusal: {
+    name: "upstream_refusal",
     columns: {
       id: "id",
       connectionId: "connection_id",
-      sub: "sub",
-      sid: "sid",
-      personId: "person_id",
-      idToken: "id_token",
-      createdAt: "created_at",
-      endedAt: "ended_at",
-      checkAt: "check_at",
+      code: "code",
+      subjectHash: "subject_hash",
+      details: "details",
+      firstAt: "first_at",
+      lastAt: "last_at",
+      tries: "tries",
+      mentions: "mentions",
     },
   },
   upstreamSetUpLink: {
@@ -1260,16 +1270,6 @@ export const tables = {
       tests: "tests",
       tested: "tested",
       mentions: "mentions",
-    },
-  },
-  upstreamRecentSignIn: {
-    name: "upstream_recent_sign_in",
-    columns: {
-      connectionId: "connection_id",
-      place: "place",
-      personId: "person_id",
-      claims: "claims",
-      at: "at",
     },
   },
   schoolWayIn: {
@@ -1420,22 +1420,6 @@ export type Rows = {
     forgottenAt: Date | null;
     leasedUntil: Date | null;
   };
-  appProfile: {
-    clientId: string;
-    provider: string | null;
-    descriptionDe: string | null;
-    descriptionEn: string | null;
-    purposeDe: string | null;
-    purposeEn: string | null;
-    privacyUrl: string | null;
-    supportAddress: string | null;
-  };
-  appLogo: {
-    clientId: string;
-    type: string;
-    hash: string;
-    bytes: Buffer;
-  };
   agreement: {
     id: string;
     clientId: string;
@@ -1450,6 +1434,22 @@ export type Rows = {
     deletionEn: string | null;
     createdAt: Date;
     publishedAt: Date | null;
+  };
+  appLogo: {
+    clientId: string;
+    type: string;
+    hash: string;
+    bytes: Buffer;
+  };
+  appProfile: {
+    clientId: string;
+    provider: string | null;
+    descriptionDe: string | null;
+    descriptionEn: string | null;
+    purposeDe: string | null;
+    purposeEn: string | null;
+    privacyUrl: string | null;
+    supportAddress: string | null;
   };
   agreementSubprocessor: {
     agreementId: string;
@@ -1791,6 +1791,94 @@ export type Rows = {
     sweptPosition: string;
     historyBeganAt: Date;
   };
+  stagedPerson: {
+    importId: string;
+    row: number;
+    line: number;
+    column: number;
+    record: number | null;
+    sourceId: string;
+    schoolId: string | null;
+    homeSchoolId: string | null;
+    role: string | null;
+    firstFull: string | null;
+    firstCall: string | null;
+    last: string | null;
+    sortKey: string;
+    username: string | null;
+    fields: unknown | null;
+    silentAbout: string[];
+    isDeleted: boolean;
+  };
+  stagedRole: {
+    importId: string;
+    row: number;
+    line: number;
+    column: number;
+    personSourceId: string;
+    schoolId: string | null;
+    role: string;
+    isPrimary: boolean;
+    isDeleted: boolean;
+  };
+  importSchool: {
+    importId: string;
+    schoolId: string;
+    state: string;
+    counts: unknown;
+    holds: unknown;
+    difference: string | null;
+    comparedAt: Date | null;
+    directoryVersion: string | null;
+    confirmed: unknown;
+    confirmedPeople: number | null;
+    confirmedGroups: number | null;
+    appliedAt: Date | null;
+    undoUntil: Date | null;
+    changedSubjects: number | null;
+  };
+  stagedMembership: {
+    importId: string;
+    row: number;
+    line: number;
+    personColumn: number;
+    groupColumn: number;
+    schoolId: string | null;
+    personSourceId: string;
+    groupSourceId: string;
+    role: string | null;
+    isDeleted: boolean;
+  };
+  importFaultyRow: {
+    importId: string;
+    line: number;
+    fields: unknown;
+    sourceId: string | null;
+    groupSourceIds: string[];
+  };
+  importError: {
+    importId: string;
+    row: number;
+    file: string;
+    line: number;
+    column: number | null;
+    record: number | null;
+    field: string | null;
+    code: string;
+    message: string;
+    lineText: string | null;
+  };
+  columnMapping: {
+    schoolId: string;
+    headings: string;
+    mapping: unknown;
+    usedAt: Date;
+  };
+  importPiece: {
+    importId: string;
+    number: number;
+    bytes: Buffer;
+  };
   import: {
     id: string;
     format: string;
@@ -1831,22 +1919,6 @@ export type Rows = {
     schoolServedAt: Date | null;
     actorServedAt: Date | null;
   };
-  importSchool: {
-    importId: string;
-    schoolId: string;
-    state: string;
-    counts: unknown;
-    holds: unknown;
-    difference: string | null;
-    comparedAt: Date | null;
-    directoryVersion: string | null;
-    confirmed: unknown;
-    confirmedPeople: number | null;
-    confirmedGroups: number | null;
-    appliedAt: Date | null;
-    undoUntil: Date | null;
-    changedSubjects: number | null;
-  };
   importChange: {
     importId: string;
     subjectId: string;
@@ -1855,76 +1927,6 @@ export type Rows = {
     before: unknown | null;
     after: unknown | null;
     keepUntil: Date;
-  };
-  personImport: {
-    id: string;
-    at: Date;
-    personId: string;
-    schoolId: string;
-    importId: string;
-    change: string;
-    classesBefore: string[];
-    classesAfter: string[];
-  };
-  importPiece: {
-    importId: string;
-    number: number;
-    bytes: Buffer;
-  };
-  columnMapping: {
-    schoolId: string;
-    headings: string;
-    mapping: unknown;
-    usedAt: Date;
-  };
-  importError: {
-    importId: string;
-    row: number;
-    file: string;
-    line: number;
-    column: number | null;
-    record: number | null;
-    field: string | null;
-    code: string;
-    message: string;
-    lineText: string | null;
-  };
-  importFaultyRow: {
-    importId: string;
-    line: number;
-    fields: unknown;
-    sourceId: string | null;
-    groupSourceIds: string[];
-  };
-  stagedPerson: {
-    importId: string;
-    row: number;
-    line: number;
-    column: number;
-    record: number | null;
-    sourceId: string;
-    schoolId: string | null;
-    homeSchoolId: string | null;
-    role: string | null;
-    firstFull: string | null;
-    firstCall: string | null;
-    last: string | null;
-    sortKey: string;
-    username: string | null;
-    fields: unknown | null;
-    silentAbout: string[];
-    isDeleted: boolean;
-  };
-  stagedRole: {
-    importId: string;
-    row: number;
-    line: number;
-    column: number;
-    personSourceId: string;
-    schoolId: string | null;
-    role: string;
-    isPrimary: boolean;
-    isDeleted: boolean;
   };
   stagedGroup: {
     importId: string;
@@ -1940,17 +1942,15 @@ export type Rows = {
     mayMean: string[];
     isDeleted: boolean;
   };
-  stagedMembership: {
+  personImport: {
+    id: string;
+    at: Date;
+    personId: string;
+    schoolId: string;
     importId: string;
-    row: number;
-    line: number;
-    personColumn: number;
-    groupColumn: number;
-    schoolId: string | null;
-    personSourceId: string;
-    groupSourceId: string;
-    role: string | null;
-    isDeleted: boolean;
+    change: string;
+    classesBefore: string[];
+    classesAfter: string[];
   };
   groupCarryOver: {
     schoolId: string;
@@ -2011,18 +2011,6 @@ export type Rows = {
     replay: Buffer | null;
     expiresAt: Date;
   };
-  voidSignIn: {
-    personId: string;
-  };
-  logoutNotice: {
-    id: string;
-    clientId: string;
-    personId: string;
-    sid: string;
-    attempts: number;
-    nextAttemptAt: Date;
-    createdAt: Date;
-  };
   consent: {
     personId: string;
     clientId: string;
@@ -2033,6 +2021,18 @@ export type Rows = {
     personId: string;
     clientId: string;
     schoolId: string;
+  };
+  logoutNotice: {
+    id: string;
+    clientId: string;
+    personId: string;
+    sid: string;
+    attempts: number;
+    nextAttemptAt: Date;
+    createdAt: Date;
+  };
+  voidSignIn: {
+    personId: string;
   };
   signingKey: {
     kid: string;
@@ -2049,9 +2049,10 @@ export type Rows = {
     encrypted: Buffer;
     createdAt: Date;
   };
-  rateLimit: {
-    key: Buffer;
-    fullAt: Date;
+  signInPlace: {
+    personId: string;
+    device: Buffer;
+    lastUsedAt: Date;
   };
   signInBrake: {
     key: Buffer;
@@ -2068,10 +2069,9 @@ export type Rows = {
     tries: number;
     lastAt: Date;
   };
-  signInPlace: {
-    personId: string;
-    device: Buffer;
-    lastUsedAt: Date;
+  rateLimit: {
+    key: Buffer;
+    fullAt: Date;
   };
   cardSettings: {
     schoolId: string;
@@ -2271,25 +2271,6 @@ export type Rows = {
     lastSignInAt: Date | null;
     lacksClaim: boolean;
   };
-  upstreamRefusal: {
-    id: string;
-    connectionId: string;
-    code: string;
-    subjectHash: Buffer;
-    details: Buffer;
-    firstAt: Date;
-    lastAt: Date;
-    tries: number;
-    mentions: number[];
-  };
-  upstreamRoundTrip: {
-    stateHash: Buffer;
-    connectionId: string;
-    browserHash: Buffer;
-    purpose: "SIGN_IN" | "SILENT" | "TEST";
-    details: Buffer;
-    expiresAt: Date;
-  };
   upstreamSession: {
     id: string;
     connectionId: string;
@@ -2300,6 +2281,32 @@ export type Rows = {
     createdAt: Date;
     endedAt: Date | null;
     checkAt: Date;
+  };
+  upstreamRoundTrip: {
+    stateHash: Buffer;
+    connectionId: string;
+    browserHash: Buffer;
+    purpose: "SIGN_IN" | "SILENT" | "TEST";
+    details: Buffer;
+    expiresAt: Date;
+  };
+  upstreamRecentSignIn: {
+    connectionId: string;
+    place: number;
+    personId: string;
+    claims: Buffer;
+    at: Date;
+  };
+  upstreamRefusal: {
+    id: string;
+    connectionId: string;
+    code: string;
+    subjectHash: Buffer;
+    details: Buffer;
+    firstAt: Date;
+    lastAt: Date;
+    tries: number;
+    mentions: number[];
   };
   upstreamSetUpLink: {
     id: string;
@@ -2314,13 +2321,6 @@ export type Rows = {
     tests: number;
     tested: Buffer | null;
     mentions: number[];
-  };
-  upstreamRecentSignIn: {
-    connectionId: string;
-    place: number;
-    personId: string;
-    claims: Buffer;
-    at: Date;
   };
   schoolWayIn: {
     schoolId: string;
@@ -2391,9 +2391,9 @@ export type Required = {
   pairwiseId: "personId" | "recordId" | "sector" | "id";
   erasure: "id" | "clientId" | "subjectId" | "schoolId" | "cause" | "since";
   idMove: "clientId" | "subjectType" | "oldSector" | "newSector" | "startedAt";
-  appProfile: "clientId";
-  appLogo: "clientId" | "type" | "hash" | "bytes";
   agreement: "id" | "clientId" | "version" | "createdAt";
+  appLogo: "clientId" | "type" | "hash" | "bytes";
+  appProfile: "clientId";
   agreementSubprocessor: "agreementId" | "place" | "name" | "country" | "purpose";
   agreementPurpose: "agreementId" | "item" | "required";
   agreementAcceptance: "id" | "agreementId" | "clientId" | "schoolId" | "acceptedAt";
@@ -2433,19 +2433,19 @@ export type Required = {
   audit: "id" | "at" | "action";
   appEvent: "id" | "at" | "clientId" | "type" | "action" | "subjectId";
   eventFeed: "lastPosition" | "sweptPosition";
-  import: "id" | "format" | "mode" | "state" | "fileName" | "createdAt";
-  importTurn: "importId" | "actorId" | "isReading" | "queuedAt" | "seenAt";
-  importSchool: "importId" | "schoolId" | "state" | "counts";
-  importChange: "importId" | "subjectId" | "schoolId" | "keepUntil";
-  personImport: "id" | "at" | "personId" | "schoolId" | "importId" | "change";
-  importPiece: "importId" | "number" | "bytes";
-  columnMapping: "schoolId" | "headings" | "mapping" | "usedAt";
-  importError: "importId" | "row" | "file" | "line" | "code" | "message";
-  importFaultyRow: "importId" | "line" | "fields";
   stagedPerson: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";
   stagedRole: "importId" | "row" | "line" | "column" | "personSourceId" | "role" | "isPrimary" | "isDeleted";
-  stagedGroup: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";
+  importSchool: "importId" | "schoolId" | "state" | "counts";
   stagedMembership: "importId" | "row" | "line" | "personColumn" | "groupColumn" | "personSourceId" | "groupSourceId" | "isDeleted";
+  importFaultyRow: "importId" | "line" | "fields";
+  importError: "importId" | "row" | "file" | "line" | "code" | "message";
+  columnMapping: "schoolId" | "headings" | "mapping" | "usedAt";
+  importPiece: "importId" | "number" | "bytes";
+  import: "id" | "format" | "mode" | "state" | "fileName" | "createdAt";
+  importTurn: "importId" | "actorId" | "isReading" | "queuedAt" | "seenAt";
+  importChange: "importId" | "subjectId" | "schoolId" | "keepUntil";
+  stagedGroup: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";
+  personImport: "id" | "at" | "personId" | "schoolId" | "importId" | "change";
   groupCarryOver: "schoolId" | "schoolYear" | "previousSourceId" | "sourceId" | "at";
   credential: "personId" | "username" | "updatedAt";
   passwordRequest: "personId" | "schoolId" | "requestedAt";
@@ -2454,16 +2454,16 @@ export type Required = {
   userNameKey: "id" | "key";
   schoolSignIn: "schoolId" | "userNameRule" | "passwordKind" | "mustChangePassword";
   oidcArtifact: "kind" | "idHash" | "payload" | "expiresAt";
-  voidSignIn: "personId";
-  logoutNotice: "id" | "clientId" | "personId" | "sid" | "nextAttemptAt" | "createdAt";
   consent: "personId" | "clientId" | "grantedAt";
   schoolChoice: "personId" | "clientId" | "schoolId";
+  logoutNotice: "id" | "clientId" | "personId" | "sid" | "nextAttemptAt" | "createdAt";
+  voidSignIn: "personId";
   signingKey: "kid" | "algorithm" | "state" | "publicJwk" | "encryptedPrivate" | "createdAt";
   sharedSecret: "name" | "encrypted" | "createdAt";
-  rateLimit: "key" | "fullAt";
+  signInPlace: "personId" | "device" | "lastUsedAt";
   signInBrake: "key" | "failures" | "waitUntil" | "forgetAt";
   wrongPassword: "key" | "hour" | "tries" | "lastAt";
-  signInPlace: "personId" | "device" | "lastUsedAt";
+  rateLimit: "key" | "fullAt";
   cardSettings: "schoolId" | "enabled" | "secondStep" | "printSecondStep" | "updatedAt";
   loginCard: "id" | "personId" | "schoolId" | "tokenHash" | "secondStep" | "createdAt";
   parentLetter: "schoolId" | "text";
@@ -2483,11 +2483,11 @@ export type Required = {
   signOnStep: "id" | "clientId" | "requestId" | "at" | "attempt" | "step" | "outcome";
   upstreamConnection: "id" | "schoolId" | "profile" | "name" | "authMethod" | "subjectClaim" | "ruleField" | "createdAt" | "updatedAt";
   upstreamLink: "connectionId" | "issuer" | "subject" | "personId" | "linkedAt" | "linkedBy";
-  upstreamRefusal: "id" | "connectionId" | "code" | "subjectHash" | "details" | "firstAt" | "lastAt" | "tries";
-  upstreamRoundTrip: "stateHash" | "connectionId" | "browserHash" | "purpose" | "details" | "expiresAt";
   upstreamSession: "id" | "connectionId" | "sub" | "personId" | "createdAt" | "checkAt";
-  upstreamSetUpLink: "id" | "connectionId" | "tokenHash" | "createdAt" | "expiresAt";
+  upstreamRoundTrip: "stateHash" | "connectionId" | "browserHash" | "purpose" | "details" | "expiresAt";
   upstreamRecentSignIn: "connectionId" | "place" | "personId" | "claims" | "at";
+  upstreamRefusal: "id" | "connectionId" | "code" | "subjectHash" | "details" | "firstAt" | "lastAt" | "tries";
+  upstreamSetUpLink: "id" | "connectionId" | "tokenHash" | "createdAt" | "expiresAt";
   schoolWayIn: "schoolId";
   webhookEndpoint: "id" | "clientId" | "url" | "stateChangedAt" | "createdAt" | "updatedAt";
   webhookSecret: "id" | "endpointId" | "sealed" | "createdAt";

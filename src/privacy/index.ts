@@ -5,12 +5,12 @@
  *             period (how long something is kept), measure (how data is protected), stored table (its columns by
  *             category).
  * Invariants: each has its words once, in German and English: the record of processing and the data sheet say the same;
- *             every column of the database is named in one list, with its category or as none about a person.
+ *             every column of prisma/schema has its category in a comment, or is none about a person.
  * Never knows: schools, apps and people themselves, pages, HTTP.
  */
 export { activities, type Activity } from "./activities.ts";
 export { peopleCategories, dataCategories, type DataCategory, type PeopleCategory } from "./categories.ts";
-export { keptFor } from "./kept-for.ts";
+export { keptFor, storedTables } from "./kept-for.ts";
 export { measures } from "./measures.ts";
 export {
   periods,
@@ -22,6 +22,4 @@ export {
   type Period,
   type PeriodCode,
 } from "./periods.ts";
-export { columnsWithoutPeople } from "./columns-without-people.ts";
-export { storedColumns, type StoredTable } from "./stored-columns.ts";
 export type { Words } from "./words.ts";

@@ -1,17 +1,38 @@
+import { storedData } from "../../generated/tables/stored-data.ts";
 import { activities, type Activity } from "./activities.ts";
 import type { DataCategory } from "./categories.ts";
 import { periodText, type Days, type PeriodCode } from "./periods.ts";
-import { storedColumns, type StoredTable } from "./stored-columns.ts";
 import type { Words } from "./words.ts";
+
+type StoredTable = {
+  until: PeriodCode | null;
+  columns: Readonly<Record<string, DataCategory | "none">>;
+};
+
+/** The tables of the database by name, with what the comments of prisma/schema say of their columns. */
+export const storedTables: Readonly<Record<string, StoredTable>> = storedData;
+
+/** These are named first, in this order; the others follow in the order of prisma/schema. */
+const namedFirst = [
+  "person",
+  "app_event",
+  "credential_batch",
+  "credential_batch_person",
+  "card_print",
+  "password_request",
+];
+const rankOf = (table: string): number => (namedFirst.includes(table) ? namedFirst.indexOf(table) : namedFirst.length);
 
 /** The tables that hold data of a category, and until when the service keeps it. */
 export function keptFor(category: DataCategory, days: Days): { tables: string[]; text: Words } {
-  const found = Object.entries<StoredTable>(storedColumns).filter(([, table]) => table[category] !== undefined);
+  const tables = Object.entries(storedTables)
+    .filter(([, { columns }]) => Object.values(columns).includes(category))
+    .sort(([one], [other]) => rankOf(one) - rankOf(other));
   const activity = Object.values<Activity>(activities).find(({ data }) => data.includes(category));
-  const codes = new Set<PeriodCode>([...found.map(([, { until }]) => until), ...(activity?.periods ?? [])]);
+  const codes = new Set([...tables.flatMap(([, { until }]) => until ?? []), ...(activity?.periods ?? [])]);
   // What is deleted with the person is deleted then too.
   if (codes.has("LEFT")) codes.delete("WITH_PERSON");
   const texts = [...codes].map((code) => periodText(code, days));
   const text = { de: texts.map(({ de }) => de).join("; "), en: texts.map(({ en }) => en).join("; ") };
-  return { tables: found.map(([name]) => name), text };
+  return { tables: tables.map(([name]) => name), text };
 }

@@ -47,8 +47,11 @@ const typed: Readonly<Record<string, Edit[]>> = {
     ]),
     before("]\nexample", "openapi/schemas/SchoolEventProperty.yaml", ", short_name"),
     after("value:\n", "openapi/examples/GoetheGymnasium.yaml", "  shortName: null\n"),
-    after("model School {\n", "prisma/schema/directory.prisma", '  shortName String? @map("short_name")\n'),
-    after('  school:\n    "id ', "src/privacy/columns-without-people.ts", "short_name "),
+    after(
+      "model School {\n",
+      "prisma/schema/directory.prisma",
+      '  shortName String? @map("short_name") /// @data none\n',
+    ),
     after("name: jsonText(s.name),\n", "src/idm/records.ts", "    shortName: jsonNullable(s.shortName),\n"),
     before(
       "    official_id: granted(",

@@ -401,9 +401,9 @@ export const ModelName = {
   PairwiseId: 'PairwiseId',
   Erasure: 'Erasure',
   IdMove: 'IdMove',
-  AppProfile: 'AppProfile',
-  AppLogo: 'AppLogo',
   Agreement: 'Agreement',
+  AppLogo: 'AppLogo',
+  AppProfile: 'AppProfile',
   AgreementSubprocessor: 'AgreementSubprocessor',
   AgreementPurpose: 'AgreementPurpose',
   AgreementAcceptance: 'AgreementAcceptance',
@@ -443,19 +443,19 @@ export const ModelName = {
   Audit: 'Audit',
   AppEvent: 'AppEvent',
   EventFeed: 'EventFeed',
-  Import: 'Import',
-  ImportTurn: 'ImportTurn',
-  ImportSchool: 'ImportSchool',
-  ImportChange: 'ImportChange',
-  PersonImport: 'PersonImport',
-  ImportPiece: 'ImportPiece',
-  ColumnMapping: 'ColumnMapping',
-  ImportError: 'ImportError',
-  ImportFaultyRow: 'ImportFaultyRow',
   StagedPerson: 'StagedPerson',
   StagedRole: 'StagedRole',
-  StagedGroup: 'StagedGroup',
+  ImportSchool: 'ImportSchool',
   StagedMembership: 'StagedMembership',
+  ImportFaultyRow: 'ImportFaultyRow',
+  ImportError: 'ImportError',
+  ColumnMapping: 'ColumnMapping',
+  ImportPiece: 'ImportPiece',
+  Import: 'Import',
+  ImportTurn: 'ImportTurn',
+  ImportChange: 'ImportChange',
+  StagedGroup: 'StagedGroup',
+  PersonImport: 'PersonImport',
   GroupCarryOver: 'GroupCarryOver',
   Credential: 'Credential',
   PasswordRequest: 'PasswordRequest',
@@ -464,16 +464,16 @@ export const ModelName = {
   UserNameKey: 'UserNameKey',
   SchoolSignIn: 'SchoolSignIn',
   OidcArtifact: 'OidcArtifact',
-  VoidSignIn: 'VoidSignIn',
-  LogoutNotice: 'LogoutNotice',
   Consent: 'Consent',
   SchoolChoice: 'SchoolChoice',
+  LogoutNotice: 'LogoutNotice',
+  VoidSignIn: 'VoidSignIn',
   SigningKey: 'SigningKey',
   SharedSecret: 'SharedSecret',
-  RateLimit: 'RateLimit',
+  KnownDevice: 'KnownDevice',
   SignInLimit: 'SignInLimit',
   WrongPassword: 'WrongPassword',
-  KnownDevice: 'KnownDevice',
+  RateLimit: 'RateLimit',
   CardSettings: 'CardSettings',
   LoginCard: 'LoginCard',
   ParentLetter: 'ParentLetter',
@@ -493,11 +493,11 @@ export const ModelName = {
   SignOnStep: 'SignOnStep',
   UpstreamConnection: 'UpstreamConnection',
   UpstreamLink: 'UpstreamLink',
-  UpstreamRefusal: 'UpstreamRefusal',
-  UpstreamRoundTrip: 'UpstreamRoundTrip',
   UpstreamSession: 'UpstreamSession',
-  UpstreamSetUpLink: 'UpstreamSetUpLink',
+  UpstreamRoundTrip: 'UpstreamRoundTrip',
   UpstreamRecentSignIn: 'UpstreamRecentSignIn',
+  UpstreamRefusal: 'UpstreamRefusal',
+  UpstreamSetUpLink: 'UpstreamSetUpLink',
   SchoolWayIn: 'SchoolWayIn',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
@@ -519,7 +519,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "appProfile" | "appLogo" | "agreement" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "mergedGrant" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "schoolMerger" | "mergedPerson" | "mergedGroup" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "mergedStaffRole" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamRefusal" | "upstreamRoundTrip" | "upstreamSession" | "upstreamSetUpLink" | "upstreamRecentSignIn" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "agreement" | "appLogo" | "appProfile" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "mergedGrant" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "schoolMerger" | "mergedPerson" | "mergedGroup" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "stagedPerson" | "stagedRole" | "importSchool" | "stagedMembership" | "importFaultyRow" | "importError" | "columnMapping" | "importPiece" | "import" | "importTurn" | "importChange" | "stagedGroup" | "personImport" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "consent" | "schoolChoice" | "logoutNotice" | "voidSignIn" | "signingKey" | "sharedSecret" | "knownDevice" | "signInLimit" | "wrongPassword" | "rateLimit" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "mergedStaffRole" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamSession" | "upstreamRoundTrip" | "upstreamRecentSignIn" | "upstreamRefusal" | "upstreamSetUpLink" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -819,77 +819,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    AppProfile: {
-      payload: Prisma.$AppProfilePayload<ExtArgs>
-      fields: Prisma.AppProfileFieldRefs
+    Agreement: {
+      payload: Prisma.$AgreementPayload<ExtArgs>
+      fields: Prisma.AgreementFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.AppProfileFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload> | null
+          args: Prisma.AgreementFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.AppProfileFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+          args: Prisma.AgreementFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
         }
         findFirst: {
-          args: Prisma.AppProfileFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload> | null
+          args: Prisma.AgreementFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.AppProfileFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+          args: Prisma.AgreementFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
         }
         findMany: {
-          args: Prisma.AppProfileFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>[]
+          args: Prisma.AgreementFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>[]
         }
         create: {
-          args: Prisma.AppProfileCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+          args: Prisma.AgreementCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
         }
         createMany: {
-          args: Prisma.AppProfileCreateManyArgs<ExtArgs>
+          args: Prisma.AgreementCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.AppProfileCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>[]
+          args: Prisma.AgreementCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>[]
         }
         delete: {
-          args: Prisma.AppProfileDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+          args: Prisma.AgreementDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
         }
         update: {
-          args: Prisma.AppProfileUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+          args: Prisma.AgreementUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
         }
         deleteMany: {
-          args: Prisma.AppProfileDeleteManyArgs<ExtArgs>
+          args: Prisma.AgreementDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.AppProfileUpdateManyArgs<ExtArgs>
+          args: Prisma.AgreementUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.AppProfileUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>[]
+          args: Prisma.AgreementUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>[]
         }
         upsert: {
-          args: Prisma.AppProfileUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+          args: Prisma.AgreementUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
         }
         aggregate: {
-          args: Prisma.AppProfileAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateAppProfile>
+          args: Prisma.AgreementAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgreement>
         }
         groupBy: {
-          args: Prisma.AppProfileGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AppProfileGroupByOutputType>[]
+          args: Prisma.AgreementGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementGroupByOutputType>[]
         }
         count: {
-          args: Prisma.AppProfileCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AppProfileCountAggregateOutputType> | number
+          args: Prisma.AgreementCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgreementCountAggregateOutputType> | number
         }
       }
     }
@@ -967,77 +967,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    Agreement: {
-      payload: Prisma.$AgreementPayload<ExtArgs>
-      fields: Prisma.AgreementFieldRefs
+    AppProfile: {
+      payload: Prisma.$AppProfilePayload<ExtArgs>
+      fields: Prisma.AppProfileFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.AgreementFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload> | null
+          args: Prisma.AppProfileFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.AgreementFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+          args: Prisma.AppProfileFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
         }
         findFirst: {
-          args: Prisma.AgreementFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload> | null
+          args: Prisma.AppProfileFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.AgreementFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+          args: Prisma.AppProfileFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
         }
         findMany: {
-          args: Prisma.AgreementFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>[]
+          args: Prisma.AppProfileFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>[]
         }
         create: {
-          args: Prisma.AgreementCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+          args: Prisma.AppProfileCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
         }
         createMany: {
-          args: Prisma.AgreementCreateManyArgs<ExtArgs>
+          args: Prisma.AppProfileCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.AgreementCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>[]
+          args: Prisma.AppProfileCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>[]
         }
         delete: {
-          args: Prisma.AgreementDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+          args: Prisma.AppProfileDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
         }
         update: {
-          args: Prisma.AgreementUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+          args: Prisma.AppProfileUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
         }
         deleteMany: {
-          args: Prisma.AgreementDeleteManyArgs<ExtArgs>
+          args: Prisma.AppProfileDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.AgreementUpdateManyArgs<ExtArgs>
+          args: Prisma.AppProfileUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.AgreementUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>[]
+          args: Prisma.AppProfileUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>[]
         }
         upsert: {
-          args: Prisma.AgreementUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgreementPayload>
+          args: Prisma.AppProfileUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
         }
         aggregate: {
-          args: Prisma.AgreementAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateAgreement>
+          args: Prisma.AppProfileAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAppProfile>
         }
         groupBy: {
-          args: Prisma.AgreementGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AgreementGroupByOutputType>[]
+          args: Prisma.AppProfileGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AppProfileGroupByOutputType>[]
         }
         count: {
-          args: Prisma.AgreementCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AgreementCountAggregateOutputType> | number
+          args: Prisma.AppProfileCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AppProfileCountAggregateOutputType> | number
         }
       }
     }
@@ -3927,672 +3927,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    Import: {
-      payload: Prisma.$ImportPayload<ExtArgs>
-      fields: Prisma.ImportFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ImportFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ImportFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
-        }
-        findFirst: {
-          args: Prisma.ImportFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ImportFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
-        }
-        findMany: {
-          args: Prisma.ImportFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
-        }
-        create: {
-          args: Prisma.ImportCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
-        }
-        createMany: {
-          args: Prisma.ImportCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ImportCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
-        }
-        delete: {
-          args: Prisma.ImportDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
-        }
-        update: {
-          args: Prisma.ImportUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
-        }
-        deleteMany: {
-          args: Prisma.ImportDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ImportUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ImportUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
-        }
-        upsert: {
-          args: Prisma.ImportUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
-        }
-        aggregate: {
-          args: Prisma.ImportAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateImport>
-        }
-        groupBy: {
-          args: Prisma.ImportGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ImportCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportCountAggregateOutputType> | number
-        }
-      }
-    }
-    ImportTurn: {
-      payload: Prisma.$ImportTurnPayload<ExtArgs>
-      fields: Prisma.ImportTurnFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ImportTurnFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ImportTurnFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
-        }
-        findFirst: {
-          args: Prisma.ImportTurnFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ImportTurnFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
-        }
-        findMany: {
-          args: Prisma.ImportTurnFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>[]
-        }
-        create: {
-          args: Prisma.ImportTurnCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
-        }
-        createMany: {
-          args: Prisma.ImportTurnCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ImportTurnCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>[]
-        }
-        delete: {
-          args: Prisma.ImportTurnDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
-        }
-        update: {
-          args: Prisma.ImportTurnUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
-        }
-        deleteMany: {
-          args: Prisma.ImportTurnDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ImportTurnUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ImportTurnUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>[]
-        }
-        upsert: {
-          args: Prisma.ImportTurnUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
-        }
-        aggregate: {
-          args: Prisma.ImportTurnAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateImportTurn>
-        }
-        groupBy: {
-          args: Prisma.ImportTurnGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportTurnGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ImportTurnCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportTurnCountAggregateOutputType> | number
-        }
-      }
-    }
-    ImportSchool: {
-      payload: Prisma.$ImportSchoolPayload<ExtArgs>
-      fields: Prisma.ImportSchoolFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ImportSchoolFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ImportSchoolFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
-        }
-        findFirst: {
-          args: Prisma.ImportSchoolFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ImportSchoolFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
-        }
-        findMany: {
-          args: Prisma.ImportSchoolFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>[]
-        }
-        create: {
-          args: Prisma.ImportSchoolCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
-        }
-        createMany: {
-          args: Prisma.ImportSchoolCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ImportSchoolCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>[]
-        }
-        delete: {
-          args: Prisma.ImportSchoolDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
-        }
-        update: {
-          args: Prisma.ImportSchoolUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
-        }
-        deleteMany: {
-          args: Prisma.ImportSchoolDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ImportSchoolUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ImportSchoolUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>[]
-        }
-        upsert: {
-          args: Prisma.ImportSchoolUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
-        }
-        aggregate: {
-          args: Prisma.ImportSchoolAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateImportSchool>
-        }
-        groupBy: {
-          args: Prisma.ImportSchoolGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportSchoolGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ImportSchoolCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportSchoolCountAggregateOutputType> | number
-        }
-      }
-    }
-    ImportChange: {
-      payload: Prisma.$ImportChangePayload<ExtArgs>
-      fields: Prisma.ImportChangeFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ImportChangeFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ImportChangeFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        findFirst: {
-          args: Prisma.ImportChangeFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ImportChangeFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        findMany: {
-          args: Prisma.ImportChangeFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
-        }
-        create: {
-          args: Prisma.ImportChangeCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        createMany: {
-          args: Prisma.ImportChangeCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ImportChangeCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
-        }
-        delete: {
-          args: Prisma.ImportChangeDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        update: {
-          args: Prisma.ImportChangeUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        deleteMany: {
-          args: Prisma.ImportChangeDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ImportChangeUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ImportChangeUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
-        }
-        upsert: {
-          args: Prisma.ImportChangeUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        aggregate: {
-          args: Prisma.ImportChangeAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateImportChange>
-        }
-        groupBy: {
-          args: Prisma.ImportChangeGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportChangeGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ImportChangeCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportChangeCountAggregateOutputType> | number
-        }
-      }
-    }
-    PersonImport: {
-      payload: Prisma.$PersonImportPayload<ExtArgs>
-      fields: Prisma.PersonImportFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.PersonImportFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.PersonImportFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
-        }
-        findFirst: {
-          args: Prisma.PersonImportFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.PersonImportFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
-        }
-        findMany: {
-          args: Prisma.PersonImportFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>[]
-        }
-        create: {
-          args: Prisma.PersonImportCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
-        }
-        createMany: {
-          args: Prisma.PersonImportCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.PersonImportCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>[]
-        }
-        delete: {
-          args: Prisma.PersonImportDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
-        }
-        update: {
-          args: Prisma.PersonImportUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
-        }
-        deleteMany: {
-          args: Prisma.PersonImportDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.PersonImportUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.PersonImportUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>[]
-        }
-        upsert: {
-          args: Prisma.PersonImportUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
-        }
-        aggregate: {
-          args: Prisma.PersonImportAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregatePersonImport>
-        }
-        groupBy: {
-          args: Prisma.PersonImportGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.PersonImportGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.PersonImportCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.PersonImportCountAggregateOutputType> | number
-        }
-      }
-    }
-    ImportPiece: {
-      payload: Prisma.$ImportPiecePayload<ExtArgs>
-      fields: Prisma.ImportPieceFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ImportPieceFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ImportPieceFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
-        }
-        findFirst: {
-          args: Prisma.ImportPieceFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ImportPieceFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
-        }
-        findMany: {
-          args: Prisma.ImportPieceFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>[]
-        }
-        create: {
-          args: Prisma.ImportPieceCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
-        }
-        createMany: {
-          args: Prisma.ImportPieceCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ImportPieceCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>[]
-        }
-        delete: {
-          args: Prisma.ImportPieceDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
-        }
-        update: {
-          args: Prisma.ImportPieceUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
-        }
-        deleteMany: {
-          args: Prisma.ImportPieceDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ImportPieceUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ImportPieceUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>[]
-        }
-        upsert: {
-          args: Prisma.ImportPieceUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
-        }
-        aggregate: {
-          args: Prisma.ImportPieceAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateImportPiece>
-        }
-        groupBy: {
-          args: Prisma.ImportPieceGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportPieceGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ImportPieceCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportPieceCountAggregateOutputType> | number
-        }
-      }
-    }
-    ColumnMapping: {
-      payload: Prisma.$ColumnMappingPayload<ExtArgs>
-      fields: Prisma.ColumnMappingFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ColumnMappingFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ColumnMappingFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
-        }
-        findFirst: {
-          args: Prisma.ColumnMappingFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ColumnMappingFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
-        }
-        findMany: {
-          args: Prisma.ColumnMappingFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>[]
-        }
-        create: {
-          args: Prisma.ColumnMappingCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
-        }
-        createMany: {
-          args: Prisma.ColumnMappingCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ColumnMappingCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>[]
-        }
-        delete: {
-          args: Prisma.ColumnMappingDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
-        }
-        update: {
-          args: Prisma.ColumnMappingUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
-        }
-        deleteMany: {
-          args: Prisma.ColumnMappingDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ColumnMappingUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ColumnMappingUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>[]
-        }
-        upsert: {
-          args: Prisma.ColumnMappingUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
-        }
-        aggregate: {
-          args: Prisma.ColumnMappingAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateColumnMapping>
-        }
-        groupBy: {
-          args: Prisma.ColumnMappingGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ColumnMappingGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ColumnMappingCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ColumnMappingCountAggregateOutputType> | number
-        }
-      }
-    }
-    ImportError: {
-      payload: Prisma.$ImportErrorPayload<ExtArgs>
-      fields: Prisma.ImportErrorFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ImportErrorFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ImportErrorFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
-        }
-        findFirst: {
-          args: Prisma.ImportErrorFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ImportErrorFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
-        }
-        findMany: {
-          args: Prisma.ImportErrorFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>[]
-        }
-        create: {
-          args: Prisma.ImportErrorCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
-        }
-        createMany: {
-          args: Prisma.ImportErrorCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ImportErrorCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>[]
-        }
-        delete: {
-          args: Prisma.ImportErrorDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
-        }
-        update: {
-          args: Prisma.ImportErrorUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
-        }
-        deleteMany: {
-          args: Prisma.ImportErrorDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ImportErrorUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ImportErrorUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>[]
-        }
-        upsert: {
-          args: Prisma.ImportErrorUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
-        }
-        aggregate: {
-          args: Prisma.ImportErrorAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateImportError>
-        }
-        groupBy: {
-          args: Prisma.ImportErrorGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportErrorGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ImportErrorCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportErrorCountAggregateOutputType> | number
-        }
-      }
-    }
-    ImportFaultyRow: {
-      payload: Prisma.$ImportFaultyRowPayload<ExtArgs>
-      fields: Prisma.ImportFaultyRowFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ImportFaultyRowFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ImportFaultyRowFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
-        }
-        findFirst: {
-          args: Prisma.ImportFaultyRowFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ImportFaultyRowFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
-        }
-        findMany: {
-          args: Prisma.ImportFaultyRowFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>[]
-        }
-        create: {
-          args: Prisma.ImportFaultyRowCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
-        }
-        createMany: {
-          args: Prisma.ImportFaultyRowCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ImportFaultyRowCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>[]
-        }
-        delete: {
-          args: Prisma.ImportFaultyRowDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
-        }
-        update: {
-          args: Prisma.ImportFaultyRowUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
-        }
-        deleteMany: {
-          args: Prisma.ImportFaultyRowDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ImportFaultyRowUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ImportFaultyRowUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>[]
-        }
-        upsert: {
-          args: Prisma.ImportFaultyRowUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
-        }
-        aggregate: {
-          args: Prisma.ImportFaultyRowAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateImportFaultyRow>
-        }
-        groupBy: {
-          args: Prisma.ImportFaultyRowGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportFaultyRowGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ImportFaultyRowCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportFaultyRowCountAggregateOutputType> | number
-        }
-      }
-    }
     StagedPerson: {
       payload: Prisma.$StagedPersonPayload<ExtArgs>
       fields: Prisma.StagedPersonFieldRefs
@@ -4741,77 +4075,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    StagedGroup: {
-      payload: Prisma.$StagedGroupPayload<ExtArgs>
-      fields: Prisma.StagedGroupFieldRefs
+    ImportSchool: {
+      payload: Prisma.$ImportSchoolPayload<ExtArgs>
+      fields: Prisma.ImportSchoolFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.StagedGroupFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload> | null
+          args: Prisma.ImportSchoolFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.StagedGroupFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+          args: Prisma.ImportSchoolFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
         }
         findFirst: {
-          args: Prisma.StagedGroupFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload> | null
+          args: Prisma.ImportSchoolFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.StagedGroupFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+          args: Prisma.ImportSchoolFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
         }
         findMany: {
-          args: Prisma.StagedGroupFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>[]
+          args: Prisma.ImportSchoolFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>[]
         }
         create: {
-          args: Prisma.StagedGroupCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+          args: Prisma.ImportSchoolCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
         }
         createMany: {
-          args: Prisma.StagedGroupCreateManyArgs<ExtArgs>
+          args: Prisma.ImportSchoolCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.StagedGroupCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>[]
+          args: Prisma.ImportSchoolCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>[]
         }
         delete: {
-          args: Prisma.StagedGroupDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+          args: Prisma.ImportSchoolDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
         }
         update: {
-          args: Prisma.StagedGroupUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+          args: Prisma.ImportSchoolUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
         }
         deleteMany: {
-          args: Prisma.StagedGroupDeleteManyArgs<ExtArgs>
+          args: Prisma.ImportSchoolDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.StagedGroupUpdateManyArgs<ExtArgs>
+          args: Prisma.ImportSchoolUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.StagedGroupUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>[]
+          args: Prisma.ImportSchoolUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>[]
         }
         upsert: {
-          args: Prisma.StagedGroupUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+          args: Prisma.ImportSchoolUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
         }
         aggregate: {
-          args: Prisma.StagedGroupAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateStagedGroup>
+          args: Prisma.ImportSchoolAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportSchool>
         }
         groupBy: {
-          args: Prisma.StagedGroupGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.StagedGroupGroupByOutputType>[]
+          args: Prisma.ImportSchoolGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportSchoolGroupByOutputType>[]
         }
         count: {
-          args: Prisma.StagedGroupCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.StagedGroupCountAggregateOutputType> | number
+          args: Prisma.ImportSchoolCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportSchoolCountAggregateOutputType> | number
         }
       }
     }
@@ -4886,6 +4220,672 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.StagedMembershipCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.StagedMembershipCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportFaultyRow: {
+      payload: Prisma.$ImportFaultyRowPayload<ExtArgs>
+      fields: Prisma.ImportFaultyRowFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportFaultyRowFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportFaultyRowFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportFaultyRowFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportFaultyRowFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        findMany: {
+          args: Prisma.ImportFaultyRowFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>[]
+        }
+        create: {
+          args: Prisma.ImportFaultyRowCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        createMany: {
+          args: Prisma.ImportFaultyRowCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportFaultyRowCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportFaultyRowDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        update: {
+          args: Prisma.ImportFaultyRowUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportFaultyRowDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportFaultyRowUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportFaultyRowUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportFaultyRowUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportFaultyRowAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportFaultyRow>
+        }
+        groupBy: {
+          args: Prisma.ImportFaultyRowGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportFaultyRowGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportFaultyRowCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportFaultyRowCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportError: {
+      payload: Prisma.$ImportErrorPayload<ExtArgs>
+      fields: Prisma.ImportErrorFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportErrorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportErrorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportErrorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportErrorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        findMany: {
+          args: Prisma.ImportErrorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>[]
+        }
+        create: {
+          args: Prisma.ImportErrorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        createMany: {
+          args: Prisma.ImportErrorCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportErrorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportErrorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        update: {
+          args: Prisma.ImportErrorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportErrorDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportErrorUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportErrorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportErrorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportErrorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportError>
+        }
+        groupBy: {
+          args: Prisma.ImportErrorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportErrorGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportErrorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportErrorCountAggregateOutputType> | number
+        }
+      }
+    }
+    ColumnMapping: {
+      payload: Prisma.$ColumnMappingPayload<ExtArgs>
+      fields: Prisma.ColumnMappingFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ColumnMappingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ColumnMappingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        findFirst: {
+          args: Prisma.ColumnMappingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ColumnMappingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        findMany: {
+          args: Prisma.ColumnMappingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>[]
+        }
+        create: {
+          args: Prisma.ColumnMappingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        createMany: {
+          args: Prisma.ColumnMappingCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ColumnMappingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>[]
+        }
+        delete: {
+          args: Prisma.ColumnMappingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        update: {
+          args: Prisma.ColumnMappingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        deleteMany: {
+          args: Prisma.ColumnMappingDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ColumnMappingUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ColumnMappingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>[]
+        }
+        upsert: {
+          args: Prisma.ColumnMappingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        aggregate: {
+          args: Prisma.ColumnMappingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateColumnMapping>
+        }
+        groupBy: {
+          args: Prisma.ColumnMappingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ColumnMappingGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ColumnMappingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ColumnMappingCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportPiece: {
+      payload: Prisma.$ImportPiecePayload<ExtArgs>
+      fields: Prisma.ImportPieceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportPieceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportPieceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        findFirst: {
+          args: Prisma.ImportPieceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportPieceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        findMany: {
+          args: Prisma.ImportPieceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>[]
+        }
+        create: {
+          args: Prisma.ImportPieceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        createMany: {
+          args: Prisma.ImportPieceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportPieceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>[]
+        }
+        delete: {
+          args: Prisma.ImportPieceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        update: {
+          args: Prisma.ImportPieceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportPieceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportPieceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportPieceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportPieceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        aggregate: {
+          args: Prisma.ImportPieceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportPiece>
+        }
+        groupBy: {
+          args: Prisma.ImportPieceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportPieceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportPieceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportPieceCountAggregateOutputType> | number
+        }
+      }
+    }
+    Import: {
+      payload: Prisma.$ImportPayload<ExtArgs>
+      fields: Prisma.ImportFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        findMany: {
+          args: Prisma.ImportFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
+        }
+        create: {
+          args: Prisma.ImportCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        createMany: {
+          args: Prisma.ImportCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        update: {
+          args: Prisma.ImportUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImport>
+        }
+        groupBy: {
+          args: Prisma.ImportGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportTurn: {
+      payload: Prisma.$ImportTurnPayload<ExtArgs>
+      fields: Prisma.ImportTurnFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportTurnFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportTurnFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportTurnFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportTurnFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
+        }
+        findMany: {
+          args: Prisma.ImportTurnFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>[]
+        }
+        create: {
+          args: Prisma.ImportTurnCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
+        }
+        createMany: {
+          args: Prisma.ImportTurnCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportTurnCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportTurnDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
+        }
+        update: {
+          args: Prisma.ImportTurnUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportTurnDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportTurnUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportTurnUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportTurnUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportTurnPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportTurnAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportTurn>
+        }
+        groupBy: {
+          args: Prisma.ImportTurnGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportTurnGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportTurnCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportTurnCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportChange: {
+      payload: Prisma.$ImportChangePayload<ExtArgs>
+      fields: Prisma.ImportChangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportChangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportChangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        findFirst: {
+          args: Prisma.ImportChangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportChangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        findMany: {
+          args: Prisma.ImportChangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
+        }
+        create: {
+          args: Prisma.ImportChangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        createMany: {
+          args: Prisma.ImportChangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportChangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
+        }
+        delete: {
+          args: Prisma.ImportChangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        update: {
+          args: Prisma.ImportChangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportChangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportChangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportChangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportChangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        aggregate: {
+          args: Prisma.ImportChangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportChange>
+        }
+        groupBy: {
+          args: Prisma.ImportChangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportChangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportChangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportChangeCountAggregateOutputType> | number
+        }
+      }
+    }
+    StagedGroup: {
+      payload: Prisma.$StagedGroupPayload<ExtArgs>
+      fields: Prisma.StagedGroupFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StagedGroupFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StagedGroupFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        findFirst: {
+          args: Prisma.StagedGroupFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StagedGroupFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        findMany: {
+          args: Prisma.StagedGroupFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>[]
+        }
+        create: {
+          args: Prisma.StagedGroupCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        createMany: {
+          args: Prisma.StagedGroupCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StagedGroupCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>[]
+        }
+        delete: {
+          args: Prisma.StagedGroupDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        update: {
+          args: Prisma.StagedGroupUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        deleteMany: {
+          args: Prisma.StagedGroupDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StagedGroupUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StagedGroupUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>[]
+        }
+        upsert: {
+          args: Prisma.StagedGroupUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        aggregate: {
+          args: Prisma.StagedGroupAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStagedGroup>
+        }
+        groupBy: {
+          args: Prisma.StagedGroupGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedGroupGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StagedGroupCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedGroupCountAggregateOutputType> | number
+        }
+      }
+    }
+    PersonImport: {
+      payload: Prisma.$PersonImportPayload<ExtArgs>
+      fields: Prisma.PersonImportFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PersonImportFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PersonImportFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        findFirst: {
+          args: Prisma.PersonImportFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PersonImportFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        findMany: {
+          args: Prisma.PersonImportFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>[]
+        }
+        create: {
+          args: Prisma.PersonImportCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        createMany: {
+          args: Prisma.PersonImportCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PersonImportCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>[]
+        }
+        delete: {
+          args: Prisma.PersonImportDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        update: {
+          args: Prisma.PersonImportUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        deleteMany: {
+          args: Prisma.PersonImportDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PersonImportUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PersonImportUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>[]
+        }
+        upsert: {
+          args: Prisma.PersonImportUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        aggregate: {
+          args: Prisma.PersonImportAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePersonImport>
+        }
+        groupBy: {
+          args: Prisma.PersonImportGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonImportGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PersonImportCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonImportCountAggregateOutputType> | number
         }
       }
     }
@@ -5481,154 +5481,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    VoidSignIn: {
-      payload: Prisma.$VoidSignInPayload<ExtArgs>
-      fields: Prisma.VoidSignInFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.VoidSignInFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.VoidSignInFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
-        }
-        findFirst: {
-          args: Prisma.VoidSignInFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.VoidSignInFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
-        }
-        findMany: {
-          args: Prisma.VoidSignInFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
-        }
-        create: {
-          args: Prisma.VoidSignInCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
-        }
-        createMany: {
-          args: Prisma.VoidSignInCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.VoidSignInCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
-        }
-        delete: {
-          args: Prisma.VoidSignInDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
-        }
-        update: {
-          args: Prisma.VoidSignInUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
-        }
-        deleteMany: {
-          args: Prisma.VoidSignInDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.VoidSignInUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.VoidSignInUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
-        }
-        upsert: {
-          args: Prisma.VoidSignInUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
-        }
-        aggregate: {
-          args: Prisma.VoidSignInAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateVoidSignIn>
-        }
-        groupBy: {
-          args: Prisma.VoidSignInGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.VoidSignInGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.VoidSignInCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.VoidSignInCountAggregateOutputType> | number
-        }
-      }
-    }
-    LogoutNotice: {
-      payload: Prisma.$LogoutNoticePayload<ExtArgs>
-      fields: Prisma.LogoutNoticeFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.LogoutNoticeFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.LogoutNoticeFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
-        }
-        findFirst: {
-          args: Prisma.LogoutNoticeFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.LogoutNoticeFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
-        }
-        findMany: {
-          args: Prisma.LogoutNoticeFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>[]
-        }
-        create: {
-          args: Prisma.LogoutNoticeCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
-        }
-        createMany: {
-          args: Prisma.LogoutNoticeCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.LogoutNoticeCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>[]
-        }
-        delete: {
-          args: Prisma.LogoutNoticeDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
-        }
-        update: {
-          args: Prisma.LogoutNoticeUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
-        }
-        deleteMany: {
-          args: Prisma.LogoutNoticeDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.LogoutNoticeUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.LogoutNoticeUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>[]
-        }
-        upsert: {
-          args: Prisma.LogoutNoticeUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
-        }
-        aggregate: {
-          args: Prisma.LogoutNoticeAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateLogoutNotice>
-        }
-        groupBy: {
-          args: Prisma.LogoutNoticeGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.LogoutNoticeGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.LogoutNoticeCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.LogoutNoticeCountAggregateOutputType> | number
-        }
-      }
-    }
     Consent: {
       payload: Prisma.$ConsentPayload<ExtArgs>
       fields: Prisma.ConsentFieldRefs
@@ -5774,6 +5626,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SchoolChoiceCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SchoolChoiceCountAggregateOutputType> | number
+        }
+      }
+    }
+    LogoutNotice: {
+      payload: Prisma.$LogoutNoticePayload<ExtArgs>
+      fields: Prisma.LogoutNoticeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LogoutNoticeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LogoutNoticeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        findFirst: {
+          args: Prisma.LogoutNoticeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LogoutNoticeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        findMany: {
+          args: Prisma.LogoutNoticeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>[]
+        }
+        create: {
+          args: Prisma.LogoutNoticeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        createMany: {
+          args: Prisma.LogoutNoticeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LogoutNoticeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>[]
+        }
+        delete: {
+          args: Prisma.LogoutNoticeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        update: {
+          args: Prisma.LogoutNoticeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        deleteMany: {
+          args: Prisma.LogoutNoticeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LogoutNoticeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LogoutNoticeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>[]
+        }
+        upsert: {
+          args: Prisma.LogoutNoticeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        aggregate: {
+          args: Prisma.LogoutNoticeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLogoutNotice>
+        }
+        groupBy: {
+          args: Prisma.LogoutNoticeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LogoutNoticeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LogoutNoticeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LogoutNoticeCountAggregateOutputType> | number
+        }
+      }
+    }
+    VoidSignIn: {
+      payload: Prisma.$VoidSignInPayload<ExtArgs>
+      fields: Prisma.VoidSignInFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.VoidSignInFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.VoidSignInFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        findFirst: {
+          args: Prisma.VoidSignInFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.VoidSignInFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        findMany: {
+          args: Prisma.VoidSignInFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
+        }
+        create: {
+          args: Prisma.VoidSignInCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        createMany: {
+          args: Prisma.VoidSignInCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.VoidSignInCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
+        }
+        delete: {
+          args: Prisma.VoidSignInDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        update: {
+          args: Prisma.VoidSignInUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        deleteMany: {
+          args: Prisma.VoidSignInDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.VoidSignInUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.VoidSignInUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
+        }
+        upsert: {
+          args: Prisma.VoidSignInUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        aggregate: {
+          args: Prisma.VoidSignInAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateVoidSignIn>
+        }
+        groupBy: {
+          args: Prisma.VoidSignInGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VoidSignInGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.VoidSignInCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VoidSignInCountAggregateOutputType> | number
         }
       }
     }
@@ -5925,77 +5925,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    RateLimit: {
-      payload: Prisma.$RateLimitPayload<ExtArgs>
-      fields: Prisma.RateLimitFieldRefs
+    KnownDevice: {
+      payload: Prisma.$KnownDevicePayload<ExtArgs>
+      fields: Prisma.KnownDeviceFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.RateLimitFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload> | null
+          args: Prisma.KnownDeviceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.RateLimitFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+          args: Prisma.KnownDeviceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         findFirst: {
-          args: Prisma.RateLimitFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload> | null
+          args: Prisma.KnownDeviceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.RateLimitFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+          args: Prisma.KnownDeviceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         findMany: {
-          args: Prisma.RateLimitFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>[]
+          args: Prisma.KnownDeviceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
         }
         create: {
-          args: Prisma.RateLimitCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+          args: Prisma.KnownDeviceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         createMany: {
-          args: Prisma.RateLimitCreateManyArgs<ExtArgs>
+          args: Prisma.KnownDeviceCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.RateLimitCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>[]
+          args: Prisma.KnownDeviceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
         }
         delete: {
-          args: Prisma.RateLimitDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+          args: Prisma.KnownDeviceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         update: {
-          args: Prisma.RateLimitUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+          args: Prisma.KnownDeviceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         deleteMany: {
-          args: Prisma.RateLimitDeleteManyArgs<ExtArgs>
+          args: Prisma.KnownDeviceDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.RateLimitUpdateManyArgs<ExtArgs>
+          args: Prisma.KnownDeviceUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.RateLimitUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>[]
+          args: Prisma.KnownDeviceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
         }
         upsert: {
-          args: Prisma.RateLimitUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+          args: Prisma.KnownDeviceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         aggregate: {
-          args: Prisma.RateLimitAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateRateLimit>
+          args: Prisma.KnownDeviceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKnownDevice>
         }
         groupBy: {
-          args: Prisma.RateLimitGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RateLimitGroupByOutputType>[]
+          args: Prisma.KnownDeviceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownDeviceGroupByOutputType>[]
         }
         count: {
-          args: Prisma.RateLimitCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RateLimitCountAggregateOutputType> | number
+          args: Prisma.KnownDeviceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownDeviceCountAggregateOutputType> | number
         }
       }
     }
@@ -6147,77 +6147,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    KnownDevice: {
-      payload: Prisma.$KnownDevicePayload<ExtArgs>
-      fields: Prisma.KnownDeviceFieldRefs
+    RateLimit: {
+      payload: Prisma.$RateLimitPayload<ExtArgs>
+      fields: Prisma.RateLimitFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.KnownDeviceFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload> | null
+          args: Prisma.RateLimitFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.KnownDeviceFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+          args: Prisma.RateLimitFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
         }
         findFirst: {
-          args: Prisma.KnownDeviceFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload> | null
+          args: Prisma.RateLimitFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.KnownDeviceFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+          args: Prisma.RateLimitFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
         }
         findMany: {
-          args: Prisma.KnownDeviceFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
+          args: Prisma.RateLimitFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>[]
         }
         create: {
-          args: Prisma.KnownDeviceCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+          args: Prisma.RateLimitCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
         }
         createMany: {
-          args: Prisma.KnownDeviceCreateManyArgs<ExtArgs>
+          args: Prisma.RateLimitCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.KnownDeviceCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
+          args: Prisma.RateLimitCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>[]
         }
         delete: {
-          args: Prisma.KnownDeviceDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+          args: Prisma.RateLimitDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
         }
         update: {
-          args: Prisma.KnownDeviceUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+          args: Prisma.RateLimitUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
         }
         deleteMany: {
-          args: Prisma.KnownDeviceDeleteManyArgs<ExtArgs>
+          args: Prisma.RateLimitDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.KnownDeviceUpdateManyArgs<ExtArgs>
+          args: Prisma.RateLimitUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.KnownDeviceUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
+          args: Prisma.RateLimitUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>[]
         }
         upsert: {
-          args: Prisma.KnownDeviceUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+          args: Prisma.RateLimitUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
         }
         aggregate: {
-          args: Prisma.KnownDeviceAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateKnownDevice>
+          args: Prisma.RateLimitAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRateLimit>
         }
         groupBy: {
-          args: Prisma.KnownDeviceGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.KnownDeviceGroupByOutputType>[]
+          args: Prisma.RateLimitGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RateLimitGroupByOutputType>[]
         }
         count: {
-          args: Prisma.KnownDeviceCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.KnownDeviceCountAggregateOutputType> | number
+          args: Prisma.RateLimitCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RateLimitCountAggregateOutputType> | number
         }
       }
     }
@@ -7627,77 +7627,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    UpstreamRefusal: {
-      payload: Prisma.$UpstreamRefusalPayload<ExtArgs>
-      fields: Prisma.UpstreamRefusalFieldRefs
+    UpstreamSession: {
+      payload: Prisma.$UpstreamSessionPayload<ExtArgs>
+      fields: Prisma.UpstreamSessionFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.UpstreamRefusalFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload> | null
+          args: Prisma.UpstreamSessionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.UpstreamRefusalFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+          args: Prisma.UpstreamSessionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
         }
         findFirst: {
-          args: Prisma.UpstreamRefusalFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload> | null
+          args: Prisma.UpstreamSessionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.UpstreamRefusalFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+          args: Prisma.UpstreamSessionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
         }
         findMany: {
-          args: Prisma.UpstreamRefusalFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>[]
+          args: Prisma.UpstreamSessionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>[]
         }
         create: {
-          args: Prisma.UpstreamRefusalCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+          args: Prisma.UpstreamSessionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
         }
         createMany: {
-          args: Prisma.UpstreamRefusalCreateManyArgs<ExtArgs>
+          args: Prisma.UpstreamSessionCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.UpstreamRefusalCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>[]
+          args: Prisma.UpstreamSessionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>[]
         }
         delete: {
-          args: Prisma.UpstreamRefusalDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+          args: Prisma.UpstreamSessionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
         }
         update: {
-          args: Prisma.UpstreamRefusalUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+          args: Prisma.UpstreamSessionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
         }
         deleteMany: {
-          args: Prisma.UpstreamRefusalDeleteManyArgs<ExtArgs>
+          args: Prisma.UpstreamSessionDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.UpstreamRefusalUpdateManyArgs<ExtArgs>
+          args: Prisma.UpstreamSessionUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.UpstreamRefusalUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>[]
+          args: Prisma.UpstreamSessionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>[]
         }
         upsert: {
-          args: Prisma.UpstreamRefusalUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+          args: Prisma.UpstreamSessionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
         }
         aggregate: {
-          args: Prisma.UpstreamRefusalAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamRefusal>
+          args: Prisma.UpstreamSessionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamSession>
         }
         groupBy: {
-          args: Prisma.UpstreamRefusalGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.UpstreamRefusalGroupByOutputType>[]
+          args: Prisma.UpstreamSessionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamSessionGroupByOutputType>[]
         }
         count: {
-          args: Prisma.UpstreamRefusalCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.UpstreamRefusalCountAggregateOutputType> | number
+          args: Prisma.UpstreamSessionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamSessionCountAggregateOutputType> | number
         }
       }
     }
@@ -7775,77 +7775,151 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    UpstreamSession: {
-      payload: Prisma.$UpstreamSessionPayload<ExtArgs>
-      fields: Prisma.UpstreamSessionFieldRefs
+    UpstreamRecentSignIn: {
+      payload: Prisma.$UpstreamRecentSignInPayload<ExtArgs>
+      fields: Prisma.UpstreamRecentSignInFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.UpstreamSessionFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload> | null
+          args: Prisma.UpstreamRecentSignInFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.UpstreamSessionFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+          args: Prisma.UpstreamRecentSignInFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
         }
         findFirst: {
-          args: Prisma.UpstreamSessionFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload> | null
+          args: Prisma.UpstreamRecentSignInFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.UpstreamSessionFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+          args: Prisma.UpstreamRecentSignInFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
         }
         findMany: {
-          args: Prisma.UpstreamSessionFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>[]
+          args: Prisma.UpstreamRecentSignInFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>[]
         }
         create: {
-          args: Prisma.UpstreamSessionCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+          args: Prisma.UpstreamRecentSignInCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
         }
         createMany: {
-          args: Prisma.UpstreamSessionCreateManyArgs<ExtArgs>
+          args: Prisma.UpstreamRecentSignInCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.UpstreamSessionCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>[]
+          args: Prisma.UpstreamRecentSignInCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>[]
         }
         delete: {
-          args: Prisma.UpstreamSessionDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+          args: Prisma.UpstreamRecentSignInDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
         }
         update: {
-          args: Prisma.UpstreamSessionUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+          args: Prisma.UpstreamRecentSignInUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
         }
         deleteMany: {
-          args: Prisma.UpstreamSessionDeleteManyArgs<ExtArgs>
+          args: Prisma.UpstreamRecentSignInDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.UpstreamSessionUpdateManyArgs<ExtArgs>
+          args: Prisma.UpstreamRecentSignInUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.UpstreamSessionUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>[]
+          args: Prisma.UpstreamRecentSignInUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>[]
         }
         upsert: {
-          args: Prisma.UpstreamSessionUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamSessionPayload>
+          args: Prisma.UpstreamRecentSignInUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
         }
         aggregate: {
-          args: Prisma.UpstreamSessionAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamSession>
+          args: Prisma.UpstreamRecentSignInAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamRecentSignIn>
         }
         groupBy: {
-          args: Prisma.UpstreamSessionGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.UpstreamSessionGroupByOutputType>[]
+          args: Prisma.UpstreamRecentSignInGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRecentSignInGroupByOutputType>[]
         }
         count: {
-          args: Prisma.UpstreamSessionCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.UpstreamSessionCountAggregateOutputType> | number
+          args: Prisma.UpstreamRecentSignInCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRecentSignInCountAggregateOutputType> | number
+        }
+      }
+    }
+    UpstreamRefusal: {
+      payload: Prisma.$UpstreamRefusalPayload<ExtArgs>
+      fields: Prisma.UpstreamRefusalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UpstreamRefusalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UpstreamRefusalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        findFirst: {
+          args: Prisma.UpstreamRefusalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UpstreamRefusalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        findMany: {
+          args: Prisma.UpstreamRefusalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>[]
+        }
+        create: {
+          args: Prisma.UpstreamRefusalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        createMany: {
+          args: Prisma.UpstreamRefusalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UpstreamRefusalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>[]
+        }
+        delete: {
+          args: Prisma.UpstreamRefusalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        update: {
+          args: Prisma.UpstreamRefusalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        deleteMany: {
+          args: Prisma.UpstreamRefusalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UpstreamRefusalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UpstreamRefusalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>[]
+        }
+        upsert: {
+          args: Prisma.UpstreamRefusalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRefusalPayload>
+        }
+        aggregate: {
+          args: Prisma.UpstreamRefusalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamRefusal>
+        }
+        groupBy: {
+          args: Prisma.UpstreamRefusalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRefusalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UpstreamRefusalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpstreamRefusalCountAggregateOutputType> | number
         }
       }
     }
@@ -7920,80 +7994,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.UpstreamSetUpLinkCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.UpstreamSetUpLinkCountAggregateOutputType> | number
-        }
-      }
-    }
-    UpstreamRecentSignIn: {
-      payload: Prisma.$UpstreamRecentSignInPayload<ExtArgs>
-      fields: Prisma.UpstreamRecentSignInFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.UpstreamRecentSignInFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.UpstreamRecentSignInFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
-        }
-        findFirst: {
-          args: Prisma.UpstreamRecentSignInFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.UpstreamRecentSignInFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
-        }
-        findMany: {
-          args: Prisma.UpstreamRecentSignInFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>[]
-        }
-        create: {
-          args: Prisma.UpstreamRecentSignInCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
-        }
-        createMany: {
-          args: Prisma.UpstreamRecentSignInCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.UpstreamRecentSignInCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>[]
-        }
-        delete: {
-          args: Prisma.UpstreamRecentSignInDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
-        }
-        update: {
-          args: Prisma.UpstreamRecentSignInUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
-        }
-        deleteMany: {
-          args: Prisma.UpstreamRecentSignInDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.UpstreamRecentSignInUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.UpstreamRecentSignInUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>[]
-        }
-        upsert: {
-          args: Prisma.UpstreamRecentSignInUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpstreamRecentSignInPayload>
-        }
-        aggregate: {
-          args: Prisma.UpstreamRecentSignInAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateUpstreamRecentSignIn>
-        }
-        groupBy: {
-          args: Prisma.UpstreamRecentSignInGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.UpstreamRecentSignInGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.UpstreamRecentSignInCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.UpstreamRecentSignInCountAggregateOutputType> | number
         }
       }
     }
@@ -8569,30 +8569,6 @@ export const IdMoveScalarFieldEnum = {
 export type IdMoveScalarFieldEnum = (typeof IdMoveScalarFieldEnum)[keyof typeof IdMoveScalarFieldEnum]
 
 
-export const AppProfileScalarFieldEnum = {
-  clientId: 'clientId',
-  provider: 'provider',
-  descriptionDe: 'descriptionDe',
-  descriptionEn: 'descriptionEn',
-  purposeDe: 'purposeDe',
-  purposeEn: 'purposeEn',
-  privacyUrl: 'privacyUrl',
-  supportAddress: 'supportAddress'
-} as const
-
-export type AppProfileScalarFieldEnum = (typeof AppProfileScalarFieldEnum)[keyof typeof AppProfileScalarFieldEnum]
-
-
-export const AppLogoScalarFieldEnum = {
-  clientId: 'clientId',
-  type: 'type',
-  hash: 'hash',
-  bytes: 'bytes'
-} as const
-
-export type AppLogoScalarFieldEnum = (typeof AppLogoScalarFieldEnum)[keyof typeof AppLogoScalarFieldEnum]
-
-
 export const AgreementScalarFieldEnum = {
   id: 'id',
   clientId: 'clientId',
@@ -8610,6 +8586,30 @@ export const AgreementScalarFieldEnum = {
 } as const
 
 export type AgreementScalarFieldEnum = (typeof AgreementScalarFieldEnum)[keyof typeof AgreementScalarFieldEnum]
+
+
+export const AppLogoScalarFieldEnum = {
+  clientId: 'clientId',
+  type: 'type',
+  hash: 'hash',
+  bytes: 'bytes'
+} as const
+
+export type AppLogoScalarFieldEnum = (typeof AppLogoScalarFieldEnum)[keyof typeof AppLogoScalarFieldEnum]
+
+
+export const AppProfileScalarFieldEnum = {
+  clientId: 'clientId',
+  provider: 'provider',
+  descriptionDe: 'descriptionDe',
+  descriptionEn: 'descriptionEn',
+  purposeDe: 'purposeDe',
+  purposeEn: 'purposeEn',
+  privacyUrl: 'privacyUrl',
+  supportAddress: 'supportAddress'
+} as const
+
+export type AppProfileScalarFieldEnum = (typeof AppProfileScalarFieldEnum)[keyof typeof AppProfileScalarFieldEnum]
 
 
 export const AgreementSubprocessorScalarFieldEnum = {
@@ -9108,6 +9108,126 @@ export const EventFeedScalarFieldEnum = {
 export type EventFeedScalarFieldEnum = (typeof EventFeedScalarFieldEnum)[keyof typeof EventFeedScalarFieldEnum]
 
 
+export const StagedPersonScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  record: 'record',
+  sourceId: 'sourceId',
+  schoolId: 'schoolId',
+  homeSchoolId: 'homeSchoolId',
+  role: 'role',
+  firstFull: 'firstFull',
+  firstCall: 'firstCall',
+  last: 'last',
+  sortKey: 'sortKey',
+  username: 'username',
+  fields: 'fields',
+  silentAbout: 'silentAbout',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedPersonScalarFieldEnum = (typeof StagedPersonScalarFieldEnum)[keyof typeof StagedPersonScalarFieldEnum]
+
+
+export const StagedRoleScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  personSourceId: 'personSourceId',
+  schoolId: 'schoolId',
+  role: 'role',
+  isPrimary: 'isPrimary',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedRoleScalarFieldEnum = (typeof StagedRoleScalarFieldEnum)[keyof typeof StagedRoleScalarFieldEnum]
+
+
+export const ImportSchoolScalarFieldEnum = {
+  importId: 'importId',
+  schoolId: 'schoolId',
+  state: 'state',
+  counts: 'counts',
+  holds: 'holds',
+  difference: 'difference',
+  comparedAt: 'comparedAt',
+  directoryVersion: 'directoryVersion',
+  confirmed: 'confirmed',
+  confirmedPeople: 'confirmedPeople',
+  confirmedGroups: 'confirmedGroups',
+  appliedAt: 'appliedAt',
+  undoUntil: 'undoUntil',
+  changedSubjects: 'changedSubjects'
+} as const
+
+export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
+
+
+export const StagedMembershipScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  personColumn: 'personColumn',
+  groupColumn: 'groupColumn',
+  schoolId: 'schoolId',
+  personSourceId: 'personSourceId',
+  groupSourceId: 'groupSourceId',
+  role: 'role',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedMembershipScalarFieldEnum = (typeof StagedMembershipScalarFieldEnum)[keyof typeof StagedMembershipScalarFieldEnum]
+
+
+export const ImportFaultyRowScalarFieldEnum = {
+  importId: 'importId',
+  line: 'line',
+  fields: 'fields',
+  sourceId: 'sourceId',
+  groupSourceIds: 'groupSourceIds'
+} as const
+
+export type ImportFaultyRowScalarFieldEnum = (typeof ImportFaultyRowScalarFieldEnum)[keyof typeof ImportFaultyRowScalarFieldEnum]
+
+
+export const ImportErrorScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  file: 'file',
+  line: 'line',
+  column: 'column',
+  record: 'record',
+  field: 'field',
+  code: 'code',
+  message: 'message',
+  lineText: 'lineText'
+} as const
+
+export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
+
+
+export const ColumnMappingScalarFieldEnum = {
+  schoolId: 'schoolId',
+  headings: 'headings',
+  mapping: 'mapping',
+  usedAt: 'usedAt'
+} as const
+
+export type ColumnMappingScalarFieldEnum = (typeof ColumnMappingScalarFieldEnum)[keyof typeof ColumnMappingScalarFieldEnum]
+
+
+export const ImportPieceScalarFieldEnum = {
+  importId: 'importId',
+  number: 'number',
+  bytes: 'bytes'
+} as const
+
+export type ImportPieceScalarFieldEnum = (typeof ImportPieceScalarFieldEnum)[keyof typeof ImportPieceScalarFieldEnum]
+
+
 export const ImportScalarFieldEnum = {
   id: 'id',
   format: 'format',
@@ -9156,26 +9276,6 @@ export const ImportTurnScalarFieldEnum = {
 export type ImportTurnScalarFieldEnum = (typeof ImportTurnScalarFieldEnum)[keyof typeof ImportTurnScalarFieldEnum]
 
 
-export const ImportSchoolScalarFieldEnum = {
-  importId: 'importId',
-  schoolId: 'schoolId',
-  state: 'state',
-  counts: 'counts',
-  holds: 'holds',
-  difference: 'difference',
-  comparedAt: 'comparedAt',
-  directoryVersion: 'directoryVersion',
-  confirmed: 'confirmed',
-  confirmedPeople: 'confirmedPeople',
-  confirmedGroups: 'confirmedGroups',
-  appliedAt: 'appliedAt',
-  undoUntil: 'undoUntil',
-  changedSubjects: 'changedSubjects'
-} as const
-
-export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
-
-
 export const ImportChangeScalarFieldEnum = {
   importId: 'importId',
   subjectId: 'subjectId',
@@ -9187,104 +9287,6 @@ export const ImportChangeScalarFieldEnum = {
 } as const
 
 export type ImportChangeScalarFieldEnum = (typeof ImportChangeScalarFieldEnum)[keyof typeof ImportChangeScalarFieldEnum]
-
-
-export const PersonImportScalarFieldEnum = {
-  id: 'id',
-  at: 'at',
-  personId: 'personId',
-  schoolId: 'schoolId',
-  importId: 'importId',
-  change: 'change',
-  classesBefore: 'classesBefore',
-  classesAfter: 'classesAfter'
-} as const
-
-export type PersonImportScalarFieldEnum = (typeof PersonImportScalarFieldEnum)[keyof typeof PersonImportScalarFieldEnum]
-
-
-export const ImportPieceScalarFieldEnum = {
-  importId: 'importId',
-  number: 'number',
-  bytes: 'bytes'
-} as const
-
-export type ImportPieceScalarFieldEnum = (typeof ImportPieceScalarFieldEnum)[keyof typeof ImportPieceScalarFieldEnum]
-
-
-export const ColumnMappingScalarFieldEnum = {
-  schoolId: 'schoolId',
-  headings: 'headings',
-  mapping: 'mapping',
-  usedAt: 'usedAt'
-} as const
-
-export type ColumnMappingScalarFieldEnum = (typeof ColumnMappingScalarFieldEnum)[keyof typeof ColumnMappingScalarFieldEnum]
-
-
-export const ImportErrorScalarFieldEnum = {
-  importId: 'importId',
-  row: 'row',
-  file: 'file',
-  line: 'line',
-  column: 'column',
-  record: 'record',
-  field: 'field',
-  code: 'code',
-  message: 'message',
-  lineText: 'lineText'
-} as const
-
-export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
-
-
-export const ImportFaultyRowScalarFieldEnum = {
-  importId: 'importId',
-  line: 'line',
-  fields: 'fields',
-  sourceId: 'sourceId',
-  groupSourceIds: 'groupSourceIds'
-} as const
-
-export type ImportFaultyRowScalarFieldEnum = (typeof ImportFaultyRowScalarFieldEnum)[keyof typeof ImportFaultyRowScalarFieldEnum]
-
-
-export const StagedPersonScalarFieldEnum = {
-  importId: 'importId',
-  row: 'row',
-  line: 'line',
-  column: 'column',
-  record: 'record',
-  sourceId: 'sourceId',
-  schoolId: 'schoolId',
-  homeSchoolId: 'homeSchoolId',
-  role: 'role',
-  firstFull: 'firstFull',
-  firstCall: 'firstCall',
-  last: 'last',
-  sortKey: 'sortKey',
-  username: 'username',
-  fields: 'fields',
-  silentAbout: 'silentAbout',
-  isDeleted: 'isDeleted'
-} as const
-
-export type StagedPersonScalarFieldEnum = (typeof StagedPersonScalarFieldEnum)[keyof typeof StagedPersonScalarFieldEnum]
-
-
-export const StagedRoleScalarFieldEnum = {
-  importId: 'importId',
-  row: 'row',
-  line: 'line',
-  column: 'column',
-  personSourceId: 'personSourceId',
-  schoolId: 'schoolId',
-  role: 'role',
-  isPrimary: 'isPrimary',
-  isDeleted: 'isDeleted'
-} as const
-
-export type StagedRoleScalarFieldEnum = (typeof StagedRoleScalarFieldEnum)[keyof typeof StagedRoleScalarFieldEnum]
 
 
 export const StagedGroupScalarFieldEnum = {
@@ -9305,20 +9307,18 @@ export const StagedGroupScalarFieldEnum = {
 export type StagedGroupScalarFieldEnum = (typeof StagedGroupScalarFieldEnum)[keyof typeof StagedGroupScalarFieldEnum]
 
 
-export const StagedMembershipScalarFieldEnum = {
-  importId: 'importId',
-  row: 'row',
-  line: 'line',
-  personColumn: 'personColumn',
-  groupColumn: 'groupColumn',
+export const PersonImportScalarFieldEnum = {
+  id: 'id',
+  at: 'at',
+  personId: 'personId',
   schoolId: 'schoolId',
-  personSourceId: 'personSourceId',
-  groupSourceId: 'groupSourceId',
-  role: 'role',
-  isDeleted: 'isDeleted'
+  importId: 'importId',
+  change: 'change',
+  classesBefore: 'classesBefore',
+  classesAfter: 'classesAfter'
 } as const
 
-export type StagedMembershipScalarFieldEnum = (typeof StagedMembershipScalarFieldEnum)[keyof typeof StagedMembershipScalarFieldEnum]
+export type PersonImportScalarFieldEnum = (typeof PersonImportScalarFieldEnum)[keyof typeof PersonImportScalarFieldEnum]
 
 
 export const GroupCarryOverScalarFieldEnum = {
@@ -9412,26 +9412,6 @@ export const OidcArtifactScalarFieldEnum = {
 export type OidcArtifactScalarFieldEnum = (typeof OidcArtifactScalarFieldEnum)[keyof typeof OidcArtifactScalarFieldEnum]
 
 
-export const VoidSignInScalarFieldEnum = {
-  personId: 'personId'
-} as const
-
-export type VoidSignInScalarFieldEnum = (typeof VoidSignInScalarFieldEnum)[keyof typeof VoidSignInScalarFieldEnum]
-
-
-export const LogoutNoticeScalarFieldEnum = {
-  id: 'id',
-  clientId: 'clientId',
-  personId: 'personId',
-  sid: 'sid',
-  attempts: 'attempts',
-  nextAttemptAt: 'nextAttemptAt',
-  createdAt: 'createdAt'
-} as const
-
-export type LogoutNoticeScalarFieldEnum = (typeof LogoutNoticeScalarFieldEnum)[keyof typeof LogoutNoticeScalarFieldEnum]
-
-
 export const ConsentScalarFieldEnum = {
   personId: 'personId',
   clientId: 'clientId',
@@ -9449,6 +9429,26 @@ export const SchoolChoiceScalarFieldEnum = {
 } as const
 
 export type SchoolChoiceScalarFieldEnum = (typeof SchoolChoiceScalarFieldEnum)[keyof typeof SchoolChoiceScalarFieldEnum]
+
+
+export const LogoutNoticeScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  personId: 'personId',
+  sid: 'sid',
+  attempts: 'attempts',
+  nextAttemptAt: 'nextAttemptAt',
+  createdAt: 'createdAt'
+} as const
+
+export type LogoutNoticeScalarFieldEnum = (typeof LogoutNoticeScalarFieldEnum)[keyof typeof LogoutNoticeScalarFieldEnum]
+
+
+export const VoidSignInScalarFieldEnum = {
+  personId: 'personId'
+} as const
+
+export type VoidSignInScalarFieldEnum = (typeof VoidSignInScalarFieldEnum)[keyof typeof VoidSignInScalarFieldEnum]
 
 
 export const SigningKeyScalarFieldEnum = {
@@ -9474,12 +9474,13 @@ export const SharedSecretScalarFieldEnum = {
 export type SharedSecretScalarFieldEnum = (typeof SharedSecretScalarFieldEnum)[keyof typeof SharedSecretScalarFieldEnum]
 
 
-export const RateLimitScalarFieldEnum = {
-  key: 'key',
-  fullAt: 'fullAt'
+export const KnownDeviceScalarFieldEnum = {
+  personId: 'personId',
+  device: 'device',
+  lastUsedAt: 'lastUsedAt'
 } as const
 
-export type RateLimitScalarFieldEnum = (typeof RateLimitScalarFieldEnum)[keyof typeof RateLimitScalarFieldEnum]
+export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
 
 
 export const SignInLimitScalarFieldEnum = {
@@ -9505,13 +9506,12 @@ export const WrongPasswordScalarFieldEnum = {
 export type WrongPasswordScalarFieldEnum = (typeof WrongPasswordScalarFieldEnum)[keyof typeof WrongPasswordScalarFieldEnum]
 
 
-export const KnownDeviceScalarFieldEnum = {
-  personId: 'personId',
-  device: 'device',
-  lastUsedAt: 'lastUsedAt'
+export const RateLimitScalarFieldEnum = {
+  key: 'key',
+  fullAt: 'fullAt'
 } as const
 
-export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
+export type RateLimitScalarFieldEnum = (typeof RateLimitScalarFieldEnum)[keyof typeof RateLimitScalarFieldEnum]
 
 
 export const CardSettingsScalarFieldEnum = {
@@ -9788,19 +9788,19 @@ export const UpstreamLinkScalarFieldEnum = {
 export type UpstreamLinkScalarFieldEnum = (typeof UpstreamLinkScalarFieldEnum)[keyof typeof UpstreamLinkScalarFieldEnum]
 
 
-export const UpstreamRefusalScalarFieldEnum = {
+export const UpstreamSessionScalarFieldEnum = {
   id: 'id',
   connectionId: 'connectionId',
-  code: 'code',
-  subjectHash: 'subjectHash',
-  details: 'details',
-  firstAt: 'firstAt',
-  lastAt: 'lastAt',
-  tries: 'tries',
-  mentions: 'mentions'
+  sub: 'sub',
+  sid: 'sid',
+  personId: 'personId',
+  idToken: 'idToken',
+  createdAt: 'createdAt',
+  endedAt: 'endedAt',
+  checkAt: 'checkAt'
 } as const
 
-export type UpstreamRefusalScalarFieldEnum = (typeof UpstreamRefusalScalarFieldEnum)[keyof typeof UpstreamRefusalScalarFieldEnum]
+export type UpstreamSessionScalarFieldEnum = (typeof UpstreamSessionScalarFieldEnum)[keyof typeof UpstreamSessionScalarFieldEnum]
 
 
 export const UpstreamRoundTripScalarFieldEnum = {
@@ -9815,19 +9815,30 @@ export const UpstreamRoundTripScalarFieldEnum = {
 export type UpstreamRoundTripScalarFieldEnum = (typeof UpstreamRoundTripScalarFieldEnum)[keyof typeof UpstreamRoundTripScalarFieldEnum]
 
 
-export const UpstreamSessionScalarFieldEnum = {
-  id: 'id',
+export const UpstreamRecentSignInScalarFieldEnum = {
   connectionId: 'connectionId',
-  sub: 'sub',
-  sid: 'sid',
+  place: 'place',
   personId: 'personId',
-  idToken: 'idToken',
-  createdAt: 'createdAt',
-  endedAt: 'endedAt',
-  checkAt: 'checkAt'
+  claims: 'claims',
+  at: 'at'
 } as const
 
-export type UpstreamSessionScalarFieldEnum = (typeof UpstreamSessionScalarFieldEnum)[keyof typeof UpstreamSessionScalarFieldEnum]
+export type UpstreamRecentSignInScalarFieldEnum = (typeof UpstreamRecentSignInScalarFieldEnum)[keyof typeof UpstreamRecentSignInScalarFieldEnum]
+
+
+export const UpstreamRefusalScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  code: 'code',
+  subjectHash: 'subjectHash',
+  details: 'details',
+  firstAt: 'firstAt',
+  lastAt: 'lastAt',
+  tries: 'tries',
+  mentions: 'mentions'
+} as const
+
+export type UpstreamRefusalScalarFieldEnum = (typeof UpstreamRefusalScalarFieldEnum)[keyof typeof UpstreamRefusalScalarFieldEnum]
 
 
 export const UpstreamSetUpLinkScalarFieldEnum = {
@@ -9846,17 +9857,6 @@ export const UpstreamSetUpLinkScalarFieldEnum = {
 } as const
 
 export type UpstreamSetUpLinkScalarFieldEnum = (typeof UpstreamSetUpLinkScalarFieldEnum)[keyof typeof UpstreamSetUpLinkScalarFieldEnum]
-
-
-export const UpstreamRecentSignInScalarFieldEnum = {
-  connectionId: 'connectionId',
-  place: 'place',
-  personId: 'personId',
-  claims: 'claims',
-  at: 'at'
-} as const
-
-export type UpstreamRecentSignInScalarFieldEnum = (typeof UpstreamRecentSignInScalarFieldEnum)[keyof typeof UpstreamRecentSignInScalarFieldEnum]
 
 
 export const SchoolWayInScalarFieldEnum = {
@@ -10761,9 +10761,9 @@ export type GlobalOmitConfig = {
   pairwiseId?: Prisma.PairwiseIdOmit
   erasure?: Prisma.ErasureOmit
   idMove?: Prisma.IdMoveOmit
-  appProfile?: Prisma.AppProfileOmit
-  appLogo?: Prisma.AppLogoOmit
   agreement?: Prisma.AgreementOmit
+  appLogo?: Prisma.AppLogoOmit
+  appProfile?: Prisma.AppProfileOmit
   agreementSubprocessor?: Prisma.AgreementSubprocessorOmit
   agreementPurpose?: Prisma.AgreementPurposeOmit
   agreementAcceptance?: Prisma.AgreementAcceptanceOmit
@@ -10803,19 +10803,19 @@ export type GlobalOmitConfig = {
   audit?: Prisma.AuditOmit
   appEvent?: Prisma.AppEventOmit
   eventFeed?: Prisma.EventFeedOmit
-  import?: Prisma.ImportOmit
-  importTurn?: Prisma.ImportTurnOmit
-  importSchool?: Prisma.ImportSchoolOmit
-  importChange?: Prisma.ImportChangeOmit
-  personImport?: Prisma.PersonImportOmit
-  importPiece?: Prisma.ImportPieceOmit
-  columnMapping?: Prisma.ColumnMappingOmit
-  importError?: Prisma.ImportErrorOmit
-  importFaultyRow?: Prisma.ImportFaultyRowOmit
   stagedPerson?: Prisma.StagedPersonOmit
   stagedRole?: Prisma.StagedRoleOmit
-  stagedGroup?: Prisma.StagedGroupOmit
+  importSchool?: Prisma.ImportSchoolOmit
   stagedMembership?: Prisma.StagedMembershipOmit
+  importFaultyRow?: Prisma.ImportFaultyRowOmit
+  importError?: Prisma.ImportErrorOmit
+  columnMapping?: Prisma.ColumnMappingOmit
+  importPiece?: Prisma.ImportPieceOmit
+  import?: Prisma.ImportOmit
+  importTurn?: Prisma.ImportTurnOmit
+  importChange?: Prisma.ImportChangeOmit
+  stagedGroup?: Prisma.StagedGroupOmit
+  personImport?: Prisma.PersonImportOmit
   groupCarryOver?: Prisma.GroupCarryOverOmit
   credential?: Prisma.CredentialOmit
   passwordRequest?: Prisma.PasswordRequestOmit
@@ -10824,16 +10824,16 @@ export type GlobalOmitConfig = {
   userNameKey?: Prisma.UserNameKeyOmit
   schoolSignIn?: Prisma.SchoolSignInOmit
   oidcArtifact?: Prisma.OidcArtifactOmit
-  voidSignIn?: Prisma.VoidSignInOmit
-  logoutNotice?: Prisma.LogoutNoticeOmit
   consent?: Prisma.ConsentOmit
   schoolChoice?: Prisma.SchoolChoiceOmit
+  logoutNotice?: Prisma.LogoutNoticeOmit
+  voidSignIn?: Prisma.VoidSignInOmit
   signingKey?: Prisma.SigningKeyOmit
   sharedSecret?: Prisma.SharedSecretOmit
-  rateLimit?: Prisma.RateLimitOmit
+  knownDevice?: Prisma.KnownDeviceOmit
   signInLimit?: Prisma.SignInLimitOmit
   wrongPassword?: Prisma.WrongPasswordOmit
-  knownDevice?: Prisma.KnownDeviceOmit
+  rateLimit?: Prisma.RateLimitOmit
   cardSettings?: Prisma.CardSettingsOmit
   loginCard?: Prisma.LoginCardOmit
   parentLetter?: Prisma.ParentLetterOmit
@@ -10853,11 +10853,11 @@ export type GlobalOmitConfig = {
   signOnStep?: Prisma.SignOnStepOmit
   upstreamConnection?: Prisma.UpstreamConnectionOmit
   upstreamLink?: Prisma.UpstreamLinkOmit
-  upstreamRefusal?: Prisma.UpstreamRefusalOmit
-  upstreamRoundTrip?: Prisma.UpstreamRoundTripOmit
   upstreamSession?: Prisma.UpstreamSessionOmit
-  upstreamSetUpLink?: Prisma.UpstreamSetUpLinkOmit
+  upstreamRoundTrip?: Prisma.UpstreamRoundTripOmit
   upstreamRecentSignIn?: Prisma.UpstreamRecentSignInOmit
+  upstreamRefusal?: Prisma.UpstreamRefusalOmit
+  upstreamSetUpLink?: Prisma.UpstreamSetUpLinkOmit
   schoolWayIn?: Prisma.SchoolWayInOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   webhookSecret?: Prisma.WebhookSecretOmit

@@ -55,9 +55,9 @@ export const ModelName = {
   PairwiseId: 'PairwiseId',
   Erasure: 'Erasure',
   IdMove: 'IdMove',
-  AppProfile: 'AppProfile',
-  AppLogo: 'AppLogo',
   Agreement: 'Agreement',
+  AppLogo: 'AppLogo',
+  AppProfile: 'AppProfile',
   AgreementSubprocessor: 'AgreementSubprocessor',
   AgreementPurpose: 'AgreementPurpose',
   AgreementAcceptance: 'AgreementAcceptance',
@@ -97,19 +97,19 @@ export const ModelName = {
   Audit: 'Audit',
   AppEvent: 'AppEvent',
   EventFeed: 'EventFeed',
-  Import: 'Import',
-  ImportTurn: 'ImportTurn',
-  ImportSchool: 'ImportSchool',
-  ImportChange: 'ImportChange',
-  PersonImport: 'PersonImport',
-  ImportPiece: 'ImportPiece',
-  ColumnMapping: 'ColumnMapping',
-  ImportError: 'ImportError',
-  ImportFaultyRow: 'ImportFaultyRow',
   StagedPerson: 'StagedPerson',
   StagedRole: 'StagedRole',
-  StagedGroup: 'StagedGroup',
+  ImportSchool: 'ImportSchool',
   StagedMembership: 'StagedMembership',
+  ImportFaultyRow: 'ImportFaultyRow',
+  ImportError: 'ImportError',
+  ColumnMapping: 'ColumnMapping',
+  ImportPiece: 'ImportPiece',
+  Import: 'Import',
+  ImportTurn: 'ImportTurn',
+  ImportChange: 'ImportChange',
+  StagedGroup: 'StagedGroup',
+  PersonImport: 'PersonImport',
   GroupCarryOver: 'GroupCarryOver',
   Credential: 'Credential',
   PasswordRequest: 'PasswordRequest',
@@ -118,16 +118,16 @@ export const ModelName = {
   UserNameKey: 'UserNameKey',
   SchoolSignIn: 'SchoolSignIn',
   OidcArtifact: 'OidcArtifact',
-  VoidSignIn: 'VoidSignIn',
-  LogoutNotice: 'LogoutNotice',
   Consent: 'Consent',
   SchoolChoice: 'SchoolChoice',
+  LogoutNotice: 'LogoutNotice',
+  VoidSignIn: 'VoidSignIn',
   SigningKey: 'SigningKey',
   SharedSecret: 'SharedSecret',
-  RateLimit: 'RateLimit',
+  KnownDevice: 'KnownDevice',
   SignInLimit: 'SignInLimit',
   WrongPassword: 'WrongPassword',
-  KnownDevice: 'KnownDevice',
+  RateLimit: 'RateLimit',
   CardSettings: 'CardSettings',
   LoginCard: 'LoginCard',
   ParentLetter: 'ParentLetter',
@@ -147,11 +147,11 @@ export const ModelName = {
   SignOnStep: 'SignOnStep',
   UpstreamConnection: 'UpstreamConnection',
   UpstreamLink: 'UpstreamLink',
-  UpstreamRefusal: 'UpstreamRefusal',
-  UpstreamRoundTrip: 'UpstreamRoundTrip',
   UpstreamSession: 'UpstreamSession',
-  UpstreamSetUpLink: 'UpstreamSetUpLink',
+  UpstreamRoundTrip: 'UpstreamRoundTrip',
   UpstreamRecentSignIn: 'UpstreamRecentSignIn',
+  UpstreamRefusal: 'UpstreamRefusal',
+  UpstreamSetUpLink: 'UpstreamSetUpLink',
   SchoolWayIn: 'SchoolWayIn',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
@@ -265,30 +265,6 @@ export const IdMoveScalarFieldEnum = {
 export type IdMoveScalarFieldEnum = (typeof IdMoveScalarFieldEnum)[keyof typeof IdMoveScalarFieldEnum]
 
 
-export const AppProfileScalarFieldEnum = {
-  clientId: 'clientId',
-  provider: 'provider',
-  descriptionDe: 'descriptionDe',
-  descriptionEn: 'descriptionEn',
-  purposeDe: 'purposeDe',
-  purposeEn: 'purposeEn',
-  privacyUrl: 'privacyUrl',
-  supportAddress: 'supportAddress'
-} as const
-
-export type AppProfileScalarFieldEnum = (typeof AppProfileScalarFieldEnum)[keyof typeof AppProfileScalarFieldEnum]
-
-
-export const AppLogoScalarFieldEnum = {
-  clientId: 'clientId',
-  type: 'type',
-  hash: 'hash',
-  bytes: 'bytes'
-} as const
-
-export type AppLogoScalarFieldEnum = (typeof AppLogoScalarFieldEnum)[keyof typeof AppLogoScalarFieldEnum]
-
-
 export const AgreementScalarFieldEnum = {
   id: 'id',
   clientId: 'clientId',
@@ -306,6 +282,30 @@ export const AgreementScalarFieldEnum = {
 } as const
 
 export type AgreementScalarFieldEnum = (typeof AgreementScalarFieldEnum)[keyof typeof AgreementScalarFieldEnum]
+
+
+export const AppLogoScalarFieldEnum = {
+  clientId: 'clientId',
+  type: 'type',
+  hash: 'hash',
+  bytes: 'bytes'
+} as const
+
+export type AppLogoScalarFieldEnum = (typeof AppLogoScalarFieldEnum)[keyof typeof AppLogoScalarFieldEnum]
+
+
+export const AppProfileScalarFieldEnum = {
+  clientId: 'clientId',
+  provider: 'provider',
+  descriptionDe: 'descriptionDe',
+  descriptionEn: 'descriptionEn',
+  purposeDe: 'purposeDe',
+  purposeEn: 'purposeEn',
+  privacyUrl: 'privacyUrl',
+  supportAddress: 'supportAddress'
+} as const
+
+export type AppProfileScalarFieldEnum = (typeof AppProfileScalarFieldEnum)[keyof typeof AppProfileScalarFieldEnum]
 
 
 export const AgreementSubprocessorScalarFieldEnum = {
@@ -804,6 +804,126 @@ export const EventFeedScalarFieldEnum = {
 export type EventFeedScalarFieldEnum = (typeof EventFeedScalarFieldEnum)[keyof typeof EventFeedScalarFieldEnum]
 
 
+export const StagedPersonScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  record: 'record',
+  sourceId: 'sourceId',
+  schoolId: 'schoolId',
+  homeSchoolId: 'homeSchoolId',
+  role: 'role',
+  firstFull: 'firstFull',
+  firstCall: 'firstCall',
+  last: 'last',
+  sortKey: 'sortKey',
+  username: 'username',
+  fields: 'fields',
+  silentAbout: 'silentAbout',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedPersonScalarFieldEnum = (typeof StagedPersonScalarFieldEnum)[keyof typeof StagedPersonScalarFieldEnum]
+
+
+export const StagedRoleScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  personSourceId: 'personSourceId',
+  schoolId: 'schoolId',
+  role: 'role',
+  isPrimary: 'isPrimary',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedRoleScalarFieldEnum = (typeof StagedRoleScalarFieldEnum)[keyof typeof StagedRoleScalarFieldEnum]
+
+
+export const ImportSchoolScalarFieldEnum = {
+  importId: 'importId',
+  schoolId: 'schoolId',
+  state: 'state',
+  counts: 'counts',
+  holds: 'holds',
+  difference: 'difference',
+  comparedAt: 'comparedAt',
+  directoryVersion: 'directoryVersion',
+  confirmed: 'confirmed',
+  confirmedPeople: 'confirmedPeople',
+  confirmedGroups: 'confirmedGroups',
+  appliedAt: 'appliedAt',
+  undoUntil: 'undoUntil',
+  changedSubjects: 'changedSubjects'
+} as const
+
+export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
+
+
+export const StagedMembershipScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  personColumn: 'personColumn',
+  groupColumn: 'groupColumn',
+  schoolId: 'schoolId',
+  personSourceId: 'personSourceId',
+  groupSourceId: 'groupSourceId',
+  role: 'role',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedMembershipScalarFieldEnum = (typeof StagedMembershipScalarFieldEnum)[keyof typeof StagedMembershipScalarFieldEnum]
+
+
+export const ImportFaultyRowScalarFieldEnum = {
+  importId: 'importId',
+  line: 'line',
+  fields: 'fields',
+  sourceId: 'sourceId',
+  groupSourceIds: 'groupSourceIds'
+} as const
+
+export type ImportFaultyRowScalarFieldEnum = (typeof ImportFaultyRowScalarFieldEnum)[keyof typeof ImportFaultyRowScalarFieldEnum]
+
+
+export const ImportErrorScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  file: 'file',
+  line: 'line',
+  column: 'column',
+  record: 'record',
+  field: 'field',
+  code: 'code',
+  message: 'message',
+  lineText: 'lineText'
+} as const
+
+export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
+
+
+export const ColumnMappingScalarFieldEnum = {
+  schoolId: 'schoolId',
+  headings: 'headings',
+  mapping: 'mapping',
+  usedAt: 'usedAt'
+} as const
+
+export type ColumnMappingScalarFieldEnum = (typeof ColumnMappingScalarFieldEnum)[keyof typeof ColumnMappingScalarFieldEnum]
+
+
+export const ImportPieceScalarFieldEnum = {
+  importId: 'importId',
+  number: 'number',
+  bytes: 'bytes'
+} as const
+
+export type ImportPieceScalarFieldEnum = (typeof ImportPieceScalarFieldEnum)[keyof typeof ImportPieceScalarFieldEnum]
+
+
 export const ImportScalarFieldEnum = {
   id: 'id',
   format: 'format',
@@ -852,26 +972,6 @@ export const ImportTurnScalarFieldEnum = {
 export type ImportTurnScalarFieldEnum = (typeof ImportTurnScalarFieldEnum)[keyof typeof ImportTurnScalarFieldEnum]
 
 
-export const ImportSchoolScalarFieldEnum = {
-  importId: 'importId',
-  schoolId: 'schoolId',
-  state: 'state',
-  counts: 'counts',
-  holds: 'holds',
-  difference: 'difference',
-  comparedAt: 'comparedAt',
-  directoryVersion: 'directoryVersion',
-  confirmed: 'confirmed',
-  confirmedPeople: 'confirmedPeople',
-  confirmedGroups: 'confirmedGroups',
-  appliedAt: 'appliedAt',
-  undoUntil: 'undoUntil',
-  changedSubjects: 'changedSubjects'
-} as const
-
-export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
-
-
 export const ImportChangeScalarFieldEnum = {
   importId: 'importId',
   subjectId: 'subjectId',
@@ -883,104 +983,6 @@ export const ImportChangeScalarFieldEnum = {
 } as const
 
 export type ImportChangeScalarFieldEnum = (typeof ImportChangeScalarFieldEnum)[keyof typeof ImportChangeScalarFieldEnum]
-
-
-export const PersonImportScalarFieldEnum = {
-  id: 'id',
-  at: 'at',
-  personId: 'personId',
-  schoolId: 'schoolId',
-  importId: 'importId',
-  change: 'change',
-  classesBefore: 'classesBefore',
-  classesAfter: 'classesAfter'
-} as const
-
-export type PersonImportScalarFieldEnum = (typeof PersonImportScalarFieldEnum)[keyof typeof PersonImportScalarFieldEnum]
-
-
-export const ImportPieceScalarFieldEnum = {
-  importId: 'importId',
-  number: 'number',
-  bytes: 'bytes'
-} as const
-
-export type ImportPieceScalarFieldEnum = (typeof ImportPieceScalarFieldEnum)[keyof typeof ImportPieceScalarFieldEnum]
-
-
-export const ColumnMappingScalarFieldEnum = {
-  schoolId: 'schoolId',
-  headings: 'headings',
-  mapping: 'mapping',
-  usedAt: 'usedAt'
-} as const
-
-export type ColumnMappingScalarFieldEnum = (typeof ColumnMappingScalarFieldEnum)[keyof typeof ColumnMappingScalarFieldEnum]
-
-
-export const ImportErrorScalarFieldEnum = {
-  importId: 'importId',
-  row: 'row',
-  file: 'file',
-  line: 'line',
-  column: 'column',
-  record: 'record',
-  field: 'field',
-  code: 'code',
-  message: 'message',
-  lineText: 'lineText'
-} as const
-
-export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
-
-
-export const ImportFaultyRowScalarFieldEnum = {
-  importId: 'importId',
-  line: 'line',
-  fields: 'fields',
-  sourceId: 'sourceId',
-  groupSourceIds: 'groupSourceIds'
-} as const
-
-export type ImportFaultyRowScalarFieldEnum = (typeof ImportFaultyRowScalarFieldEnum)[keyof typeof ImportFaultyRowScalarFieldEnum]
-
-
-export const StagedPersonScalarFieldEnum = {
-  importId: 'importId',
-  row: 'row',
-  line: 'line',
-  column: 'column',
-  record: 'record',
-  sourceId: 'sourceId',
-  schoolId: 'schoolId',
-  homeSchoolId: 'homeSchoolId',
-  role: 'role',
-  firstFull: 'firstFull',
-  firstCall: 'firstCall',
-  last: 'last',
-  sortKey: 'sortKey',
-  username: 'username',
-  fields: 'fields',
-  silentAbout: 'silentAbout',
-  isDeleted: 'isDeleted'
-} as const
-
-export type StagedPersonScalarFieldEnum = (typeof StagedPersonScalarFieldEnum)[keyof typeof StagedPersonScalarFieldEnum]
-
-
-export const StagedRoleScalarFieldEnum = {
-  importId: 'importId',
-  row: 'row',
-  line: 'line',
-  column: 'column',
-  personSourceId: 'personSourceId',
-  schoolId: 'schoolId',
-  role: 'role',
-  isPrimary: 'isPrimary',
-  isDeleted: 'isDeleted'
-} as const
-
-export type StagedRoleScalarFieldEnum = (typeof StagedRoleScalarFieldEnum)[keyof typeof StagedRoleScalarFieldEnum]
 
 
 export const StagedGroupScalarFieldEnum = {
@@ -1001,20 +1003,18 @@ export const StagedGroupScalarFieldEnum = {
 export type StagedGroupScalarFieldEnum = (typeof StagedGroupScalarFieldEnum)[keyof typeof StagedGroupScalarFieldEnum]
 
 
-export const StagedMembershipScalarFieldEnum = {
-  importId: 'importId',
-  row: 'row',
-  line: 'line',
-  personColumn: 'personColumn',
-  groupColumn: 'groupColumn',
+export const PersonImportScalarFieldEnum = {
+  id: 'id',
+  at: 'at',
+  personId: 'personId',
   schoolId: 'schoolId',
-  personSourceId: 'personSourceId',
-  groupSourceId: 'groupSourceId',
-  role: 'role',
-  isDeleted: 'isDeleted'
+  importId: 'importId',
+  change: 'change',
+  classesBefore: 'classesBefore',
+  classesAfter: 'classesAfter'
 } as const
 
-export type StagedMembershipScalarFieldEnum = (typeof StagedMembershipScalarFieldEnum)[keyof typeof StagedMembershipScalarFieldEnum]
+export type PersonImportScalarFieldEnum = (typeof PersonImportScalarFieldEnum)[keyof typeof PersonImportScalarFieldEnum]
 
 
 export const GroupCarryOverScalarFieldEnum = {
@@ -1108,26 +1108,6 @@ export const OidcArtifactScalarFieldEnum = {
 export type OidcArtifactScalarFieldEnum = (typeof OidcArtifactScalarFieldEnum)[keyof typeof OidcArtifactScalarFieldEnum]
 
 
-export const VoidSignInScalarFieldEnum = {
-  personId: 'personId'
-} as const
-
-export type VoidSignInScalarFieldEnum = (typeof VoidSignInScalarFieldEnum)[keyof typeof VoidSignInScalarFieldEnum]
-
-
-export const LogoutNoticeScalarFieldEnum = {
-  id: 'id',
-  clientId: 'clientId',
-  personId: 'personId',
-  sid: 'sid',
-  attempts: 'attempts',
-  nextAttemptAt: 'nextAttemptAt',
-  createdAt: 'createdAt'
-} as const
-
-export type LogoutNoticeScalarFieldEnum = (typeof LogoutNoticeScalarFieldEnum)[keyof typeof LogoutNoticeScalarFieldEnum]
-
-
 export const ConsentScalarFieldEnum = {
   personId: 'personId',
   clientId: 'clientId',
@@ -1145,6 +1125,26 @@ export const SchoolChoiceScalarFieldEnum = {
 } as const
 
 export type SchoolChoiceScalarFieldEnum = (typeof SchoolChoiceScalarFieldEnum)[keyof typeof SchoolChoiceScalarFieldEnum]
+
+
+export const LogoutNoticeScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  personId: 'personId',
+  sid: 'sid',
+  attempts: 'attempts',
+  nextAttemptAt: 'nextAttemptAt',
+  createdAt: 'createdAt'
+} as const
+
+export type LogoutNoticeScalarFieldEnum = (typeof LogoutNoticeScalarFieldEnum)[keyof typeof LogoutNoticeScalarFieldEnum]
+
+
+export const VoidSignInScalarFieldEnum = {
+  personId: 'personId'
+} as const
+
+export type VoidSignInScalarFieldEnum = (typeof VoidSignInScalarFieldEnum)[keyof typeof VoidSignInScalarFieldEnum]
 
 
 export const SigningKeyScalarFieldEnum = {
@@ -1170,12 +1170,13 @@ export const SharedSecretScalarFieldEnum = {
 export type SharedSecretScalarFieldEnum = (typeof SharedSecretScalarFieldEnum)[keyof typeof SharedSecretScalarFieldEnum]
 
 
-export const RateLimitScalarFieldEnum = {
-  key: 'key',
-  fullAt: 'fullAt'
+export const KnownDeviceScalarFieldEnum = {
+  personId: 'personId',
+  device: 'device',
+  lastUsedAt: 'lastUsedAt'
 } as const
 
-export type RateLimitScalarFieldEnum = (typeof RateLimitScalarFieldEnum)[keyof typeof RateLimitScalarFieldEnum]
+export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
 
 
 export const SignInLimitScalarFieldEnum = {
@@ -1201,13 +1202,12 @@ export const WrongPasswordScalarFieldEnum = {
 export type WrongPasswordScalarFieldEnum = (typeof WrongPasswordScalarFieldEnum)[keyof typeof WrongPasswordScalarFieldEnum]
 
 
-export const KnownDeviceScalarFieldEnum = {
-  personId: 'personId',
-  device: 'device',
-  lastUsedAt: 'lastUsedAt'
+export const RateLimitScalarFieldEnum = {
+  key: 'key',
+  fullAt: 'fullAt'
 } as const
 
-export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
+export type RateLimitScalarFieldEnum = (typeof RateLimitScalarFieldEnum)[keyof typeof RateLimitScalarFieldEnum]
 
 
 export const CardSettingsScalarFieldEnum = {
@@ -1484,19 +1484,19 @@ export const UpstreamLinkScalarFieldEnum = {
 export type UpstreamLinkScalarFieldEnum = (typeof UpstreamLinkScalarFieldEnum)[keyof typeof UpstreamLinkScalarFieldEnum]
 
 
-export const UpstreamRefusalScalarFieldEnum = {
+export const UpstreamSessionScalarFieldEnum = {
   id: 'id',
   connectionId: 'connectionId',
-  code: 'code',
-  subjectHash: 'subjectHash',
-  details: 'details',
-  firstAt: 'firstAt',
-  lastAt: 'lastAt',
-  tries: 'tries',
-  mentions: 'mentions'
+  sub: 'sub',
+  sid: 'sid',
+  personId: 'personId',
+  idToken: 'idToken',
+  createdAt: 'createdAt',
+  endedAt: 'endedAt',
+  checkAt: 'checkAt'
 } as const
 
-export type UpstreamRefusalScalarFieldEnum = (typeof UpstreamRefusalScalarFieldEnum)[keyof typeof UpstreamRefusalScalarFieldEnum]
+export type UpstreamSessionScalarFieldEnum = (typeof UpstreamSessionScalarFieldEnum)[keyof typeof UpstreamSessionScalarFieldEnum]
 
 
 export const UpstreamRoundTripScalarFieldEnum = {
@@ -1511,19 +1511,30 @@ export const UpstreamRoundTripScalarFieldEnum = {
 export type UpstreamRoundTripScalarFieldEnum = (typeof UpstreamRoundTripScalarFieldEnum)[keyof typeof UpstreamRoundTripScalarFieldEnum]
 
 
-export const UpstreamSessionScalarFieldEnum = {
-  id: 'id',
+export const UpstreamRecentSignInScalarFieldEnum = {
   connectionId: 'connectionId',
-  sub: 'sub',
-  sid: 'sid',
+  place: 'place',
   personId: 'personId',
-  idToken: 'idToken',
-  createdAt: 'createdAt',
-  endedAt: 'endedAt',
-  checkAt: 'checkAt'
+  claims: 'claims',
+  at: 'at'
 } as const
 
-export type UpstreamSessionScalarFieldEnum = (typeof UpstreamSessionScalarFieldEnum)[keyof typeof UpstreamSessionScalarFieldEnum]
+export type UpstreamRecentSignInScalarFieldEnum = (typeof UpstreamRecentSignInScalarFieldEnum)[keyof typeof UpstreamRecentSignInScalarFieldEnum]
+
+
+export const UpstreamRefusalScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  code: 'code',
+  subjectHash: 'subjectHash',
+  details: 'details',
+  firstAt: 'firstAt',
+  lastAt: 'lastAt',
+  tries: 'tries',
+  mentions: 'mentions'
+} as const
+
+export type UpstreamRefusalScalarFieldEnum = (typeof UpstreamRefusalScalarFieldEnum)[keyof typeof UpstreamRefusalScalarFieldEnum]
 
 
 export const UpstreamSetUpLinkScalarFieldEnum = {
@@ -1542,17 +1553,6 @@ export const UpstreamSetUpLinkScalarFieldEnum = {
 } as const
 
 export type UpstreamSetUpLinkScalarFieldEnum = (typeof UpstreamSetUpLinkScalarFieldEnum)[keyof typeof UpstreamSetUpLinkScalarFieldEnum]
-
-
-export const UpstreamRecentSignInScalarFieldEnum = {
-  connectionId: 'connectionId',
-  place: 'place',
-  personId: 'personId',
-  claims: 'claims',
-  at: 'at'
-} as const
-
-export type UpstreamRecentSignInScalarFieldEnum = (typeof UpstreamRecentSignInScalarFieldEnum)[keyof typeof UpstreamRecentSignInScalarFieldEnum]
 
 
 export const SchoolWayInScalarFieldEnum = {

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Affiliation
- * 
+ * @kept WITH_PERSON
  */
 export type AffiliationModel = runtime.Types.Result.DefaultSelection<Prisma.$AffiliationPayload>
 
@@ -1117,9 +1117,21 @@ export type $AffiliationPayload<ExtArgs extends runtime.Types.Extensions.Interna
     passwordRequests: Prisma.$PasswordRequestPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data schools
+     */
     id: string
+    /**
+     * @data schools
+     */
     personId: string
+    /**
+     * @data schools
+     */
     schoolId: string
+    /**
+     * @data name
+     */
     sortKey: string
   }, ExtArgs["result"]["affiliation"]>
   composites: {}

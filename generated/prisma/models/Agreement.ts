@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Agreement
- * 
+ * @kept AGREED
  */
 export type AgreementModel = runtime.Types.Result.DefaultSelection<Prisma.$AgreementPayload>
 
@@ -1006,18 +1006,57 @@ export type $AgreementPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     acceptances: Prisma.$AgreementAcceptancePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     version: string
+    /**
+     * @data none
+     */
     appName: string | null
+    /**
+     * @data none
+     */
     provider: string | null
+    /**
+     * @data contacts
+     */
     text: string | null
+    /**
+     * @data contacts
+     */
     pdf: runtime.Bytes | null
+    /**
+     * @data none
+     */
     sha256: string | null
+    /**
+     * @data none
+     */
     bytes: number | null
+    /**
+     * @data none
+     */
     deletionDe: string | null
+    /**
+     * @data none
+     */
     deletionEn: string | null
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     publishedAt: Date | null
   }, ExtArgs["result"]["agreement"]>
   composites: {}

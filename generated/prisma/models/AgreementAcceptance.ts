@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AgreementAcceptance
- * 
+ * @kept WITH_SCHOOL
  */
 export type AgreementAcceptanceModel = runtime.Types.Result.DefaultSelection<Prisma.$AgreementAcceptancePayload>
 
@@ -971,19 +971,61 @@ export type $AgreementAcceptancePayload<ExtArgs extends runtime.Types.Extensions
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     agreementId: string
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data agreements
+     */
     acceptedAt: Date
+    /**
+     * @data agreements
+     */
     acceptedBy: string | null
+    /**
+     * @data agreements
+     */
     acceptedRole: string | null
+    /**
+     * @data none
+     */
     attributes: $Enums.AppAttribute[]
+    /**
+     * @data none
+     */
     scopes: string[]
+    /**
+     * @data none
+     */
     withheld: $Enums.AppAttribute[]
+    /**
+     * @data none
+     */
     replacedAt: Date | null
+    /**
+     * @data agreements
+     */
     withdrawnAt: Date | null
+    /**
+     * @data agreements
+     */
     withdrawnBy: string | null
+    /**
+     * @data agreements
+     */
     withdrawnRole: string | null
   }, ExtArgs["result"]["agreementAcceptance"]>
   composites: {}

@@ -498,10 +498,25 @@ export type $AgreementPurposePayload<ExtArgs extends runtime.Types.Extensions.In
     agreement: Prisma.$AgreementPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     agreementId: string
+    /**
+     * @data none
+     */
     item: string
+    /**
+     * @data none
+     */
     required: boolean
+    /**
+     * @data none
+     */
     purposeDe: string | null
+    /**
+     * @data none
+     */
     purposeEn: string | null
   }, ExtArgs["result"]["agreementPurpose"]>
   composites: {}

@@ -542,10 +542,25 @@ export type $AgreementSubprocessorPayload<ExtArgs extends runtime.Types.Extensio
     agreement: Prisma.$AgreementPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     agreementId: string
+    /**
+     * @data none
+     */
     place: number
+    /**
+     * @data none
+     */
     name: string
+    /**
+     * @data none
+     */
     country: string
+    /**
+     * @data none
+     */
     purpose: string
   }, ExtArgs["result"]["agreementSubprocessor"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AnnouncedSignIn
- * 
+ * @kept AT_ONCE
  */
 export type AnnouncedSignInModel = runtime.Types.Result.DefaultSelection<Prisma.$AnnouncedSignInPayload>
 
@@ -319,9 +319,21 @@ export type $AnnouncedSignInPayload<ExtArgs extends runtime.Types.Extensions.Int
   name: "AnnouncedSignIn"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data notifications
+     */
     personId: string
+    /**
+     * @data notifications
+     */
     clientId: string
+    /**
+     * @data notifications
+     */
     at: Date
+    /**
+     * @data notifications
+     */
     snapshot: runtime.JsonValue
   }, ExtArgs["result"]["announcedSignIn"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ApiRequest
- * 
+ * @kept REQUEST_LOG
  */
 export type ApiRequestModel = runtime.Types.Result.DefaultSelection<Prisma.$ApiRequestPayload>
 
@@ -740,16 +740,49 @@ export type $ApiRequestPayload<ExtArgs extends runtime.Types.Extensions.Internal
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data appRequests
+     */
     clientId: string
+    /**
+     * @data none
+     */
     requestId: string
+    /**
+     * @data none
+     */
     shortCode: string | null
+    /**
+     * @data appRequests
+     */
     at: Date
+    /**
+     * @data appRequests
+     */
     operationId: string
+    /**
+     * @data appRequests
+     */
     path: string | null
+    /**
+     * @data appRequests
+     */
     status: number
+    /**
+     * @data appRequests
+     */
     code: string | null
+    /**
+     * @data appRequests
+     */
     message: string | null
+    /**
+     * @data none
+     */
     durationMs: number
   }, ExtArgs["result"]["apiRequest"]>
   composites: {}

@@ -1029,20 +1029,6 @@ export type AppUpdateOneRequiredWithoutIdMoveNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutIdMoveInput, Prisma.AppUpdateWithoutIdMoveInput>, Prisma.AppUncheckedUpdateWithoutIdMoveInput>
 }
 
-export type AppCreateNestedOneWithoutProfileInput = {
-  create?: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
-  connectOrCreate?: Prisma.AppCreateOrConnectWithoutProfileInput
-  connect?: Prisma.AppWhereUniqueInput
-}
-
-export type AppUpdateOneRequiredWithoutProfileNestedInput = {
-  create?: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
-  connectOrCreate?: Prisma.AppCreateOrConnectWithoutProfileInput
-  upsert?: Prisma.AppUpsertWithoutProfileInput
-  connect?: Prisma.AppWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutProfileInput, Prisma.AppUpdateWithoutProfileInput>, Prisma.AppUncheckedUpdateWithoutProfileInput>
-}
-
 export type AppCreateNestedOneWithoutLogoInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutLogoInput, Prisma.AppUncheckedCreateWithoutLogoInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutLogoInput
@@ -1055,6 +1041,20 @@ export type AppUpdateOneRequiredWithoutLogoNestedInput = {
   upsert?: Prisma.AppUpsertWithoutLogoInput
   connect?: Prisma.AppWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutLogoInput, Prisma.AppUpdateWithoutLogoInput>, Prisma.AppUncheckedUpdateWithoutLogoInput>
+}
+
+export type AppCreateNestedOneWithoutProfileInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutProfileInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutProfileNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutProfileInput
+  upsert?: Prisma.AppUpsertWithoutProfileInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutProfileInput, Prisma.AppUpdateWithoutProfileInput>, Prisma.AppUncheckedUpdateWithoutProfileInput>
 }
 
 export type AppCreateNestedOneWithoutWithheldInput = {
@@ -1155,20 +1155,6 @@ export type AppUpdateOneRequiredWithoutMergedNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutMergedInput, Prisma.AppUpdateWithoutMergedInput>, Prisma.AppUncheckedUpdateWithoutMergedInput>
 }
 
-export type AppCreateNestedOneWithoutNoticesInput = {
-  create?: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
-  connectOrCreate?: Prisma.AppCreateOrConnectWithoutNoticesInput
-  connect?: Prisma.AppWhereUniqueInput
-}
-
-export type AppUpdateOneRequiredWithoutNoticesNestedInput = {
-  create?: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
-  connectOrCreate?: Prisma.AppCreateOrConnectWithoutNoticesInput
-  upsert?: Prisma.AppUpsertWithoutNoticesInput
-  connect?: Prisma.AppWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutNoticesInput, Prisma.AppUpdateWithoutNoticesInput>, Prisma.AppUncheckedUpdateWithoutNoticesInput>
-}
-
 export type AppCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutConsentsInput, Prisma.AppUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutConsentsInput
@@ -1195,6 +1181,20 @@ export type AppUpdateOneRequiredWithoutChoicesNestedInput = {
   upsert?: Prisma.AppUpsertWithoutChoicesInput
   connect?: Prisma.AppWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutChoicesInput, Prisma.AppUpdateWithoutChoicesInput>, Prisma.AppUncheckedUpdateWithoutChoicesInput>
+}
+
+export type AppCreateNestedOneWithoutNoticesInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutNoticesInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutNoticesNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutNoticesInput
+  upsert?: Prisma.AppUpsertWithoutNoticesInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutNoticesInput, Prisma.AppUpdateWithoutNoticesInput>, Prisma.AppUncheckedUpdateWithoutNoticesInput>
 }
 
 export type AppCreateNestedOneWithoutStaffRolesInput = {
@@ -1685,214 +1685,6 @@ export type AppUncheckedUpdateWithoutIdMoveInput = {
   merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
 }
 
-export type AppCreateWithoutProfileInput = {
-  clientId: string
-  name: string
-  type: $Enums.AppType
-  secretHash?: runtime.Bytes | null
-  oldSecretHash?: runtime.Bytes | null
-  oldSecretEndsAt?: Date | string | null
-  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
-  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  jwksUri?: string | null
-  pkceRequired?: boolean
-  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
-  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
-  loginUrl?: string | null
-  backchannelLogoutUri?: string | null
-  scopes?: Prisma.AppCreatescopesInput | string[]
-  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
-  scopePlatform?: string | null
-  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
-  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
-  schulconnexSpelling?: $Enums.SchulconnexSpelling
-  subjectType?: $Enums.SubjectType
-  sector?: string | null
-  confirmsErasures?: boolean
-  suspendedAt?: Date | string | null
-  suspensionReason?: string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
-  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
-  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
-  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
-  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
-  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
-  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
-  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
-  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
-  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
-  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
-  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
-  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
-  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
-  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
-  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
-  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
-  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
-}
-
-export type AppUncheckedCreateWithoutProfileInput = {
-  clientId: string
-  name: string
-  type: $Enums.AppType
-  secretHash?: runtime.Bytes | null
-  oldSecretHash?: runtime.Bytes | null
-  oldSecretEndsAt?: Date | string | null
-  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
-  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  jwksUri?: string | null
-  pkceRequired?: boolean
-  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
-  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
-  loginUrl?: string | null
-  backchannelLogoutUri?: string | null
-  scopes?: Prisma.AppCreatescopesInput | string[]
-  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
-  scopePlatform?: string | null
-  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
-  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
-  schulconnexSpelling?: $Enums.SchulconnexSpelling
-  subjectType?: $Enums.SubjectType
-  sector?: string | null
-  confirmsErasures?: boolean
-  suspendedAt?: Date | string | null
-  suspensionReason?: string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
-  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
-  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
-  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
-  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
-  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
-  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
-  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
-  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
-  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
-  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
-  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
-  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
-  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
-  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
-  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
-  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
-  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
-}
-
-export type AppCreateOrConnectWithoutProfileInput = {
-  where: Prisma.AppWhereUniqueInput
-  create: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
-}
-
-export type AppUpsertWithoutProfileInput = {
-  update: Prisma.XOR<Prisma.AppUpdateWithoutProfileInput, Prisma.AppUncheckedUpdateWithoutProfileInput>
-  create: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
-  where?: Prisma.AppWhereInput
-}
-
-export type AppUpdateToOneWithWhereWithoutProfileInput = {
-  where?: Prisma.AppWhereInput
-  data: Prisma.XOR<Prisma.AppUpdateWithoutProfileInput, Prisma.AppUncheckedUpdateWithoutProfileInput>
-}
-
-export type AppUpdateWithoutProfileInput = {
-  clientId?: Prisma.StringFieldUpdateOperationsInput | string
-  name?: Prisma.StringFieldUpdateOperationsInput | string
-  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
-  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
-  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
-  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
-  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  scopes?: Prisma.AppUpdatescopesInput | string[]
-  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
-  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
-  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
-  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
-  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
-  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
-  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
-  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
-  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
-  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
-  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
-  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
-  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
-  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
-  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
-  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
-  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
-  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
-  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
-  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
-  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
-  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
-  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
-}
-
-export type AppUncheckedUpdateWithoutProfileInput = {
-  clientId?: Prisma.StringFieldUpdateOperationsInput | string
-  name?: Prisma.StringFieldUpdateOperationsInput | string
-  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
-  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
-  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
-  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
-  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  scopes?: Prisma.AppUpdatescopesInput | string[]
-  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
-  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
-  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
-  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
-  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
-  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
-  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
-  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
-  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
-  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
-  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
-  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
-  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
-  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
-  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
-  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
-  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
-  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
-  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
-  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
-  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
-  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
-  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
-}
-
 export type AppCreateWithoutLogoInput = {
   clientId: string
   name: string
@@ -2092,6 +1884,214 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutProfileInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutProfileInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutProfileInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
+}
+
+export type AppUpsertWithoutProfileInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutProfileInput, Prisma.AppUncheckedUpdateWithoutProfileInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutProfileInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutProfileInput, Prisma.AppUncheckedUpdateWithoutProfileInput>
+}
+
+export type AppUpdateWithoutProfileInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutProfileInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
@@ -3557,214 +3557,6 @@ export type AppUncheckedUpdateWithoutMergedInput = {
   idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
-export type AppCreateWithoutNoticesInput = {
-  clientId: string
-  name: string
-  type: $Enums.AppType
-  secretHash?: runtime.Bytes | null
-  oldSecretHash?: runtime.Bytes | null
-  oldSecretEndsAt?: Date | string | null
-  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
-  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  jwksUri?: string | null
-  pkceRequired?: boolean
-  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
-  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
-  loginUrl?: string | null
-  backchannelLogoutUri?: string | null
-  scopes?: Prisma.AppCreatescopesInput | string[]
-  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
-  scopePlatform?: string | null
-  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
-  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
-  schulconnexSpelling?: $Enums.SchulconnexSpelling
-  subjectType?: $Enums.SubjectType
-  sector?: string | null
-  confirmsErasures?: boolean
-  suspendedAt?: Date | string | null
-  suspensionReason?: string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
-  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
-  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
-  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
-  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
-  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
-  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
-  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
-  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
-  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
-  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
-  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
-  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
-  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
-  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
-  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
-  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
-  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
-}
-
-export type AppUncheckedCreateWithoutNoticesInput = {
-  clientId: string
-  name: string
-  type: $Enums.AppType
-  secretHash?: runtime.Bytes | null
-  oldSecretHash?: runtime.Bytes | null
-  oldSecretEndsAt?: Date | string | null
-  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
-  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  jwksUri?: string | null
-  pkceRequired?: boolean
-  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
-  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
-  loginUrl?: string | null
-  backchannelLogoutUri?: string | null
-  scopes?: Prisma.AppCreatescopesInput | string[]
-  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
-  scopePlatform?: string | null
-  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
-  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
-  schulconnexSpelling?: $Enums.SchulconnexSpelling
-  subjectType?: $Enums.SubjectType
-  sector?: string | null
-  confirmsErasures?: boolean
-  suspendedAt?: Date | string | null
-  suspensionReason?: string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
-  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
-  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
-  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
-  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
-  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
-  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
-  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
-  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
-  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
-  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
-  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
-  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
-  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
-  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
-  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
-  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
-  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
-}
-
-export type AppCreateOrConnectWithoutNoticesInput = {
-  where: Prisma.AppWhereUniqueInput
-  create: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
-}
-
-export type AppUpsertWithoutNoticesInput = {
-  update: Prisma.XOR<Prisma.AppUpdateWithoutNoticesInput, Prisma.AppUncheckedUpdateWithoutNoticesInput>
-  create: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
-  where?: Prisma.AppWhereInput
-}
-
-export type AppUpdateToOneWithWhereWithoutNoticesInput = {
-  where?: Prisma.AppWhereInput
-  data: Prisma.XOR<Prisma.AppUpdateWithoutNoticesInput, Prisma.AppUncheckedUpdateWithoutNoticesInput>
-}
-
-export type AppUpdateWithoutNoticesInput = {
-  clientId?: Prisma.StringFieldUpdateOperationsInput | string
-  name?: Prisma.StringFieldUpdateOperationsInput | string
-  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
-  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
-  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
-  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
-  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  scopes?: Prisma.AppUpdatescopesInput | string[]
-  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
-  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
-  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
-  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
-  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
-  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
-  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
-  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
-  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
-  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
-  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
-  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
-  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
-  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
-  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
-  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
-  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
-  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
-  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
-  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
-  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
-  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
-  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
-}
-
-export type AppUncheckedUpdateWithoutNoticesInput = {
-  clientId?: Prisma.StringFieldUpdateOperationsInput | string
-  name?: Prisma.StringFieldUpdateOperationsInput | string
-  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
-  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
-  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
-  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
-  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  scopes?: Prisma.AppUpdatescopesInput | string[]
-  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
-  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
-  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
-  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
-  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
-  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
-  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
-  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
-  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
-  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
-  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
-  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
-  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
-  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
-  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
-  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
-  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
-  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
-  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
-  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
-  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
-  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
-  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
-}
-
 export type AppCreateWithoutConsentsInput = {
   clientId: string
   name: string
@@ -4165,6 +3957,214 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutNoticesInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutNoticesInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutNoticesInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
+}
+
+export type AppUpsertWithoutNoticesInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutNoticesInput, Prisma.AppUncheckedUpdateWithoutNoticesInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutNoticesInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutNoticesInput, Prisma.AppUncheckedUpdateWithoutNoticesInput>
+}
+
+export type AppUpdateWithoutNoticesInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutNoticesInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
@@ -5577,32 +5577,113 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     merged: Prisma.$MergedGrantPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     name: string
+    /**
+     * @data none
+     */
     type: $Enums.AppType
+    /**
+     * @data none
+     */
     secretHash: runtime.Bytes | null
+    /**
+     * @data none
+     */
     oldSecretHash: runtime.Bytes | null
+    /**
+     * @data none
+     */
     oldSecretEndsAt: Date | null
+    /**
+     * @data none
+     */
     tokenEndpointAuthMethod: $Enums.TokenEndpointAuthMethod
+    /**
+     * @data none
+     */
     publicKeys: runtime.JsonValue
+    /**
+     * @data none
+     */
     jwksUri: string | null
+    /**
+     * @data none
+     */
     pkceRequired: boolean
+    /**
+     * @data none
+     */
     redirectUris: string[]
+    /**
+     * @data none
+     */
     postLogoutRedirectUris: string[]
+    /**
+     * @data none
+     */
     loginUrl: string | null
+    /**
+     * @data none
+     */
     backchannelLogoutUri: string | null
+    /**
+     * @data none
+     */
     scopes: string[]
+    /**
+     * @data none
+     */
     defaultScopes: string[]
+    /**
+     * @data none
+     */
     scopePlatform: string | null
+    /**
+     * @data none
+     */
     attributes: $Enums.AppAttribute[]
+    /**
+     * @data none
+     */
     idTokenAlgorithm: $Enums.IdTokenAlgorithm
+    /**
+     * @data none
+     */
     schulconnexSpelling: $Enums.SchulconnexSpelling
+    /**
+     * @data none
+     */
     subjectType: $Enums.SubjectType
+    /**
+     * @data none
+     */
     sector: string | null
+    /**
+     * @data none
+     */
     confirmsErasures: boolean
+    /**
+     * @data none
+     */
     suspendedAt: Date | null
+    /**
+     * @data none
+     */
     suspensionReason: string | null
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     updatedAt: Date
   }, ExtArgs["result"]["app"]>
   composites: {}

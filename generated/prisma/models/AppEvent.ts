@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AppEvent
- * 
+ * @kept EVENTS
  */
 export type AppEventModel = runtime.Types.Result.DefaultSelection<Prisma.$AppEventPayload>
 
@@ -718,22 +718,73 @@ export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   name: "AppEvent"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     seq: bigint
+    /**
+     * @data none
+     */
     position: bigint | null
+    /**
+     * @data notifications
+     */
     at: Date
+    /**
+     * @data notifications
+     */
     clientId: string
+    /**
+     * @data notifications
+     */
     type: string
+    /**
+     * @data notifications
+     */
     action: string
+    /**
+     * @data notifications
+     */
     subjectId: string
+    /**
+     * @data notifications
+     */
     appSubjectId: string | null
+    /**
+     * @data none
+     */
     erasureId: string | null
+    /**
+     * @data notifications
+     */
     nextSubjectId: string | null
+    /**
+     * @data notifications
+     */
     oldSubjectId: string | null
+    /**
+     * @data notifications
+     */
     schoolId: string | null
+    /**
+     * @data notifications
+     */
     updatedProperties: string[]
+    /**
+     * @data notifications
+     */
     reason: string | null
+    /**
+     * @data notifications
+     */
     reasonUntil: Date | null
+    /**
+     * @data none
+     */
     traceparent: string | null
   }, ExtArgs["result"]["appEvent"]>
   composites: {}

@@ -416,9 +416,21 @@ export type $AppLogoPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     type: string
+    /**
+     * @data none
+     */
     hash: string
+    /**
+     * @data none
+     */
     bytes: runtime.Bytes
   }, ExtArgs["result"]["appLogo"]>
   composites: {}

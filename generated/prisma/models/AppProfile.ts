@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AppProfile
- * 
+ * @kept WITH_APP
  */
 export type AppProfileModel = runtime.Types.Result.DefaultSelection<Prisma.$AppProfilePayload>
 
@@ -532,13 +532,37 @@ export type $AppProfilePayload<ExtArgs extends runtime.Types.Extensions.Internal
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     provider: string | null
+    /**
+     * @data none
+     */
     descriptionDe: string | null
+    /**
+     * @data none
+     */
     descriptionEn: string | null
+    /**
+     * @data none
+     */
     purposeDe: string | null
+    /**
+     * @data none
+     */
     purposeEn: string | null
+    /**
+     * @data none
+     */
     privacyUrl: string | null
+    /**
+     * @data contacts
+     */
     supportAddress: string | null
   }, ExtArgs["result"]["appProfile"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Audit
- * 
+ * @kept AUDIT
  */
 export type AuditModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditPayload>
 
@@ -535,18 +535,57 @@ export type $AuditPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   name: "Audit"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data audit
+     */
     at: Date
+    /**
+     * @data audit
+     */
     action: string
+    /**
+     * @data audit
+     */
     actorId: string | null
+    /**
+     * @data audit
+     */
     clientId: string | null
+    /**
+     * @data audit
+     */
     personId: string | null
+    /**
+     * @data audit
+     */
     schoolId: string | null
+    /**
+     * @data none
+     */
     requestId: string | null
+    /**
+     * @data audit
+     */
     detail: runtime.JsonValue
+    /**
+     * @data audit
+     */
     actorRole: string | null
+    /**
+     * @data audit
+     */
     before: runtime.JsonValue | null
+    /**
+     * @data audit
+     */
     after: runtime.JsonValue | null
+    /**
+     * @data none
+     */
     actId: string | null
   }, ExtArgs["result"]["audit"]>
   composites: {}

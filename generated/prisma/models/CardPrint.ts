@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CardPrint
- * 
+ * @kept PRINTED
  */
 export type CardPrintModel = runtime.Types.Result.DefaultSelection<Prisma.$CardPrintPayload>
 
@@ -319,9 +319,21 @@ export type $CardPrintPayload<ExtArgs extends runtime.Types.Extensions.InternalA
   name: "CardPrint"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data tasks
+     */
     caller: string
+    /**
+     * @data tasks
+     */
     encrypted: runtime.Bytes
+    /**
+     * @data tasks
+     */
     createdAt: Date
   }, ExtArgs["result"]["cardPrint"]>
   composites: {}

@@ -663,15 +663,45 @@ export type $CardSettingsPayload<ExtArgs extends runtime.Types.Extensions.Intern
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     enabled: boolean
+    /**
+     * @data none
+     */
     grades: number[]
+    /**
+     * @data none
+     */
     hoursFrom: string | null
+    /**
+     * @data none
+     */
     hoursTo: string | null
+    /**
+     * @data none
+     */
     weekdays: number[]
+    /**
+     * @data none
+     */
     networks: string[]
+    /**
+     * @data none
+     */
     secondStep: $Enums.CardSecondStep
+    /**
+     * @data none
+     */
     printSecondStep: boolean
+    /**
+     * @data none
+     */
     updatedAt: Date
   }, ExtArgs["result"]["cardSettings"]>
   composites: {}

@@ -459,9 +459,21 @@ export type $ColumnMappingPayload<ExtArgs extends runtime.Types.Extensions.Inter
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     headings: string
+    /**
+     * @data none
+     */
     mapping: runtime.JsonValue
+    /**
+     * @data none
+     */
     usedAt: Date
   }, ExtArgs["result"]["columnMapping"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Consent
- * 
+ * @kept WITH_PERSON
  */
 export type ConsentModel = runtime.Types.Result.DefaultSelection<Prisma.$ConsentPayload>
 
@@ -581,9 +581,21 @@ export type $ConsentPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data sessions
+     */
     personId: string
+    /**
+     * @data sessions
+     */
     clientId: string
+    /**
+     * @data sessions
+     */
     scopes: string[]
+    /**
+     * @data sessions
+     */
     grantedAt: Date
   }, ExtArgs["result"]["consent"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Credential
- * 
+ * @kept WITH_PERSON
  */
 export type CredentialModel = runtime.Types.Result.DefaultSelection<Prisma.$CredentialPayload>
 
@@ -576,13 +576,37 @@ export type $CredentialPayload<ExtArgs extends runtime.Types.Extensions.Internal
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data login
+     */
     personId: string
+    /**
+     * @data login
+     */
     username: string
+    /**
+     * @data login
+     */
     passwordHash: string | null
+    /**
+     * @data login
+     */
     mustChange: boolean
+    /**
+     * @data login
+     */
     generation: number
+    /**
+     * @data login
+     */
     hasSignedIn: boolean
+    /**
+     * @data login
+     */
     forgottenSignInAt: Date | null
+    /**
+     * @data login
+     */
     updatedAt: Date
   }, ExtArgs["result"]["credential"]>
   composites: {}

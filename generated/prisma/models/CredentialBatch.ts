@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CredentialBatch
- * 
+ * @kept DAY
  */
 export type CredentialBatchModel = runtime.Types.Result.DefaultSelection<Prisma.$CredentialBatchPayload>
 
@@ -1017,21 +1017,69 @@ export type $CredentialBatchPayload<ExtArgs extends runtime.Types.Extensions.Int
     people: Prisma.$CredentialBatchPersonPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data tasks
+     */
     schoolId: string
+    /**
+     * @data tasks
+     */
     caller: string
+    /**
+     * @data tasks
+     */
     groupIds: string[]
+    /**
+     * @data tasks
+     */
     roles: $Enums.PersonRole[]
+    /**
+     * @data none
+     */
     newPasswords: boolean
+    /**
+     * @data none
+     */
     withQr: boolean
+    /**
+     * @data none
+     */
     withLetters: boolean
+    /**
+     * @data none
+     */
     onlyMissing: boolean
+    /**
+     * @data tasks
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     readyAt: Date | null
+    /**
+     * @data tasks
+     */
     handedOutAt: Date | null
+    /**
+     * @data none
+     */
     handedOutKey: string | null
+    /**
+     * @data none
+     */
     expiresAt: Date
+    /**
+     * @data tasks
+     */
     encrypted: runtime.Bytes | null
+    /**
+     * @data none
+     */
     leaseUntil: Date | null
   }, ExtArgs["result"]["credentialBatch"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CredentialBatchPerson
- * 
+ * @kept DAY
  */
 export type CredentialBatchPersonModel = runtime.Types.Result.DefaultSelection<Prisma.$CredentialBatchPersonPayload>
 
@@ -539,8 +539,17 @@ export type $CredentialBatchPersonPayload<ExtArgs extends runtime.Types.Extensio
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data tasks
+     */
     batchId: string
+    /**
+     * @data tasks
+     */
     personId: string
+    /**
+     * @data tasks
+     */
     encrypted: runtime.Bytes | null
   }, ExtArgs["result"]["credentialBatchPerson"]>
   composites: {}

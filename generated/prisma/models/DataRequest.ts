@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model DataRequest
- * 
+ * @kept RECORDS_WITHOUT_PERSON
  */
 export type DataRequestModel = runtime.Types.Result.DefaultSelection<Prisma.$DataRequestPayload>
 
@@ -1102,18 +1102,57 @@ export type $DataRequestPayload<ExtArgs extends runtime.Types.Extensions.Interna
     closedBy: Prisma.$PersonPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data dataRequests
+     */
     id: string
+    /**
+     * @data dataRequests
+     */
     schoolId: string
+    /**
+     * @data dataRequests
+     */
     personId: string | null
+    /**
+     * @data dataRequests
+     */
     askedBy: $Enums.DataRequestAsker
+    /**
+     * @data dataRequests
+     */
     receivedOn: Date
+    /**
+     * @data dataRequests
+     */
     dueOn: Date
+    /**
+     * @data dataRequests
+     */
     extension: $Enums.DataRequestExtension | null
+    /**
+     * @data dataRequests
+     */
     extendedAt: Date | null
+    /**
+     * @data dataRequests
+     */
     exportedAt: Date | null
+    /**
+     * @data dataRequests
+     */
     outcome: $Enums.DataRequestOutcome | null
+    /**
+     * @data dataRequests
+     */
     closedAt: Date | null
+    /**
+     * @data dataRequests
+     */
     closedById: string | null
+    /**
+     * @data dataRequests
+     */
     closedRole: string | null
   }, ExtArgs["result"]["dataRequest"]>
   composites: {}

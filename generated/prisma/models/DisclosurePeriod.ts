@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model DisclosurePeriod
- * 
+ * @kept RECORDS
  */
 export type DisclosurePeriodModel = runtime.Types.Result.DefaultSelection<Prisma.$DisclosurePeriodPayload>
 
@@ -459,14 +459,41 @@ export type $DisclosurePeriodPayload<ExtArgs extends runtime.Types.Extensions.In
   name: "DisclosurePeriod"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data disclosures
+     */
     personId: string
+    /**
+     * @data disclosures
+     */
     clientId: string
+    /**
+     * @data disclosures
+     */
     since: Date
+    /**
+     * @data disclosures
+     */
     until: Date | null
+    /**
+     * @data disclosures
+     */
     isUser: boolean
+    /**
+     * @data disclosures
+     */
     isPerson: boolean
+    /**
+     * @data disclosures
+     */
     seesSchool: boolean
+    /**
+     * @data disclosures
+     */
     schoolIds: string[]
+    /**
+     * @data disclosures
+     */
     lastReadAt: Date | null
   }, ExtArgs["result"]["disclosurePeriod"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Erasure
- * 
+ * @kept ERASURES
  */
 export type ErasureModel = runtime.Types.Result.DefaultSelection<Prisma.$ErasurePayload>
 
@@ -785,14 +785,41 @@ export type $ErasurePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data notifications
+     */
     clientId: string
+    /**
+     * @data notifications
+     */
     subjectId: string
+    /**
+     * @data notifications
+     */
     schoolId: string
+    /**
+     * @data notifications
+     */
     cause: $Enums.ErasureCause
+    /**
+     * @data notifications
+     */
     since: Date
+    /**
+     * @data notifications
+     */
     state: $Enums.ErasureState
+    /**
+     * @data notifications
+     */
     reason: $Enums.ErasureReason | null
+    /**
+     * @data notifications
+     */
     acknowledgedAt: Date | null
   }, ExtArgs["result"]["erasure"]>
   composites: {}

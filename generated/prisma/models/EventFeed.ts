@@ -375,9 +375,21 @@ export type $EventFeedPayload<ExtArgs extends runtime.Types.Extensions.InternalA
   name: "EventFeed"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: number
+    /**
+     * @data none
+     */
     lastPosition: bigint
+    /**
+     * @data none
+     */
     sweptPosition: bigint
+    /**
+     * @data none
+     */
     historyBeganAt: Date
   }, ExtArgs["result"]["eventFeed"]>
   composites: {}

@@ -424,11 +424,29 @@ export type $FigurePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   name: "Figure"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     metric: string
+    /**
+     * @data none
+     */
     step: string
+    /**
+     * @data none
+     */
     subject: string
+    /**
+     * @data none
+     */
     at: Date
+    /**
+     * @data none
+     */
     outcome: string
+    /**
+     * @data none
+     */
     count: bigint
   }, ExtArgs["result"]["figure"]>
   composites: {}

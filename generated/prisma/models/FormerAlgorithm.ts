@@ -267,7 +267,13 @@ export type $FormerAlgorithmPayload<ExtArgs extends runtime.Types.Extensions.Int
   name: "FormerAlgorithm"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     algorithm: $Enums.IdTokenAlgorithm
+    /**
+     * @data none
+     */
     usedUntil: Date
   }, ExtArgs["result"]["formerAlgorithm"]>
   composites: {}

@@ -986,13 +986,37 @@ export type $GrantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     signOnGroups: Prisma.$GrantSignOnGroupPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     signOnAudience: $Enums.SignOnAudience
+    /**
+     * @data none
+     */
     signOnRoles: $Enums.PersonRole[]
+    /**
+     * @data none
+     */
     sync: boolean
+    /**
+     * @data none
+     */
     schoolSortKey: string
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     updatedAt: Date
   }, ExtArgs["result"]["grant"]>
   composites: {}

@@ -525,8 +525,17 @@ export type $GrantSignOnGroupPayload<ExtArgs extends runtime.Types.Extensions.In
     group: Prisma.$GroupPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     groupId: string
   }, ExtArgs["result"]["grantSignOnGroup"]>
   composites: {}

@@ -1221,16 +1221,49 @@ export type $GroupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     merged: Prisma.$MergedGroupPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     name: string
+    /**
+     * @data none
+     */
     sortKey: string
+    /**
+     * @data none
+     */
     naturalKey: string
+    /**
+     * @data none
+     */
     type: $Enums.GroupType
+    /**
+     * @data none
+     */
     status: $Enums.GroupStatus
+    /**
+     * @data none
+     */
     sourceSystemIdentifier: string | null
+    /**
+     * @data none
+     */
     deletedAt: Date | null
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     updatedAt: Date
   }, ExtArgs["result"]["group"]>
   composites: {}

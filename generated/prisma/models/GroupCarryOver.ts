@@ -500,10 +500,25 @@ export type $GroupCarryOverPayload<ExtArgs extends runtime.Types.Extensions.Inte
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     schoolYear: string
+    /**
+     * @data none
+     */
     previousSourceId: string
+    /**
+     * @data none
+     */
     sourceId: string
+    /**
+     * @data none
+     */
     at: Date
   }, ExtArgs["result"]["groupCarryOver"]>
   composites: {}

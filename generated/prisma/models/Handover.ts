@@ -949,14 +949,41 @@ export type $HandoverPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     people: Prisma.$HandoverPersonPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     fromSchoolId: string
+    /**
+     * @data none
+     */
     toSchoolId: string
+    /**
+     * @data none
+     */
     state: string
+    /**
+     * @data none
+     */
     offered: number
+    /**
+     * @data none
+     */
     moved: number | null
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     expiresAt: Date
+    /**
+     * @data none
+     */
     closedAt: Date | null
   }, ExtArgs["result"]["handover"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model HandoverPerson
- * 
+ * @kept WITH_PERSON
  */
 export type HandoverPersonModel = runtime.Types.Result.DefaultSelection<Prisma.$HandoverPersonPayload>
 
@@ -472,7 +472,13 @@ export type $HandoverPersonPayload<ExtArgs extends runtime.Types.Extensions.Inte
     handover: Prisma.$HandoverPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data tasks
+     */
     personId: string
+    /**
+     * @data tasks
+     */
     handoverId: string
   }, ExtArgs["result"]["handoverPerson"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model IdMove
- * 
+ * @kept MOVE
  */
 export type IdMoveModel = runtime.Types.Result.DefaultSelection<Prisma.$IdMovePayload>
 
@@ -840,21 +840,69 @@ export type $IdMovePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     state: $Enums.IdMoveState
+    /**
+     * @data none
+     */
     subjectType: $Enums.SubjectType
+    /**
+     * @data none
+     */
     oldSector: string
+    /**
+     * @data none
+     */
     newSector: string
+    /**
+     * @data none
+     */
     startedAt: Date
+    /**
+     * @data none
+     */
     cutOverAt: Date | null
+    /**
+     * @data none
+     */
     people: number
+    /**
+     * @data id
+     */
     announcedUpTo: string | null
+    /**
+     * @data none
+     */
     passed: number
+    /**
+     * @data none
+     */
     isAnnounced: boolean
+    /**
+     * @data id
+     */
     readUpTo: string | null
+    /**
+     * @data none
+     */
     read: number
+    /**
+     * @data none
+     */
     readAt: Date | null
+    /**
+     * @data none
+     */
     forgottenAt: Date | null
+    /**
+     * @data none
+     */
     leasedUntil: Date | null
   }, ExtArgs["result"]["idMove"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model IdempotencyKey
- * 
+ * @kept DAY
  */
 export type IdempotencyKeyModel = runtime.Types.Result.DefaultSelection<Prisma.$IdempotencyKeyPayload>
 
@@ -450,12 +450,33 @@ export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.Inte
   name: "IdempotencyKey"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data tasks
+     */
     caller: string
+    /**
+     * @data none
+     */
     key: string
+    /**
+     * @data none
+     */
     requestHash: runtime.Bytes
+    /**
+     * @data none
+     */
     status: number
+    /**
+     * @data tasks
+     */
     answer: runtime.Bytes
+    /**
+     * @data tasks
+     */
     namedIds: string[]
+    /**
+     * @data tasks
+     */
     createdAt: Date
   }, ExtArgs["result"]["idempotencyKey"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Import
- * 
+ * @kept IMPORTS
  */
 export type ImportModel = runtime.Types.Result.DefaultSelection<Prisma.$ImportPayload>
 
@@ -742,6 +742,11 @@ export type ImportUncheckedUpdateManyInput = {
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
+export type ImportScalarRelationFilter = {
+  is?: Prisma.ImportWhereInput
+  isNot?: Prisma.ImportWhereInput
+}
+
 export type ImportCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   format?: Prisma.SortOrder
@@ -829,9 +834,60 @@ export type ImportSumOrderByAggregateInput = {
   progressPercent?: Prisma.SortOrder
 }
 
-export type ImportScalarRelationFilter = {
-  is?: Prisma.ImportWhereInput
-  isNot?: Prisma.ImportWhereInput
+export type ImportCreateNestedOneWithoutSchoolsInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutSchoolsInput, Prisma.ImportUncheckedCreateWithoutSchoolsInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutSchoolsInput
+  connect?: Prisma.ImportWhereUniqueInput
+}
+
+export type ImportUpdateOneRequiredWithoutSchoolsNestedInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutSchoolsInput, Prisma.ImportUncheckedCreateWithoutSchoolsInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutSchoolsInput
+  upsert?: Prisma.ImportUpsertWithoutSchoolsInput
+  connect?: Prisma.ImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutSchoolsInput, Prisma.ImportUpdateWithoutSchoolsInput>, Prisma.ImportUncheckedUpdateWithoutSchoolsInput>
+}
+
+export type ImportCreateNestedOneWithoutFaultyRowsInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutFaultyRowsInput
+  connect?: Prisma.ImportWhereUniqueInput
+}
+
+export type ImportUpdateOneRequiredWithoutFaultyRowsNestedInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutFaultyRowsInput
+  upsert?: Prisma.ImportUpsertWithoutFaultyRowsInput
+  connect?: Prisma.ImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutFaultyRowsInput, Prisma.ImportUpdateWithoutFaultyRowsInput>, Prisma.ImportUncheckedUpdateWithoutFaultyRowsInput>
+}
+
+export type ImportCreateNestedOneWithoutErrorsInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutErrorsInput, Prisma.ImportUncheckedCreateWithoutErrorsInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutErrorsInput
+  connect?: Prisma.ImportWhereUniqueInput
+}
+
+export type ImportUpdateOneRequiredWithoutErrorsNestedInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutErrorsInput, Prisma.ImportUncheckedCreateWithoutErrorsInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutErrorsInput
+  upsert?: Prisma.ImportUpsertWithoutErrorsInput
+  connect?: Prisma.ImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutErrorsInput, Prisma.ImportUpdateWithoutErrorsInput>, Prisma.ImportUncheckedUpdateWithoutErrorsInput>
+}
+
+export type ImportCreateNestedOneWithoutPiecesInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutPiecesInput
+  connect?: Prisma.ImportWhereUniqueInput
+}
+
+export type ImportUpdateOneRequiredWithoutPiecesNestedInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutPiecesInput
+  upsert?: Prisma.ImportUpsertWithoutPiecesInput
+  connect?: Prisma.ImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutPiecesInput, Prisma.ImportUpdateWithoutPiecesInput>, Prisma.ImportUncheckedUpdateWithoutPiecesInput>
 }
 
 export type ImportCreatespeaksOfInput = {
@@ -875,20 +931,6 @@ export type ImportUpdateOneRequiredWithoutTurnNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutTurnInput, Prisma.ImportUpdateWithoutTurnInput>, Prisma.ImportUncheckedUpdateWithoutTurnInput>
 }
 
-export type ImportCreateNestedOneWithoutSchoolsInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutSchoolsInput, Prisma.ImportUncheckedCreateWithoutSchoolsInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutSchoolsInput
-  connect?: Prisma.ImportWhereUniqueInput
-}
-
-export type ImportUpdateOneRequiredWithoutSchoolsNestedInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutSchoolsInput, Prisma.ImportUncheckedCreateWithoutSchoolsInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutSchoolsInput
-  upsert?: Prisma.ImportUpsertWithoutSchoolsInput
-  connect?: Prisma.ImportWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutSchoolsInput, Prisma.ImportUpdateWithoutSchoolsInput>, Prisma.ImportUncheckedUpdateWithoutSchoolsInput>
-}
-
 export type ImportCreateNestedOneWithoutChangesInput = {
   create?: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
   connectOrCreate?: Prisma.ImportCreateOrConnectWithoutChangesInput
@@ -901,200 +943,6 @@ export type ImportUpdateOneRequiredWithoutChangesNestedInput = {
   upsert?: Prisma.ImportUpsertWithoutChangesInput
   connect?: Prisma.ImportWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutChangesInput, Prisma.ImportUpdateWithoutChangesInput>, Prisma.ImportUncheckedUpdateWithoutChangesInput>
-}
-
-export type ImportCreateNestedOneWithoutPiecesInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutPiecesInput
-  connect?: Prisma.ImportWhereUniqueInput
-}
-
-export type ImportUpdateOneRequiredWithoutPiecesNestedInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutPiecesInput
-  upsert?: Prisma.ImportUpsertWithoutPiecesInput
-  connect?: Prisma.ImportWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutPiecesInput, Prisma.ImportUpdateWithoutPiecesInput>, Prisma.ImportUncheckedUpdateWithoutPiecesInput>
-}
-
-export type ImportCreateNestedOneWithoutErrorsInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutErrorsInput, Prisma.ImportUncheckedCreateWithoutErrorsInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutErrorsInput
-  connect?: Prisma.ImportWhereUniqueInput
-}
-
-export type ImportUpdateOneRequiredWithoutErrorsNestedInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutErrorsInput, Prisma.ImportUncheckedCreateWithoutErrorsInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutErrorsInput
-  upsert?: Prisma.ImportUpsertWithoutErrorsInput
-  connect?: Prisma.ImportWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutErrorsInput, Prisma.ImportUpdateWithoutErrorsInput>, Prisma.ImportUncheckedUpdateWithoutErrorsInput>
-}
-
-export type ImportCreateNestedOneWithoutFaultyRowsInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutFaultyRowsInput
-  connect?: Prisma.ImportWhereUniqueInput
-}
-
-export type ImportUpdateOneRequiredWithoutFaultyRowsNestedInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutFaultyRowsInput
-  upsert?: Prisma.ImportUpsertWithoutFaultyRowsInput
-  connect?: Prisma.ImportWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutFaultyRowsInput, Prisma.ImportUpdateWithoutFaultyRowsInput>, Prisma.ImportUncheckedUpdateWithoutFaultyRowsInput>
-}
-
-export type ImportCreateWithoutTurnInput = {
-  id: string
-  format: string
-  mode: string
-  people?: string
-  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
-  state: string
-  fileName: string
-  schoolYear?: string
-  errorCount?: number
-  warningCount?: number
-  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  headings?: Prisma.ImportCreateheadingsInput | string[]
-  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  actorId?: string | null
-  createdAt: Date | string
-  appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
-  leaseHolder?: string | null
-  leaseUntil?: Date | string | null
-  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
-  otherSchoolId?: string | null
-  otherSchool?: string | null
-  progressPhase?: string | null
-  progressPercent?: number | null
-  progressAt?: Date | string | null
-  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
-  pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
-  schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
-  errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
-}
-
-export type ImportUncheckedCreateWithoutTurnInput = {
-  id: string
-  format: string
-  mode: string
-  people?: string
-  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
-  state: string
-  fileName: string
-  schoolYear?: string
-  errorCount?: number
-  warningCount?: number
-  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  headings?: Prisma.ImportCreateheadingsInput | string[]
-  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  actorId?: string | null
-  createdAt: Date | string
-  appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
-  leaseHolder?: string | null
-  leaseUntil?: Date | string | null
-  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
-  otherSchoolId?: string | null
-  otherSchool?: string | null
-  progressPhase?: string | null
-  progressPercent?: number | null
-  progressAt?: Date | string | null
-  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
-  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
-  schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
-  errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
-}
-
-export type ImportCreateOrConnectWithoutTurnInput = {
-  where: Prisma.ImportWhereUniqueInput
-  create: Prisma.XOR<Prisma.ImportCreateWithoutTurnInput, Prisma.ImportUncheckedCreateWithoutTurnInput>
-}
-
-export type ImportUpsertWithoutTurnInput = {
-  update: Prisma.XOR<Prisma.ImportUpdateWithoutTurnInput, Prisma.ImportUncheckedUpdateWithoutTurnInput>
-  create: Prisma.XOR<Prisma.ImportCreateWithoutTurnInput, Prisma.ImportUncheckedCreateWithoutTurnInput>
-  where?: Prisma.ImportWhereInput
-}
-
-export type ImportUpdateToOneWithWhereWithoutTurnInput = {
-  where?: Prisma.ImportWhereInput
-  data: Prisma.XOR<Prisma.ImportUpdateWithoutTurnInput, Prisma.ImportUncheckedUpdateWithoutTurnInput>
-}
-
-export type ImportUpdateWithoutTurnInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  format?: Prisma.StringFieldUpdateOperationsInput | string
-  mode?: Prisma.StringFieldUpdateOperationsInput | string
-  people?: Prisma.StringFieldUpdateOperationsInput | string
-  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
-  state?: Prisma.StringFieldUpdateOperationsInput | string
-  fileName?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
-  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
-  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
-  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  headings?: Prisma.ImportUpdateheadingsInput | string[]
-  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
-  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
-  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
-  schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
-  errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
-}
-
-export type ImportUncheckedUpdateWithoutTurnInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  format?: Prisma.StringFieldUpdateOperationsInput | string
-  mode?: Prisma.StringFieldUpdateOperationsInput | string
-  people?: Prisma.StringFieldUpdateOperationsInput | string
-  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
-  state?: Prisma.StringFieldUpdateOperationsInput | string
-  fileName?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
-  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
-  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
-  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  headings?: Prisma.ImportUpdateheadingsInput | string[]
-  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
-  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
-  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
-  schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
-  errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 export type ImportCreateWithoutSchoolsInput = {
@@ -1249,7 +1097,7 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
-export type ImportCreateWithoutChangesInput = {
+export type ImportCreateWithoutFaultyRowsInput = {
   id: string
   format: string
   mode: string
@@ -1276,166 +1124,14 @@ export type ImportCreateWithoutChangesInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
-  schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
-  errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
-}
-
-export type ImportUncheckedCreateWithoutChangesInput = {
-  id: string
-  format: string
-  mode: string
-  people?: string
-  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
-  state: string
-  fileName: string
-  schoolYear?: string
-  errorCount?: number
-  warningCount?: number
-  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  headings?: Prisma.ImportCreateheadingsInput | string[]
-  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  actorId?: string | null
-  createdAt: Date | string
-  appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
-  leaseHolder?: string | null
-  leaseUntil?: Date | string | null
-  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
-  otherSchoolId?: string | null
-  otherSchool?: string | null
-  progressPhase?: string | null
-  progressPercent?: number | null
-  progressAt?: Date | string | null
-  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
-  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
-  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
-  schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
-  errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
-}
-
-export type ImportCreateOrConnectWithoutChangesInput = {
-  where: Prisma.ImportWhereUniqueInput
-  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
-}
-
-export type ImportUpsertWithoutChangesInput = {
-  update: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
-  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
-  where?: Prisma.ImportWhereInput
-}
-
-export type ImportUpdateToOneWithWhereWithoutChangesInput = {
-  where?: Prisma.ImportWhereInput
-  data: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
-}
-
-export type ImportUpdateWithoutChangesInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  format?: Prisma.StringFieldUpdateOperationsInput | string
-  mode?: Prisma.StringFieldUpdateOperationsInput | string
-  people?: Prisma.StringFieldUpdateOperationsInput | string
-  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
-  state?: Prisma.StringFieldUpdateOperationsInput | string
-  fileName?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
-  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
-  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
-  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  headings?: Prisma.ImportUpdateheadingsInput | string[]
-  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
-  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
-  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
-  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
-  schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
-  errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
-}
-
-export type ImportUncheckedUpdateWithoutChangesInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  format?: Prisma.StringFieldUpdateOperationsInput | string
-  mode?: Prisma.StringFieldUpdateOperationsInput | string
-  people?: Prisma.StringFieldUpdateOperationsInput | string
-  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
-  state?: Prisma.StringFieldUpdateOperationsInput | string
-  fileName?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
-  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
-  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
-  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  headings?: Prisma.ImportUpdateheadingsInput | string[]
-  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
-  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
-  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
-  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
-  schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
-  errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
-}
-
-export type ImportCreateWithoutPiecesInput = {
-  id: string
-  format: string
-  mode: string
-  people?: string
-  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
-  state: string
-  fileName: string
-  schoolYear?: string
-  errorCount?: number
-  warningCount?: number
-  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  headings?: Prisma.ImportCreateheadingsInput | string[]
-  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  actorId?: string | null
-  createdAt: Date | string
-  appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
-  leaseHolder?: string | null
-  leaseUntil?: Date | string | null
-  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
-  otherSchoolId?: string | null
-  otherSchool?: string | null
-  progressPhase?: string | null
-  progressPercent?: number | null
-  progressAt?: Date | string | null
-  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
-  turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
   changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
-export type ImportUncheckedCreateWithoutPiecesInput = {
+export type ImportUncheckedCreateWithoutFaultyRowsInput = {
   id: string
   format: string
   mode: string
@@ -1462,30 +1158,30 @@ export type ImportUncheckedCreateWithoutPiecesInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
   changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
-export type ImportCreateOrConnectWithoutPiecesInput = {
+export type ImportCreateOrConnectWithoutFaultyRowsInput = {
   where: Prisma.ImportWhereUniqueInput
-  create: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
 }
 
-export type ImportUpsertWithoutPiecesInput = {
-  update: Prisma.XOR<Prisma.ImportUpdateWithoutPiecesInput, Prisma.ImportUncheckedUpdateWithoutPiecesInput>
-  create: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
+export type ImportUpsertWithoutFaultyRowsInput = {
+  update: Prisma.XOR<Prisma.ImportUpdateWithoutFaultyRowsInput, Prisma.ImportUncheckedUpdateWithoutFaultyRowsInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
   where?: Prisma.ImportWhereInput
 }
 
-export type ImportUpdateToOneWithWhereWithoutPiecesInput = {
+export type ImportUpdateToOneWithWhereWithoutFaultyRowsInput = {
   where?: Prisma.ImportWhereInput
-  data: Prisma.XOR<Prisma.ImportUpdateWithoutPiecesInput, Prisma.ImportUncheckedUpdateWithoutPiecesInput>
+  data: Prisma.XOR<Prisma.ImportUpdateWithoutFaultyRowsInput, Prisma.ImportUncheckedUpdateWithoutFaultyRowsInput>
 }
 
-export type ImportUpdateWithoutPiecesInput = {
+export type ImportUpdateWithoutFaultyRowsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1512,14 +1208,14 @@ export type ImportUpdateWithoutPiecesInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
   changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
-export type ImportUncheckedUpdateWithoutPiecesInput = {
+export type ImportUncheckedUpdateWithoutFaultyRowsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1546,8 +1242,8 @@ export type ImportUncheckedUpdateWithoutPiecesInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
   changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
@@ -1705,7 +1401,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
-export type ImportCreateWithoutFaultyRowsInput = {
+export type ImportCreateWithoutPiecesInput = {
   id: string
   format: string
   mode: string
@@ -1732,14 +1428,166 @@ export type ImportCreateWithoutFaultyRowsInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
+  schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
+}
+
+export type ImportUncheckedCreateWithoutPiecesInput = {
+  id: string
+  format: string
+  mode: string
+  people?: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
+  otherSchool?: string | null
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
+  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
+}
+
+export type ImportCreateOrConnectWithoutPiecesInput = {
+  where: Prisma.ImportWhereUniqueInput
+  create: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
+}
+
+export type ImportUpsertWithoutPiecesInput = {
+  update: Prisma.XOR<Prisma.ImportUpdateWithoutPiecesInput, Prisma.ImportUncheckedUpdateWithoutPiecesInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
+  where?: Prisma.ImportWhereInput
+}
+
+export type ImportUpdateToOneWithWhereWithoutPiecesInput = {
+  where?: Prisma.ImportWhereInput
+  data: Prisma.XOR<Prisma.ImportUpdateWithoutPiecesInput, Prisma.ImportUncheckedUpdateWithoutPiecesInput>
+}
+
+export type ImportUpdateWithoutPiecesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
+  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
+}
+
+export type ImportUncheckedUpdateWithoutPiecesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
+  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
+}
+
+export type ImportCreateWithoutTurnInput = {
+  id: string
+  format: string
+  mode: string
+  people?: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
+  otherSchool?: string | null
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
   changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
-export type ImportUncheckedCreateWithoutFaultyRowsInput = {
+export type ImportUncheckedCreateWithoutTurnInput = {
   id: string
   format: string
   mode: string
@@ -1766,30 +1614,30 @@ export type ImportUncheckedCreateWithoutFaultyRowsInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
   changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
-export type ImportCreateOrConnectWithoutFaultyRowsInput = {
+export type ImportCreateOrConnectWithoutTurnInput = {
   where: Prisma.ImportWhereUniqueInput
-  create: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutTurnInput, Prisma.ImportUncheckedCreateWithoutTurnInput>
 }
 
-export type ImportUpsertWithoutFaultyRowsInput = {
-  update: Prisma.XOR<Prisma.ImportUpdateWithoutFaultyRowsInput, Prisma.ImportUncheckedUpdateWithoutFaultyRowsInput>
-  create: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
+export type ImportUpsertWithoutTurnInput = {
+  update: Prisma.XOR<Prisma.ImportUpdateWithoutTurnInput, Prisma.ImportUncheckedUpdateWithoutTurnInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutTurnInput, Prisma.ImportUncheckedCreateWithoutTurnInput>
   where?: Prisma.ImportWhereInput
 }
 
-export type ImportUpdateToOneWithWhereWithoutFaultyRowsInput = {
+export type ImportUpdateToOneWithWhereWithoutTurnInput = {
   where?: Prisma.ImportWhereInput
-  data: Prisma.XOR<Prisma.ImportUpdateWithoutFaultyRowsInput, Prisma.ImportUncheckedUpdateWithoutFaultyRowsInput>
+  data: Prisma.XOR<Prisma.ImportUpdateWithoutTurnInput, Prisma.ImportUncheckedUpdateWithoutTurnInput>
 }
 
-export type ImportUpdateWithoutFaultyRowsInput = {
+export type ImportUpdateWithoutTurnInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1816,14 +1664,14 @@ export type ImportUpdateWithoutFaultyRowsInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
   changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
-export type ImportUncheckedUpdateWithoutFaultyRowsInput = {
+export type ImportUncheckedUpdateWithoutTurnInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1850,11 +1698,163 @@ export type ImportUncheckedUpdateWithoutFaultyRowsInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
   changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
+}
+
+export type ImportCreateWithoutChangesInput = {
+  id: string
+  format: string
+  mode: string
+  people?: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
+  otherSchool?: string | null
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
+  turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
+  schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+}
+
+export type ImportUncheckedCreateWithoutChangesInput = {
+  id: string
+  format: string
+  mode: string
+  people?: string
+  speaksOf?: Prisma.ImportCreatespeaksOfInput | string[]
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  otherSchoolId?: string | null
+  otherSchool?: string | null
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
+  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
+  schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+}
+
+export type ImportCreateOrConnectWithoutChangesInput = {
+  where: Prisma.ImportWhereUniqueInput
+  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+}
+
+export type ImportUpsertWithoutChangesInput = {
+  update: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+  where?: Prisma.ImportWhereInput
+}
+
+export type ImportUpdateToOneWithWhereWithoutChangesInput = {
+  where?: Prisma.ImportWhereInput
+  data: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+}
+
+export type ImportUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
+  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+}
+
+export type ImportUncheckedUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  people?: Prisma.StringFieldUpdateOperationsInput | string
+  speaksOf?: Prisma.ImportUpdatespeaksOfInput | string[]
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  otherSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  otherSchool?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
+  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
 }
 
 
@@ -2071,31 +2071,109 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     changes: Prisma.$ImportChangePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     format: string
+    /**
+     * @data none
+     */
     mode: string
+    /**
+     * @data none
+     */
     people: string
+    /**
+     * @data none
+     */
     speaksOf: string[]
+    /**
+     * @data none
+     */
     state: string
+    /**
+     * @data roster
+     */
     fileName: string
+    /**
+     * @data none
+     */
     schoolYear: string
+    /**
+     * @data none
+     */
     errorCount: number
+    /**
+     * @data none
+     */
     warningCount: number
+    /**
+     * @data none
+     */
     rows: runtime.JsonValue | null
+    /**
+     * @data none
+     */
     headings: string[]
+    /**
+     * @data none
+     */
     notes: runtime.JsonValue
+    /**
+     * @data importHistory
+     */
     actorId: string | null
+    /**
+     * @data importHistory
+     */
     createdAt: Date
+    /**
+     * @data importHistory
+     */
     appliedAt: Date | null
+    /**
+     * @data importHistory
+     */
     undoneAt: Date | null
+    /**
+     * @data none
+     */
     leaseHolder: string | null
+    /**
+     * @data none
+     */
     leaseUntil: Date | null
+    /**
+     * @data none
+     */
     namedSchoolIds: string[]
+    /**
+     * @data none
+     */
     otherSchoolId: string | null
+    /**
+     * @data none
+     */
     otherSchool: string | null
+    /**
+     * @data none
+     */
     progressPhase: string | null
+    /**
+     * @data none
+     */
     progressPercent: number | null
+    /**
+     * @data none
+     */
     progressAt: Date | null
+    /**
+     * @data roster
+     */
     upload: runtime.JsonValue | null
   }, ExtArgs["result"]["import"]>
   composites: {}

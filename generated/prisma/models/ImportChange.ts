@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ImportChange
- * 
+ * @kept UNDO
  */
 export type ImportChangeModel = runtime.Types.Result.DefaultSelection<Prisma.$ImportChangePayload>
 
@@ -683,12 +683,33 @@ export type $ImportChangePayload<ExtArgs extends runtime.Types.Extensions.Intern
     person: Prisma.$PersonPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data importHistory
+     */
     subjectId: string
+    /**
+     * @data importHistory
+     */
     personId: string | null
+    /**
+     * @data importHistory
+     */
     schoolId: string
+    /**
+     * @data importHistory
+     */
     before: runtime.JsonValue | null
+    /**
+     * @data importHistory
+     */
     after: runtime.JsonValue | null
+    /**
+     * @data none
+     */
     keepUntil: Date
   }, ExtArgs["result"]["importChange"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ImportError
- * 
+ * @kept WEEK
  */
 export type ImportErrorModel = runtime.Types.Result.DefaultSelection<Prisma.$ImportErrorPayload>
 
@@ -427,16 +427,6 @@ export type ImportErrorUncheckedUpdateManyInput = {
   lineText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
-export type ImportErrorListRelationFilter = {
-  every?: Prisma.ImportErrorWhereInput
-  some?: Prisma.ImportErrorWhereInput
-  none?: Prisma.ImportErrorWhereInput
-}
-
-export type ImportErrorOrderByRelationAggregateInput = {
-  _count?: Prisma.SortOrder
-}
-
 export type ImportErrorImportIdRowCompoundUniqueInput = {
   importId: string
   row: number
@@ -493,6 +483,16 @@ export type ImportErrorSumOrderByAggregateInput = {
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
   record?: Prisma.SortOrder
+}
+
+export type ImportErrorListRelationFilter = {
+  every?: Prisma.ImportErrorWhereInput
+  some?: Prisma.ImportErrorWhereInput
+  none?: Prisma.ImportErrorWhereInput
+}
+
+export type ImportErrorOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
 }
 
 export type ImportErrorCreateNestedManyWithoutImportInput = {
@@ -725,15 +725,45 @@ export type $ImportErrorPayload<ExtArgs extends runtime.Types.Extensions.Interna
     import: Prisma.$ImportPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data none
+     */
     row: number
+    /**
+     * @data none
+     */
     file: string
+    /**
+     * @data none
+     */
     line: number
+    /**
+     * @data none
+     */
     column: number | null
+    /**
+     * @data none
+     */
     record: number | null
+    /**
+     * @data none
+     */
     field: string | null
+    /**
+     * @data none
+     */
     code: string
+    /**
+     * @data roster
+     */
     message: string
+    /**
+     * @data roster
+     */
     lineText: string | null
   }, ExtArgs["result"]["importError"]>
   composites: {}

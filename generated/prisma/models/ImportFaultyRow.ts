@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ImportFaultyRow
- * 
+ * @kept WEEK
  */
 export type ImportFaultyRowModel = runtime.Types.Result.DefaultSelection<Prisma.$ImportFaultyRowPayload>
 
@@ -312,16 +312,6 @@ export type ImportFaultyRowUncheckedUpdateManyInput = {
   groupSourceIds?: Prisma.ImportFaultyRowUpdategroupSourceIdsInput | string[]
 }
 
-export type ImportFaultyRowListRelationFilter = {
-  every?: Prisma.ImportFaultyRowWhereInput
-  some?: Prisma.ImportFaultyRowWhereInput
-  none?: Prisma.ImportFaultyRowWhereInput
-}
-
-export type ImportFaultyRowOrderByRelationAggregateInput = {
-  _count?: Prisma.SortOrder
-}
-
 export type ImportFaultyRowImportIdLineCompoundUniqueInput = {
   importId: string
   line: number
@@ -353,6 +343,25 @@ export type ImportFaultyRowMinOrderByAggregateInput = {
 
 export type ImportFaultyRowSumOrderByAggregateInput = {
   line?: Prisma.SortOrder
+}
+
+export type ImportFaultyRowListRelationFilter = {
+  every?: Prisma.ImportFaultyRowWhereInput
+  some?: Prisma.ImportFaultyRowWhereInput
+  none?: Prisma.ImportFaultyRowWhereInput
+}
+
+export type ImportFaultyRowOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
+}
+
+export type ImportFaultyRowCreategroupSourceIdsInput = {
+  set: string[]
+}
+
+export type ImportFaultyRowUpdategroupSourceIdsInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type ImportFaultyRowCreateNestedManyWithoutImportInput = {
@@ -395,15 +404,6 @@ export type ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput = {
   update?: Prisma.ImportFaultyRowUpdateWithWhereUniqueWithoutImportInput | Prisma.ImportFaultyRowUpdateWithWhereUniqueWithoutImportInput[]
   updateMany?: Prisma.ImportFaultyRowUpdateManyWithWhereWithoutImportInput | Prisma.ImportFaultyRowUpdateManyWithWhereWithoutImportInput[]
   deleteMany?: Prisma.ImportFaultyRowScalarWhereInput | Prisma.ImportFaultyRowScalarWhereInput[]
-}
-
-export type ImportFaultyRowCreategroupSourceIdsInput = {
-  set: string[]
-}
-
-export type ImportFaultyRowUpdategroupSourceIdsInput = {
-  set?: string[]
-  push?: string | string[]
 }
 
 export type ImportFaultyRowCreateWithoutImportInput = {
@@ -539,10 +539,25 @@ export type $ImportFaultyRowPayload<ExtArgs extends runtime.Types.Extensions.Int
     import: Prisma.$ImportPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data none
+     */
     line: number
+    /**
+     * @data roster
+     */
     fields: runtime.JsonValue
+    /**
+     * @data roster
+     */
     sourceId: string | null
+    /**
+     * @data roster
+     */
     groupSourceIds: string[]
   }, ExtArgs["result"]["importFaultyRow"]>
   composites: {}

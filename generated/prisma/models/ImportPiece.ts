@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ImportPiece
- * 
+ * @kept WEEK
  */
 export type ImportPieceModel = runtime.Types.Result.DefaultSelection<Prisma.$ImportPiecePayload>
 
@@ -282,16 +282,6 @@ export type ImportPieceUncheckedUpdateManyInput = {
   bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
 }
 
-export type ImportPieceListRelationFilter = {
-  every?: Prisma.ImportPieceWhereInput
-  some?: Prisma.ImportPieceWhereInput
-  none?: Prisma.ImportPieceWhereInput
-}
-
-export type ImportPieceOrderByRelationAggregateInput = {
-  _count?: Prisma.SortOrder
-}
-
 export type ImportPieceImportIdNumberCompoundUniqueInput = {
   importId: string
   number: number
@@ -321,6 +311,16 @@ export type ImportPieceMinOrderByAggregateInput = {
 
 export type ImportPieceSumOrderByAggregateInput = {
   number?: Prisma.SortOrder
+}
+
+export type ImportPieceListRelationFilter = {
+  every?: Prisma.ImportPieceWhereInput
+  some?: Prisma.ImportPieceWhereInput
+  none?: Prisma.ImportPieceWhereInput
+}
+
+export type ImportPieceOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
 }
 
 export type ImportPieceCreateNestedManyWithoutImportInput = {
@@ -476,8 +476,17 @@ export type $ImportPiecePayload<ExtArgs extends runtime.Types.Extensions.Interna
     import: Prisma.$ImportPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data none
+     */
     number: number
+    /**
+     * @data roster
+     */
     bytes: runtime.Bytes
   }, ExtArgs["result"]["importPiece"]>
   composites: {}

@@ -1012,19 +1012,61 @@ export type $ImportSchoolPayload<ExtArgs extends runtime.Types.Extensions.Intern
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     state: string
+    /**
+     * @data none
+     */
     counts: runtime.JsonValue
+    /**
+     * @data none
+     */
     holds: runtime.JsonValue
+    /**
+     * @data none
+     */
     difference: string | null
+    /**
+     * @data none
+     */
     comparedAt: Date | null
+    /**
+     * @data none
+     */
     directoryVersion: bigint | null
+    /**
+     * @data none
+     */
     confirmed: runtime.JsonValue
+    /**
+     * @data none
+     */
     confirmedPeople: number | null
+    /**
+     * @data none
+     */
     confirmedGroups: number | null
+    /**
+     * @data none
+     */
     appliedAt: Date | null
+    /**
+     * @data none
+     */
     undoUntil: Date | null
+    /**
+     * @data none
+     */
     changedSubjects: number | null
   }, ExtArgs["result"]["importSchool"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ImportTurn
- * 
+ * @kept WORK
  */
 export type ImportTurnModel = runtime.Types.Result.DefaultSelection<Prisma.$ImportTurnPayload>
 
@@ -592,15 +592,45 @@ export type $ImportTurnPayload<ExtArgs extends runtime.Types.Extensions.Internal
     import: Prisma.$ImportPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data importHistory
+     */
     actorId: string
+    /**
+     * @data none
+     */
     schoolId: string | null
+    /**
+     * @data none
+     */
     isReading: boolean
+    /**
+     * @data none
+     */
     isSmall: boolean
+    /**
+     * @data none
+     */
     queuedAt: Date
+    /**
+     * @data none
+     */
     startedAt: Date | null
+    /**
+     * @data none
+     */
     seenAt: Date
+    /**
+     * @data none
+     */
     schoolServedAt: Date | null
+    /**
+     * @data none
+     */
     actorServedAt: Date | null
   }, ExtArgs["result"]["importTurn"]>
   composites: {}

@@ -421,11 +421,29 @@ export type $JobRunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   name: "JobRun"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     name: string
+    /**
+     * @data none
+     */
     at: Date
+    /**
+     * @data none
+     */
     durationMs: number
+    /**
+     * @data none
+     */
     outcome: string
+    /**
+     * @data none
+     */
     doneAt: Date | null
+    /**
+     * @data none
+     */
     failures: number
   }, ExtArgs["result"]["jobRun"]>
   composites: {}

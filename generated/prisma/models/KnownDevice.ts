@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model KnownDevice
- * 
+ * @kept DEVICE
  */
 export type KnownDeviceModel = runtime.Types.Result.DefaultSelection<Prisma.$KnownDevicePayload>
 
@@ -432,8 +432,17 @@ export type $KnownDevicePayload<ExtArgs extends runtime.Types.Extensions.Interna
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data devices
+     */
     personId: string
+    /**
+     * @data devices
+     */
     device: runtime.Bytes
+    /**
+     * @data devices
+     */
     lastUsedAt: Date
   }, ExtArgs["result"]["knownDevice"]>
   composites: {}

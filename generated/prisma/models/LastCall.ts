@@ -539,8 +539,17 @@ export type $LastCallPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     at: Date
   }, ExtArgs["result"]["lastCall"]>
   composites: {}

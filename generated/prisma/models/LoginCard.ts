@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model LoginCard
- * 
+ * @kept CARD
  */
 export type LoginCardModel = runtime.Types.Result.DefaultSelection<Prisma.$LoginCardPayload>
 
@@ -795,18 +795,57 @@ export type $LoginCardPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     affiliation: Prisma.$AffiliationPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data loginCards
+     */
     id: string
+    /**
+     * @data loginCards
+     */
     personId: string
+    /**
+     * @data loginCards
+     */
     schoolId: string
+    /**
+     * @data loginCards
+     */
     tokenHash: runtime.Bytes
+    /**
+     * @data loginCards
+     */
     secondStep: $Enums.CardSecondStep
+    /**
+     * @data loginCards
+     */
     secondStepHash: runtime.Bytes | null
+    /**
+     * @data loginCards
+     */
     wrongAnswers: number
+    /**
+     * @data loginCards
+     */
     createdAt: Date
+    /**
+     * @data loginCards
+     */
     createdByRole: string | null
+    /**
+     * @data loginCards
+     */
     lastUsedAt: Date | null
+    /**
+     * @data loginCards
+     */
     revokedAt: Date | null
+    /**
+     * @data loginCards
+     */
     refusedAt: Date | null
+    /**
+     * @data loginCards
+     */
     refusedFor: $Enums.CardRefusal | null
   }, ExtArgs["result"]["loginCard"]>
   composites: {}

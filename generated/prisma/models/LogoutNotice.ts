@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model LogoutNotice
- * 
+ * @kept UNTIL_TOLD
  */
 export type LogoutNoticeModel = runtime.Types.Result.DefaultSelection<Prisma.$LogoutNoticePayload>
 
@@ -602,12 +602,33 @@ export type $LogoutNoticePayload<ExtArgs extends runtime.Types.Extensions.Intern
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data sessions
+     */
     id: string
+    /**
+     * @data sessions
+     */
     clientId: string
+    /**
+     * @data sessions
+     */
     personId: string
+    /**
+     * @data sessions
+     */
     sid: string
+    /**
+     * @data none
+     */
     attempts: number
+    /**
+     * @data none
+     */
     nextAttemptAt: Date
+    /**
+     * @data sessions
+     */
     createdAt: Date
   }, ExtArgs["result"]["logoutNotice"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Membership
- * 
+ * @kept WITH_PERSON
  */
 export type MembershipModel = runtime.Types.Result.DefaultSelection<Prisma.$MembershipPayload>
 
@@ -563,9 +563,21 @@ export type $MembershipPayload<ExtArgs extends runtime.Types.Extensions.Internal
     affiliation: Prisma.$AffiliationPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data groups
+     */
     groupId: string
+    /**
+     * @data groups
+     */
     personId: string
+    /**
+     * @data groups
+     */
     schoolId: string
+    /**
+     * @data groups
+     */
     role: $Enums.PersonRole
   }, ExtArgs["result"]["membership"]>
   composites: {}

@@ -572,9 +572,21 @@ export type $MergedGrantPayload<ExtArgs extends runtime.Types.Extensions.Interna
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     mergerId: string
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     isNew: boolean
+    /**
+     * @data none
+     */
     settings: runtime.JsonValue
   }, ExtArgs["result"]["mergedGrant"]>
   composites: {}

@@ -578,9 +578,21 @@ export type $MergedGroupPayload<ExtArgs extends runtime.Types.Extensions.Interna
     group: Prisma.$GroupPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     mergerId: string
+    /**
+     * @data none
+     */
     groupId: string
+    /**
+     * @data none
+     */
     name: string
+    /**
+     * @data none
+     */
     sourceSystemIdentifier: string | null
   }, ExtArgs["result"]["mergedGroup"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model MergedPerson
- * 
+ * @kept MONTH
  */
 export type MergedPersonModel = runtime.Types.Result.DefaultSelection<Prisma.$MergedPersonPayload>
 
@@ -617,10 +617,25 @@ export type $MergedPersonPayload<ExtArgs extends runtime.Types.Extensions.Intern
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data schools
+     */
     mergerId: string
+    /**
+     * @data schools
+     */
     personId: string
+    /**
+     * @data schools
+     */
     wasHome: boolean
+    /**
+     * @data schools
+     */
     wasAtBoth: boolean
+    /**
+     * @data id
+     */
     sourceSystemIdentifier: string | null
   }, ExtArgs["result"]["mergedPerson"]>
   composites: {}

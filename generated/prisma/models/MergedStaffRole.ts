@@ -501,7 +501,13 @@ export type $MergedStaffRolePayload<ExtArgs extends runtime.Types.Extensions.Int
     role: Prisma.$StaffRolePayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     mergerId: string
+    /**
+     * @data none
+     */
     roleId: string
   }, ExtArgs["result"]["mergedStaffRole"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model OidcArtifact
- * 
+ * @kept WITH_SIGN_IN
  */
 export type OidcArtifactModel = runtime.Types.Result.DefaultSelection<Prisma.$OidcArtifactPayload>
 
@@ -597,18 +597,57 @@ export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.Intern
   name: "OidcArtifact"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data sessions
+     */
     kind: string
+    /**
+     * @data sessions
+     */
     idHash: runtime.Bytes
+    /**
+     * @data sessions
+     */
     payload: runtime.JsonValue
+    /**
+     * @data sessions
+     */
     clientId: string | null
+    /**
+     * @data sessions
+     */
     personId: string | null
+    /**
+     * @data sessions
+     */
     generation: number | null
+    /**
+     * @data sessions
+     */
     cardId: string | null
+    /**
+     * @data sessions
+     */
     upstreamSessionId: string | null
+    /**
+     * @data sessions
+     */
     grantId: string | null
+    /**
+     * @data sessions
+     */
     sessionUid: string | null
+    /**
+     * @data sessions
+     */
     consumedAt: Date | null
+    /**
+     * @data sessions
+     */
     replay: runtime.Bytes | null
+    /**
+     * @data sessions
+     */
     expiresAt: Date
   }, ExtArgs["result"]["oidcArtifact"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model PairwiseId
- * 
+ * @kept WITH_PERSON
  */
 export type PairwiseIdModel = runtime.Types.Result.DefaultSelection<Prisma.$PairwiseIdPayload>
 
@@ -362,10 +362,25 @@ export type $PairwiseIdPayload<ExtArgs extends runtime.Types.Extensions.Internal
   name: "PairwiseId"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data id
+     */
     personId: string
+    /**
+     * @data id
+     */
     recordId: string
+    /**
+     * @data id
+     */
     sector: string
+    /**
+     * @data id
+     */
     id: string
+    /**
+     * @data id
+     */
     isUnannounced: boolean | null
   }, ExtArgs["result"]["pairwiseId"]>
   composites: {}

@@ -352,7 +352,13 @@ export type $ParentLetterPayload<ExtArgs extends runtime.Types.Extensions.Intern
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     text: string
   }, ExtArgs["result"]["parentLetter"]>
   composites: {}

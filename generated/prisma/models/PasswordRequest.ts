@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model PasswordRequest
- * 
+ * @kept WITH_PERSON
  */
 export type PasswordRequestModel = runtime.Types.Result.DefaultSelection<Prisma.$PasswordRequestPayload>
 
@@ -423,8 +423,17 @@ export type $PasswordRequestPayload<ExtArgs extends runtime.Types.Extensions.Int
     affiliation: Prisma.$AffiliationPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data tasks
+     */
     personId: string
+    /**
+     * @data tasks
+     */
     schoolId: string
+    /**
+     * @data tasks
+     */
     requestedAt: Date
   }, ExtArgs["result"]["passwordRequest"]>
   composites: {}

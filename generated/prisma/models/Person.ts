@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Person
- * 
+ * @kept LEFT
  */
 export type PersonModel = runtime.Types.Result.DefaultSelection<Prisma.$PersonPayload>
 
@@ -1010,20 +1010,6 @@ export type PersonUpdateOneWithoutUserNamesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutUserNamesInput, Prisma.PersonUpdateWithoutUserNamesInput>, Prisma.PersonUncheckedUpdateWithoutUserNamesInput>
 }
 
-export type PersonCreateNestedOneWithoutVoidSignInInput = {
-  create?: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
-  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutVoidSignInInput
-  connect?: Prisma.PersonWhereUniqueInput
-}
-
-export type PersonUpdateOneRequiredWithoutVoidSignInNestedInput = {
-  create?: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
-  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutVoidSignInInput
-  upsert?: Prisma.PersonUpsertWithoutVoidSignInInput
-  connect?: Prisma.PersonWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutVoidSignInInput, Prisma.PersonUpdateWithoutVoidSignInInput>, Prisma.PersonUncheckedUpdateWithoutVoidSignInInput>
-}
-
 export type PersonCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.PersonCreateWithoutConsentsInput, Prisma.PersonUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.PersonCreateOrConnectWithoutConsentsInput
@@ -1036,6 +1022,20 @@ export type PersonUpdateOneRequiredWithoutConsentsNestedInput = {
   upsert?: Prisma.PersonUpsertWithoutConsentsInput
   connect?: Prisma.PersonWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutConsentsInput, Prisma.PersonUpdateWithoutConsentsInput>, Prisma.PersonUncheckedUpdateWithoutConsentsInput>
+}
+
+export type PersonCreateNestedOneWithoutVoidSignInInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutVoidSignInInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutVoidSignInNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutVoidSignInInput
+  upsert?: Prisma.PersonUpsertWithoutVoidSignInInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutVoidSignInInput, Prisma.PersonUpdateWithoutVoidSignInInput>, Prisma.PersonUncheckedUpdateWithoutVoidSignInInput>
 }
 
 export type PersonCreateNestedOneWithoutKnownDevicesInput = {
@@ -3371,186 +3371,6 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
 }
 
-export type PersonCreateWithoutVoidSignInInput = {
-  role: $Enums.PersonRole
-  status?: $Enums.PersonStatus
-  firstFull?: string | null
-  firstCall?: string | null
-  last?: string | null
-  sortKey: string
-  sourceSystemIdentifier?: string | null
-  sourceIdIsShared?: boolean
-  softDeletedAt?: Date | string | null
-  purgeAt?: Date | string | null
-  leftAt?: Date | string | null
-  retentionFrom?: Date | string | null
-  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  blockedAt?: Date | string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
-  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
-  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
-  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
-  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
-  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
-  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
-  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
-  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
-  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
-  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
-  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
-  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
-  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
-  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
-  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
-  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
-  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
-  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
-  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
-  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
-}
-
-export type PersonUncheckedCreateWithoutVoidSignInInput = {
-  id: string
-  homeSchoolId?: string | null
-  role: $Enums.PersonRole
-  status?: $Enums.PersonStatus
-  firstFull?: string | null
-  firstCall?: string | null
-  last?: string | null
-  sortKey: string
-  sourceSystemIdentifier?: string | null
-  sourceIdIsShared?: boolean
-  softDeletedAt?: Date | string | null
-  purgeAt?: Date | string | null
-  leftAt?: Date | string | null
-  retentionFrom?: Date | string | null
-  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  blockedAt?: Date | string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
-  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
-  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
-  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
-  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
-  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
-  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
-  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
-  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
-  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
-  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
-  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
-  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
-  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
-  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
-  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
-  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
-  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
-  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
-}
-
-export type PersonCreateOrConnectWithoutVoidSignInInput = {
-  where: Prisma.PersonWhereUniqueInput
-  create: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
-}
-
-export type PersonUpsertWithoutVoidSignInInput = {
-  update: Prisma.XOR<Prisma.PersonUpdateWithoutVoidSignInInput, Prisma.PersonUncheckedUpdateWithoutVoidSignInInput>
-  create: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
-  where?: Prisma.PersonWhereInput
-}
-
-export type PersonUpdateToOneWithWhereWithoutVoidSignInInput = {
-  where?: Prisma.PersonWhereInput
-  data: Prisma.XOR<Prisma.PersonUpdateWithoutVoidSignInInput, Prisma.PersonUncheckedUpdateWithoutVoidSignInInput>
-}
-
-export type PersonUpdateWithoutVoidSignInInput = {
-  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
-  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
-  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
-  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
-  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
-  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
-  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
-  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
-  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
-  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
-  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
-  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
-  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
-  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
-  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
-  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
-  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
-  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
-  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
-  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
-  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
-  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
-  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
-  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
-}
-
-export type PersonUncheckedUpdateWithoutVoidSignInInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
-  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
-  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
-  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
-  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
-  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
-  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
-  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
-  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
-  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
-  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
-  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
-  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
-  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
-  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
-  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
-  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
-  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
-  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
-  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
-  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
-  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
-}
-
 export type PersonCreateWithoutConsentsInput = {
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
@@ -3715,6 +3535,186 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUncheckedUpdateManyWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUncheckedUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutVoidSignInInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonCreateNestedManyWithoutPersonInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutVoidSignInInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  leftAt?: Date | string | null
+  retentionFrom?: Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
+  merged?: Prisma.MergedPersonUncheckedCreateNestedManyWithoutPersonInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutPersonInput
+  closedDataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutClosedByInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+  exemption?: Prisma.RetentionExemptionUncheckedCreateNestedOneWithoutPersonInput
+  upstreamLinks?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutPersonInput
+  upstreamSessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutPersonInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutVoidSignInInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
+}
+
+export type PersonUpsertWithoutVoidSignInInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutVoidSignInInput, Prisma.PersonUncheckedUpdateWithoutVoidSignInInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutVoidSignInInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutVoidSignInInput, Prisma.PersonUncheckedUpdateWithoutVoidSignInInput>
+}
+
+export type PersonUpdateWithoutVoidSignInInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
+  merged?: Prisma.MergedPersonUpdateManyWithoutPersonNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutPersonNestedInput
+  closedDataRequests?: Prisma.DataRequestUpdateManyWithoutClosedByNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+  exemption?: Prisma.RetentionExemptionUpdateOneWithoutPersonNestedInput
+  upstreamLinks?: Prisma.UpstreamLinkUpdateManyWithoutPersonNestedInput
+  upstreamSessions?: Prisma.UpstreamSessionUpdateManyWithoutPersonNestedInput
+  upstreamRecent?: Prisma.UpstreamRecentSignInUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutVoidSignInInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  retentionFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  seenBy?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
@@ -5763,23 +5763,77 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     upstreamRecent: Prisma.$UpstreamRecentSignInPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data id
+     */
     id: string
+    /**
+     * @data schools
+     */
     homeSchoolId: string | null
+    /**
+     * @data role
+     */
     role: $Enums.PersonRole
+    /**
+     * @data status
+     */
     status: $Enums.PersonStatus
+    /**
+     * @data name
+     */
     firstFull: string | null
+    /**
+     * @data name
+     */
     firstCall: string | null
+    /**
+     * @data name
+     */
     last: string | null
+    /**
+     * @data name
+     */
     sortKey: string
+    /**
+     * @data sourceSystemIdentifier
+     */
     sourceSystemIdentifier: string | null
+    /**
+     * @data sourceSystemIdentifier
+     */
     sourceIdIsShared: boolean
+    /**
+     * @data status
+     */
     softDeletedAt: Date | null
+    /**
+     * @data status
+     */
     purgeAt: Date | null
+    /**
+     * @data status
+     */
     leftAt: Date | null
+    /**
+     * @data status
+     */
     retentionFrom: Date | null
+    /**
+     * @data status
+     */
     seenBy: runtime.JsonValue | null
+    /**
+     * @data status
+     */
     blockedAt: Date | null
+    /**
+     * @data status
+     */
     createdAt: Date
+    /**
+     * @data status
+     */
     updatedAt: Date
   }, ExtArgs["result"]["person"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model PersonImport
- * 
+ * @kept AUDIT
  */
 export type PersonImportModel = runtime.Types.Result.DefaultSelection<Prisma.$PersonImportPayload>
 
@@ -597,13 +597,37 @@ export type $PersonImportPayload<ExtArgs extends runtime.Types.Extensions.Intern
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data importHistory
+     */
     at: Date
+    /**
+     * @data importHistory
+     */
     personId: string
+    /**
+     * @data importHistory
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data importHistory
+     */
     change: string
+    /**
+     * @data importHistory
+     */
     classesBefore: string[]
+    /**
+     * @data importHistory
+     */
     classesAfter: string[]
   }, ExtArgs["result"]["personImport"]>
   composites: {}

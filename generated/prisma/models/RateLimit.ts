@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model RateLimit
- * 
+ * @kept HOUR
  */
 export type RateLimitModel = runtime.Types.Result.DefaultSelection<Prisma.$RateLimitPayload>
 
@@ -267,7 +267,13 @@ export type $RateLimitPayload<ExtArgs extends runtime.Types.Extensions.InternalA
   name: "RateLimit"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data devices
+     */
     key: runtime.Bytes
+    /**
+     * @data devices
+     */
     fullAt: Date
   }, ExtArgs["result"]["rateLimit"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model RecoveryCode
- * 
+ * @kept WITH_PERSON
  */
 export type RecoveryCodeModel = runtime.Types.Result.DefaultSelection<Prisma.$RecoveryCodePayload>
 
@@ -399,7 +399,13 @@ export type $RecoveryCodePayload<ExtArgs extends runtime.Types.Extensions.Intern
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data secondFactors
+     */
     personId: string
+    /**
+     * @data secondFactors
+     */
     hash: runtime.Bytes
   }, ExtArgs["result"]["recoveryCode"]>
   composites: {}

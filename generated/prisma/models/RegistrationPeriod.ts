@@ -435,13 +435,37 @@ export type $RegistrationPeriodPayload<ExtArgs extends runtime.Types.Extensions.
   name: "RegistrationPeriod"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     since: Date
+    /**
+     * @data none
+     */
     until: Date | null
+    /**
+     * @data none
+     */
     name: string
+    /**
+     * @data none
+     */
     provider: string | null
+    /**
+     * @data none
+     */
     type: $Enums.AppType
+    /**
+     * @data none
+     */
     scopes: string[]
+    /**
+     * @data none
+     */
     attributes: $Enums.AppAttribute[]
   }, ExtArgs["result"]["registrationPeriod"]>
   composites: {}

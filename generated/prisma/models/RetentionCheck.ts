@@ -492,10 +492,25 @@ export type $RetentionCheckPayload<ExtArgs extends runtime.Types.Extensions.Inte
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     checkAt: Date
+    /**
+     * @data none
+     */
     heldAt: Date | null
+    /**
+     * @data none
+     */
     heldPeople: number | null
+    /**
+     * @data none
+     */
     releasedPeople: number | null
   }, ExtArgs["result"]["retentionCheck"]>
   composites: {}

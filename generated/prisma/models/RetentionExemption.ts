@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model RetentionExemption
- * 
+ * @kept WITH_PERSON
  */
 export type RetentionExemptionModel = runtime.Types.Result.DefaultSelection<Prisma.$RetentionExemptionPayload>
 
@@ -412,9 +412,21 @@ export type $RetentionExemptionPayload<ExtArgs extends runtime.Types.Extensions.
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data status
+     */
     personId: string
+    /**
+     * @data status
+     */
     until: Date
+    /**
+     * @data status
+     */
     reason: string
+    /**
+     * @data status
+     */
     givenAt: Date
   }, ExtArgs["result"]["retentionExemption"]>
   composites: {}

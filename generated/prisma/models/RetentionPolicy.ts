@@ -808,20 +808,65 @@ export type $RetentionPolicyPayload<ExtArgs extends runtime.Types.Extensions.Int
     school: Prisma.$SchoolPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     schoolId: string | null
+    /**
+     * @data none
+     */
     state: string | null
+    /**
+     * @data none
+     */
     leftMonths: number | null
+    /**
+     * @data none
+     */
     leftFrom: $Enums.RetentionStart | null
+    /**
+     * @data none
+     */
     leftReason: string | null
+    /**
+     * @data none
+     */
     inactiveMonths: number | null
+    /**
+     * @data none
+     */
     inactiveRoster: boolean | null
+    /**
+     * @data none
+     */
     inactiveReason: string | null
+    /**
+     * @data none
+     */
     restoreDays: number | null
+    /**
+     * @data none
+     */
     restoreReason: string | null
+    /**
+     * @data none
+     */
     auditDays: number | null
+    /**
+     * @data none
+     */
     auditReason: string | null
+    /**
+     * @data none
+     */
     effectiveAt: Date
+    /**
+     * @data none
+     */
     updatedAt: Date
   }, ExtArgs["result"]["retentionPolicy"]>
   composites: {}

@@ -267,7 +267,13 @@ export type $RetiredClientIdPayload<ExtArgs extends runtime.Types.Extensions.Int
   name: "RetiredClientId"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     retiredAt: Date
   }, ExtArgs["result"]["retiredClientId"]>
   composites: {}

@@ -663,9 +663,21 @@ export type $SandboxPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     steps: Prisma.$SandboxStepPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     expiresAt: Date
   }, ExtArgs["result"]["sandbox"]>
   composites: {}

@@ -432,8 +432,17 @@ export type $SandboxStepPayload<ExtArgs extends runtime.Types.Extensions.Interna
     sandbox: Prisma.$SandboxPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     sandboxId: string
+    /**
+     * @data none
+     */
     step: string
+    /**
+     * @data none
+     */
     doneAt: Date
   }, ExtArgs["result"]["sandboxStep"]>
   composites: {}

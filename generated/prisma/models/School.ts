@@ -6837,19 +6837,61 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     wayIn: Prisma.$SchoolWayInPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     name: string
+    /**
+     * @data none
+     */
     sortKey: string
+    /**
+     * @data none
+     */
     officialId: string
+    /**
+     * @data none
+     */
     address: string
+    /**
+     * @data none
+     */
     addressAddition: string | null
+    /**
+     * @data none
+     */
     city: string
+    /**
+     * @data none
+     */
     zipCode: string
+    /**
+     * @data none
+     */
     country: string
+    /**
+     * @data none
+     */
     state: string
+    /**
+     * @data none
+     */
     schoolingLevel: string | null
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     updatedAt: Date
+    /**
+     * @data none
+     */
     sandboxId: string | null
   }, ExtArgs["result"]["school"]>
   composites: {}

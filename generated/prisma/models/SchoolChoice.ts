@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model SchoolChoice
- * 
+ * @kept WITH_PERSON
  */
 export type SchoolChoiceModel = runtime.Types.Result.DefaultSelection<Prisma.$SchoolChoicePayload>
 
@@ -529,8 +529,17 @@ export type $SchoolChoicePayload<ExtArgs extends runtime.Types.Extensions.Intern
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data sessions
+     */
     personId: string
+    /**
+     * @data sessions
+     */
     clientId: string
+    /**
+     * @data sessions
+     */
     schoolId: string
   }, ExtArgs["result"]["schoolChoice"]>
   composites: {}

@@ -412,9 +412,21 @@ export type $SchoolLogoPayload<ExtArgs extends runtime.Types.Extensions.Internal
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     type: string
+    /**
+     * @data none
+     */
     hash: string
+    /**
+     * @data none
+     */
     bytes: runtime.Bytes
   }, ExtArgs["result"]["schoolLogo"]>
   composites: {}

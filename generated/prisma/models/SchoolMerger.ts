@@ -1318,14 +1318,41 @@ export type $SchoolMergerPayload<ExtArgs extends runtime.Types.Extensions.Intern
     roles: Prisma.$MergedStaffRolePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     fromSchoolId: string
+    /**
+     * @data none
+     */
     intoSchoolId: string
+    /**
+     * @data none
+     */
     people: number
+    /**
+     * @data none
+     */
     groups: number
+    /**
+     * @data none
+     */
     apps: number
+    /**
+     * @data none
+     */
     mergedAt: Date
+    /**
+     * @data none
+     */
     undoUntil: Date
+    /**
+     * @data none
+     */
     undoneAt: Date | null
   }, ExtArgs["result"]["schoolMerger"]>
   composites: {}

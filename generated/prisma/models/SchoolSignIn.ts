@@ -524,11 +524,29 @@ export type $SchoolSignInPayload<ExtArgs extends runtime.Types.Extensions.Intern
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     userNameRule: $Enums.UserNameRule
+    /**
+     * @data none
+     */
     passwordKind: $Enums.PasswordKind
+    /**
+     * @data none
+     */
     mustChangePassword: boolean
+    /**
+     * @data none
+     */
     ownPasswordFromGrade: number | null
+    /**
+     * @data none
+     */
     helpText: string | null
   }, ExtArgs["result"]["schoolSignIn"]>
   composites: {}

@@ -412,9 +412,21 @@ export type $SchoolWayInPayload<ExtArgs extends runtime.Types.Extensions.Interna
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     linkName: string | null
+    /**
+     * @data none
+     */
     localPasswords: boolean
+    /**
+     * @data none
+     */
     emergencyUntil: Date | null
   }, ExtArgs["result"]["schoolWayIn"]>
   composites: {}

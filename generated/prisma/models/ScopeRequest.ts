@@ -598,13 +598,37 @@ export type $ScopeRequestPayload<ExtArgs extends runtime.Types.Extensions.Intern
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     scopes: string[]
+    /**
+     * @data none
+     */
     reason: string
+    /**
+     * @data none
+     */
     state: $Enums.ScopeRequestState
+    /**
+     * @data none
+     */
     requestedAt: Date
+    /**
+     * @data none
+     */
     decidedAt: Date | null
+    /**
+     * @data none
+     */
     note: string | null
   }, ExtArgs["result"]["scopeRequest"]>
   composites: {}

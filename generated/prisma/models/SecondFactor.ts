@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model SecondFactor
- * 
+ * @kept WITH_PERSON
  */
 export type SecondFactorModel = runtime.Types.Result.DefaultSelection<Prisma.$SecondFactorPayload>
 
@@ -780,17 +780,53 @@ export type $SecondFactorPayload<ExtArgs extends runtime.Types.Extensions.Intern
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data secondFactors
+     */
     id: string
+    /**
+     * @data secondFactors
+     */
     personId: string
+    /**
+     * @data secondFactors
+     */
     kind: $Enums.SecondFactorKind
+    /**
+     * @data secondFactors
+     */
     label: string
+    /**
+     * @data secondFactors
+     */
     secret: runtime.Bytes | null
+    /**
+     * @data secondFactors
+     */
     lastStep: number | null
+    /**
+     * @data secondFactors
+     */
     credentialId: string | null
+    /**
+     * @data secondFactors
+     */
     publicKey: runtime.Bytes | null
+    /**
+     * @data secondFactors
+     */
     counter: bigint | null
+    /**
+     * @data secondFactors
+     */
     transports: string[]
+    /**
+     * @data secondFactors
+     */
     createdAt: Date
+    /**
+     * @data secondFactors
+     */
     lastUsedAt: Date | null
   }, ExtArgs["result"]["secondFactor"]>
   composites: {}

@@ -293,8 +293,17 @@ export type $SharedSecretPayload<ExtArgs extends runtime.Types.Extensions.Intern
   name: "SharedSecret"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     name: string
+    /**
+     * @data none
+     */
     encrypted: runtime.Bytes
+    /**
+     * @data none
+     */
     createdAt: Date
   }, ExtArgs["result"]["sharedSecret"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model SignIn
- * 
+ * @kept WITH_PERSON
  */
 export type SignInModel = runtime.Types.Result.DefaultSelection<Prisma.$SignInPayload>
 
@@ -578,9 +578,21 @@ export type $SignInPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data signIns
+     */
     clientId: string
+    /**
+     * @data signIns
+     */
     personId: string
+    /**
+     * @data signIns
+     */
     firstSignInAt: Date
+    /**
+     * @data signIns
+     */
     lastSignInAt: Date
   }, ExtArgs["result"]["signIn"]>
   composites: {}

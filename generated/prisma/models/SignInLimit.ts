@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model SignInLimit
- * 
+ * @kept HALF_DAY
  */
 export type SignInLimitModel = runtime.Types.Result.DefaultSelection<Prisma.$SignInLimitPayload>
 
@@ -415,11 +415,29 @@ export type $SignInLimitPayload<ExtArgs extends runtime.Types.Extensions.Interna
   name: "SignInLimit"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data devices
+     */
     key: runtime.Bytes
+    /**
+     * @data devices
+     */
     failures: number
+    /**
+     * @data devices
+     */
     waitUntil: Date
+    /**
+     * @data devices
+     */
     forgetAt: Date
+    /**
+     * @data devices
+     */
     personId: string | null
+    /**
+     * @data devices
+     */
     everywhere: boolean
   }, ExtArgs["result"]["signInLimit"]>
   composites: {}

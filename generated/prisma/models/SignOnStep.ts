@@ -717,17 +717,53 @@ export type $SignOnStepPayload<ExtArgs extends runtime.Types.Extensions.Internal
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     requestId: string
+    /**
+     * @data none
+     */
     shortCode: string | null
+    /**
+     * @data none
+     */
     at: Date
+    /**
+     * @data none
+     */
     attempt: string
+    /**
+     * @data none
+     */
     step: string
+    /**
+     * @data none
+     */
     outcome: string
+    /**
+     * @data none
+     */
     code: string | null
+    /**
+     * @data none
+     */
     description: string | null
+    /**
+     * @data none
+     */
     reason: string | null
+    /**
+     * @data none
+     */
     sent: runtime.JsonValue | null
   }, ExtArgs["result"]["signOnStep"]>
   composites: {}

@@ -421,13 +421,37 @@ export type $SigningKeyPayload<ExtArgs extends runtime.Types.Extensions.Internal
   name: "SigningKey"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     kid: string
+    /**
+     * @data none
+     */
     algorithm: $Enums.IdTokenAlgorithm
+    /**
+     * @data none
+     */
     state: $Enums.SigningKeyState
+    /**
+     * @data none
+     */
     publicJwk: runtime.JsonValue
+    /**
+     * @data none
+     */
     encryptedPrivate: runtime.Bytes
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     activatedAt: Date | null
+    /**
+     * @data none
+     */
     retiredAt: Date | null
   }, ExtArgs["result"]["signingKey"]>
   composites: {}

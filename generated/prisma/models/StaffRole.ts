@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model StaffRole
- * 
+ * @kept WITH_PERSON
  */
 export type StaffRoleModel = runtime.Types.Result.DefaultSelection<Prisma.$StaffRolePayload>
 
@@ -1035,12 +1035,33 @@ export type $StaffRolePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     merged: Prisma.$MergedStaffRolePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data staffRoles
+     */
     id: string
+    /**
+     * @data staffRoles
+     */
     role: $Enums.StaffRoleName
+    /**
+     * @data staffRoles
+     */
     personId: string | null
+    /**
+     * @data none
+     */
     clientId: string | null
+    /**
+     * @data staffRoles
+     */
     reason: string | null
+    /**
+     * @data staffRoles
+     */
     endsAt: Date | null
+    /**
+     * @data staffRoles
+     */
     givenAt: Date
   }, ExtArgs["result"]["staffRole"]>
   composites: {}

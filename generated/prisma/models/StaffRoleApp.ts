@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model StaffRoleApp
- * 
+ * @kept WITH_PERSON
  */
 export type StaffRoleAppModel = runtime.Types.Result.DefaultSelection<Prisma.$StaffRoleAppPayload>
 
@@ -501,7 +501,13 @@ export type $StaffRoleAppPayload<ExtArgs extends runtime.Types.Extensions.Intern
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data staffRoles
+     */
     roleId: string
+    /**
+     * @data staffRoles
+     */
     clientId: string
   }, ExtArgs["result"]["staffRoleApp"]>
   composites: {}

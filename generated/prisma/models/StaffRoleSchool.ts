@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model StaffRoleSchool
- * 
+ * @kept WITH_PERSON
  */
 export type StaffRoleSchoolModel = runtime.Types.Result.DefaultSelection<Prisma.$StaffRoleSchoolPayload>
 
@@ -501,7 +501,13 @@ export type $StaffRoleSchoolPayload<ExtArgs extends runtime.Types.Extensions.Int
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data staffRoles
+     */
     roleId: string
+    /**
+     * @data staffRoles
+     */
     schoolId: string
   }, ExtArgs["result"]["staffRoleSchool"]>
   composites: {}

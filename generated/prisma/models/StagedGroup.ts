@@ -592,17 +592,53 @@ export type $StagedGroupPayload<ExtArgs extends runtime.Types.Extensions.Interna
   name: "StagedGroup"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data none
+     */
     row: number
+    /**
+     * @data none
+     */
     line: number
+    /**
+     * @data none
+     */
     column: number
+    /**
+     * @data none
+     */
     sourceId: string
+    /**
+     * @data none
+     */
     schoolId: string | null
+    /**
+     * @data none
+     */
     name: string | null
+    /**
+     * @data none
+     */
     sortKey: string
+    /**
+     * @data none
+     */
     type: string | null
+    /**
+     * @data none
+     */
     previousSourceId: string | null
+    /**
+     * @data none
+     */
     mayMean: string[]
+    /**
+     * @data none
+     */
     isDeleted: boolean
   }, ExtArgs["result"]["stagedGroup"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model StagedMembership
- * 
+ * @kept WEEK
  */
 export type StagedMembershipModel = runtime.Types.Result.DefaultSelection<Prisma.$StagedMembershipPayload>
 
@@ -543,15 +543,45 @@ export type $StagedMembershipPayload<ExtArgs extends runtime.Types.Extensions.In
   name: "StagedMembership"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data none
+     */
     row: number
+    /**
+     * @data none
+     */
     line: number
+    /**
+     * @data none
+     */
     personColumn: number
+    /**
+     * @data none
+     */
     groupColumn: number
+    /**
+     * @data roster
+     */
     schoolId: string | null
+    /**
+     * @data roster
+     */
     personSourceId: string
+    /**
+     * @data roster
+     */
     groupSourceId: string
+    /**
+     * @data roster
+     */
     role: string | null
+    /**
+     * @data roster
+     */
     isDeleted: boolean
   }, ExtArgs["result"]["stagedMembership"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model StagedPerson
- * 
+ * @kept WEEK
  */
 export type StagedPersonModel = runtime.Types.Result.DefaultSelection<Prisma.$StagedPersonPayload>
 
@@ -722,22 +722,73 @@ export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.Intern
   name: "StagedPerson"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data none
+     */
     row: number
+    /**
+     * @data none
+     */
     line: number
+    /**
+     * @data none
+     */
     column: number
+    /**
+     * @data none
+     */
     record: number | null
+    /**
+     * @data roster
+     */
     sourceId: string
+    /**
+     * @data roster
+     */
     schoolId: string | null
+    /**
+     * @data roster
+     */
     homeSchoolId: string | null
+    /**
+     * @data roster
+     */
     role: string | null
+    /**
+     * @data roster
+     */
     firstFull: string | null
+    /**
+     * @data roster
+     */
     firstCall: string | null
+    /**
+     * @data roster
+     */
     last: string | null
+    /**
+     * @data roster
+     */
     sortKey: string
+    /**
+     * @data roster
+     */
     username: string | null
+    /**
+     * @data roster
+     */
     fields: runtime.JsonValue | null
+    /**
+     * @data none
+     */
     silentAbout: string[]
+    /**
+     * @data roster
+     */
     isDeleted: boolean
   }, ExtArgs["result"]["stagedPerson"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model StagedRole
- * 
+ * @kept WEEK
  */
 export type StagedRoleModel = runtime.Types.Result.DefaultSelection<Prisma.$StagedRolePayload>
 
@@ -511,14 +511,41 @@ export type $StagedRolePayload<ExtArgs extends runtime.Types.Extensions.Internal
   name: "StagedRole"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     importId: string
+    /**
+     * @data none
+     */
     row: number
+    /**
+     * @data none
+     */
     line: number
+    /**
+     * @data none
+     */
     column: number
+    /**
+     * @data roster
+     */
     personSourceId: string
+    /**
+     * @data roster
+     */
     schoolId: string | null
+    /**
+     * @data roster
+     */
     role: string
+    /**
+     * @data roster
+     */
     isPrimary: boolean
+    /**
+     * @data roster
+     */
     isDeleted: boolean
   }, ExtArgs["result"]["stagedRole"]>
   composites: {}

@@ -525,8 +525,17 @@ export type $SyncedGroupPayload<ExtArgs extends runtime.Types.Extensions.Interna
     group: Prisma.$GroupPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     groupId: string
   }, ExtArgs["result"]["syncedGroup"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Tombstone
- * 
+ * @kept KEPT
  */
 export type TombstoneModel = runtime.Types.Result.DefaultSelection<Prisma.$TombstonePayload>
 
@@ -267,7 +267,13 @@ export type $TombstonePayload<ExtArgs extends runtime.Types.Extensions.InternalA
   name: "Tombstone"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data remains
+     */
     personId: string
+    /**
+     * @data remains
+     */
     deletedAt: Date
   }, ExtArgs["result"]["tombstone"]>
   composites: {}

@@ -1104,18 +1104,18 @@ export type UpstreamConnectionUpdateOneRequiredWithoutLinksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UpstreamConnectionUpdateToOneWithWhereWithoutLinksInput, Prisma.UpstreamConnectionUpdateWithoutLinksInput>, Prisma.UpstreamConnectionUncheckedUpdateWithoutLinksInput>
 }
 
-export type UpstreamConnectionCreateNestedOneWithoutRefusalsInput = {
-  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRefusalsInput>
-  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutRefusalsInput
+export type UpstreamConnectionCreateNestedOneWithoutSessionsInput = {
+  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutSessionsInput
   connect?: Prisma.UpstreamConnectionWhereUniqueInput
 }
 
-export type UpstreamConnectionUpdateOneRequiredWithoutRefusalsNestedInput = {
-  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRefusalsInput>
-  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutRefusalsInput
-  upsert?: Prisma.UpstreamConnectionUpsertWithoutRefusalsInput
+export type UpstreamConnectionUpdateOneRequiredWithoutSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutSessionsInput
+  upsert?: Prisma.UpstreamConnectionUpsertWithoutSessionsInput
   connect?: Prisma.UpstreamConnectionWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.UpstreamConnectionUpdateToOneWithWhereWithoutRefusalsInput, Prisma.UpstreamConnectionUpdateWithoutRefusalsInput>, Prisma.UpstreamConnectionUncheckedUpdateWithoutRefusalsInput>
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UpstreamConnectionUpdateToOneWithWhereWithoutSessionsInput, Prisma.UpstreamConnectionUpdateWithoutSessionsInput>, Prisma.UpstreamConnectionUncheckedUpdateWithoutSessionsInput>
 }
 
 export type UpstreamConnectionCreateNestedOneWithoutRoundTripsInput = {
@@ -1132,18 +1132,32 @@ export type UpstreamConnectionUpdateOneRequiredWithoutRoundTripsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UpstreamConnectionUpdateToOneWithWhereWithoutRoundTripsInput, Prisma.UpstreamConnectionUpdateWithoutRoundTripsInput>, Prisma.UpstreamConnectionUncheckedUpdateWithoutRoundTripsInput>
 }
 
-export type UpstreamConnectionCreateNestedOneWithoutSessionsInput = {
-  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutSessionsInput>
-  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutSessionsInput
+export type UpstreamConnectionCreateNestedOneWithoutRecentInput = {
+  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRecentInput>
+  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutRecentInput
   connect?: Prisma.UpstreamConnectionWhereUniqueInput
 }
 
-export type UpstreamConnectionUpdateOneRequiredWithoutSessionsNestedInput = {
-  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutSessionsInput>
-  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutSessionsInput
-  upsert?: Prisma.UpstreamConnectionUpsertWithoutSessionsInput
+export type UpstreamConnectionUpdateOneRequiredWithoutRecentNestedInput = {
+  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRecentInput>
+  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutRecentInput
+  upsert?: Prisma.UpstreamConnectionUpsertWithoutRecentInput
   connect?: Prisma.UpstreamConnectionWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.UpstreamConnectionUpdateToOneWithWhereWithoutSessionsInput, Prisma.UpstreamConnectionUpdateWithoutSessionsInput>, Prisma.UpstreamConnectionUncheckedUpdateWithoutSessionsInput>
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UpstreamConnectionUpdateToOneWithWhereWithoutRecentInput, Prisma.UpstreamConnectionUpdateWithoutRecentInput>, Prisma.UpstreamConnectionUncheckedUpdateWithoutRecentInput>
+}
+
+export type UpstreamConnectionCreateNestedOneWithoutRefusalsInput = {
+  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRefusalsInput>
+  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutRefusalsInput
+  connect?: Prisma.UpstreamConnectionWhereUniqueInput
+}
+
+export type UpstreamConnectionUpdateOneRequiredWithoutRefusalsNestedInput = {
+  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRefusalsInput>
+  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutRefusalsInput
+  upsert?: Prisma.UpstreamConnectionUpsertWithoutRefusalsInput
+  connect?: Prisma.UpstreamConnectionWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UpstreamConnectionUpdateToOneWithWhereWithoutRefusalsInput, Prisma.UpstreamConnectionUpdateWithoutRefusalsInput>, Prisma.UpstreamConnectionUncheckedUpdateWithoutRefusalsInput>
 }
 
 export type UpstreamConnectionCreateNestedOneWithoutSetUpLinksInput = {
@@ -1158,20 +1172,6 @@ export type UpstreamConnectionUpdateOneRequiredWithoutSetUpLinksNestedInput = {
   upsert?: Prisma.UpstreamConnectionUpsertWithoutSetUpLinksInput
   connect?: Prisma.UpstreamConnectionWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.UpstreamConnectionUpdateToOneWithWhereWithoutSetUpLinksInput, Prisma.UpstreamConnectionUpdateWithoutSetUpLinksInput>, Prisma.UpstreamConnectionUncheckedUpdateWithoutSetUpLinksInput>
-}
-
-export type UpstreamConnectionCreateNestedOneWithoutRecentInput = {
-  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRecentInput>
-  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutRecentInput
-  connect?: Prisma.UpstreamConnectionWhereUniqueInput
-}
-
-export type UpstreamConnectionUpdateOneRequiredWithoutRecentNestedInput = {
-  create?: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRecentInput>
-  connectOrCreate?: Prisma.UpstreamConnectionCreateOrConnectWithoutRecentInput
-  upsert?: Prisma.UpstreamConnectionUpsertWithoutRecentInput
-  connect?: Prisma.UpstreamConnectionWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.UpstreamConnectionUpdateToOneWithWhereWithoutRecentInput, Prisma.UpstreamConnectionUpdateWithoutRecentInput>, Prisma.UpstreamConnectionUncheckedUpdateWithoutRecentInput>
 }
 
 export type UpstreamConnectionCreateWithoutSchoolInput = {
@@ -1515,7 +1515,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutLinksInput = {
   recent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutConnectionNestedInput
 }
 
-export type UpstreamConnectionCreateWithoutRefusalsInput = {
+export type UpstreamConnectionCreateWithoutSessionsInput = {
   id: string
   profile: $Enums.UpstreamProfile
   name: string
@@ -1552,13 +1552,13 @@ export type UpstreamConnectionCreateWithoutRefusalsInput = {
   updatedAt: Date | string
   school: Prisma.SchoolCreateNestedOneWithoutUpstreamConnectionsInput
   links?: Prisma.UpstreamLinkCreateNestedManyWithoutConnectionInput
+  refusals?: Prisma.UpstreamRefusalCreateNestedManyWithoutConnectionInput
   roundTrips?: Prisma.UpstreamRoundTripCreateNestedManyWithoutConnectionInput
-  sessions?: Prisma.UpstreamSessionCreateNestedManyWithoutConnectionInput
   setUpLinks?: Prisma.UpstreamSetUpLinkCreateNestedManyWithoutConnectionInput
   recent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutConnectionInput
 }
 
-export type UpstreamConnectionUncheckedCreateWithoutRefusalsInput = {
+export type UpstreamConnectionUncheckedCreateWithoutSessionsInput = {
   id: string
   schoolId: string
   profile: $Enums.UpstreamProfile
@@ -1595,29 +1595,29 @@ export type UpstreamConnectionUncheckedCreateWithoutRefusalsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   links?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutConnectionInput
+  refusals?: Prisma.UpstreamRefusalUncheckedCreateNestedManyWithoutConnectionInput
   roundTrips?: Prisma.UpstreamRoundTripUncheckedCreateNestedManyWithoutConnectionInput
-  sessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutConnectionInput
   setUpLinks?: Prisma.UpstreamSetUpLinkUncheckedCreateNestedManyWithoutConnectionInput
   recent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutConnectionInput
 }
 
-export type UpstreamConnectionCreateOrConnectWithoutRefusalsInput = {
+export type UpstreamConnectionCreateOrConnectWithoutSessionsInput = {
   where: Prisma.UpstreamConnectionWhereUniqueInput
-  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRefusalsInput>
+  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutSessionsInput>
 }
 
-export type UpstreamConnectionUpsertWithoutRefusalsInput = {
-  update: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutRefusalsInput>
-  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRefusalsInput>
+export type UpstreamConnectionUpsertWithoutSessionsInput = {
+  update: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutSessionsInput>
+  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutSessionsInput>
   where?: Prisma.UpstreamConnectionWhereInput
 }
 
-export type UpstreamConnectionUpdateToOneWithWhereWithoutRefusalsInput = {
+export type UpstreamConnectionUpdateToOneWithWhereWithoutSessionsInput = {
   where?: Prisma.UpstreamConnectionWhereInput
-  data: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutRefusalsInput>
+  data: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutSessionsInput>
 }
 
-export type UpstreamConnectionUpdateWithoutRefusalsInput = {
+export type UpstreamConnectionUpdateWithoutSessionsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   profile?: Prisma.EnumUpstreamProfileFieldUpdateOperationsInput | $Enums.UpstreamProfile
   name?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1654,13 +1654,13 @@ export type UpstreamConnectionUpdateWithoutRefusalsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   school?: Prisma.SchoolUpdateOneRequiredWithoutUpstreamConnectionsNestedInput
   links?: Prisma.UpstreamLinkUpdateManyWithoutConnectionNestedInput
+  refusals?: Prisma.UpstreamRefusalUpdateManyWithoutConnectionNestedInput
   roundTrips?: Prisma.UpstreamRoundTripUpdateManyWithoutConnectionNestedInput
-  sessions?: Prisma.UpstreamSessionUpdateManyWithoutConnectionNestedInput
   setUpLinks?: Prisma.UpstreamSetUpLinkUpdateManyWithoutConnectionNestedInput
   recent?: Prisma.UpstreamRecentSignInUpdateManyWithoutConnectionNestedInput
 }
 
-export type UpstreamConnectionUncheckedUpdateWithoutRefusalsInput = {
+export type UpstreamConnectionUncheckedUpdateWithoutSessionsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   profile?: Prisma.EnumUpstreamProfileFieldUpdateOperationsInput | $Enums.UpstreamProfile
@@ -1697,8 +1697,8 @@ export type UpstreamConnectionUncheckedUpdateWithoutRefusalsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   links?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutConnectionNestedInput
+  refusals?: Prisma.UpstreamRefusalUncheckedUpdateManyWithoutConnectionNestedInput
   roundTrips?: Prisma.UpstreamRoundTripUncheckedUpdateManyWithoutConnectionNestedInput
-  sessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutConnectionNestedInput
   setUpLinks?: Prisma.UpstreamSetUpLinkUncheckedUpdateManyWithoutConnectionNestedInput
   recent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutConnectionNestedInput
 }
@@ -1891,7 +1891,7 @@ export type UpstreamConnectionUncheckedUpdateWithoutRoundTripsInput = {
   recent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutConnectionNestedInput
 }
 
-export type UpstreamConnectionCreateWithoutSessionsInput = {
+export type UpstreamConnectionCreateWithoutRecentInput = {
   id: string
   profile: $Enums.UpstreamProfile
   name: string
@@ -1930,11 +1930,11 @@ export type UpstreamConnectionCreateWithoutSessionsInput = {
   links?: Prisma.UpstreamLinkCreateNestedManyWithoutConnectionInput
   refusals?: Prisma.UpstreamRefusalCreateNestedManyWithoutConnectionInput
   roundTrips?: Prisma.UpstreamRoundTripCreateNestedManyWithoutConnectionInput
+  sessions?: Prisma.UpstreamSessionCreateNestedManyWithoutConnectionInput
   setUpLinks?: Prisma.UpstreamSetUpLinkCreateNestedManyWithoutConnectionInput
-  recent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutConnectionInput
 }
 
-export type UpstreamConnectionUncheckedCreateWithoutSessionsInput = {
+export type UpstreamConnectionUncheckedCreateWithoutRecentInput = {
   id: string
   schoolId: string
   profile: $Enums.UpstreamProfile
@@ -1973,27 +1973,27 @@ export type UpstreamConnectionUncheckedCreateWithoutSessionsInput = {
   links?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutConnectionInput
   refusals?: Prisma.UpstreamRefusalUncheckedCreateNestedManyWithoutConnectionInput
   roundTrips?: Prisma.UpstreamRoundTripUncheckedCreateNestedManyWithoutConnectionInput
+  sessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutConnectionInput
   setUpLinks?: Prisma.UpstreamSetUpLinkUncheckedCreateNestedManyWithoutConnectionInput
-  recent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutConnectionInput
 }
 
-export type UpstreamConnectionCreateOrConnectWithoutSessionsInput = {
+export type UpstreamConnectionCreateOrConnectWithoutRecentInput = {
   where: Prisma.UpstreamConnectionWhereUniqueInput
-  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutSessionsInput>
+  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRecentInput>
 }
 
-export type UpstreamConnectionUpsertWithoutSessionsInput = {
-  update: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutSessionsInput>
-  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutSessionsInput>
+export type UpstreamConnectionUpsertWithoutRecentInput = {
+  update: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutRecentInput>
+  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRecentInput>
   where?: Prisma.UpstreamConnectionWhereInput
 }
 
-export type UpstreamConnectionUpdateToOneWithWhereWithoutSessionsInput = {
+export type UpstreamConnectionUpdateToOneWithWhereWithoutRecentInput = {
   where?: Prisma.UpstreamConnectionWhereInput
-  data: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutSessionsInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutSessionsInput>
+  data: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutRecentInput>
 }
 
-export type UpstreamConnectionUpdateWithoutSessionsInput = {
+export type UpstreamConnectionUpdateWithoutRecentInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   profile?: Prisma.EnumUpstreamProfileFieldUpdateOperationsInput | $Enums.UpstreamProfile
   name?: Prisma.StringFieldUpdateOperationsInput | string
@@ -2032,11 +2032,11 @@ export type UpstreamConnectionUpdateWithoutSessionsInput = {
   links?: Prisma.UpstreamLinkUpdateManyWithoutConnectionNestedInput
   refusals?: Prisma.UpstreamRefusalUpdateManyWithoutConnectionNestedInput
   roundTrips?: Prisma.UpstreamRoundTripUpdateManyWithoutConnectionNestedInput
+  sessions?: Prisma.UpstreamSessionUpdateManyWithoutConnectionNestedInput
   setUpLinks?: Prisma.UpstreamSetUpLinkUpdateManyWithoutConnectionNestedInput
-  recent?: Prisma.UpstreamRecentSignInUpdateManyWithoutConnectionNestedInput
 }
 
-export type UpstreamConnectionUncheckedUpdateWithoutSessionsInput = {
+export type UpstreamConnectionUncheckedUpdateWithoutRecentInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   profile?: Prisma.EnumUpstreamProfileFieldUpdateOperationsInput | $Enums.UpstreamProfile
@@ -2075,6 +2075,194 @@ export type UpstreamConnectionUncheckedUpdateWithoutSessionsInput = {
   links?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutConnectionNestedInput
   refusals?: Prisma.UpstreamRefusalUncheckedUpdateManyWithoutConnectionNestedInput
   roundTrips?: Prisma.UpstreamRoundTripUncheckedUpdateManyWithoutConnectionNestedInput
+  sessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutConnectionNestedInput
+  setUpLinks?: Prisma.UpstreamSetUpLinkUncheckedUpdateManyWithoutConnectionNestedInput
+}
+
+export type UpstreamConnectionCreateWithoutRefusalsInput = {
+  id: string
+  profile: $Enums.UpstreamProfile
+  name: string
+  issuer?: string | null
+  clientId?: string | null
+  clientSecret?: runtime.Bytes | null
+  secretExpiresAt?: Date | string | null
+  authMethod: $Enums.TokenEndpointAuthMethod
+  scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
+  tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
+  subjectClaim: string
+  ruleClaim?: string | null
+  ruleField: $Enums.UpstreamRuleField
+  normalisations?: Prisma.UpstreamConnectionCreatenormalisationsInput | $Enums.UpstreamNormalisation[]
+  state?: $Enums.UpstreamState
+  groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
+  createsGuests?: boolean
+  confirmedForStaff?: boolean
+  trustedForSecondFactor?: boolean
+  endsUpstreamSession?: boolean
+  metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  metadataReadAt?: Date | string | null
+  keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
+  testedAt?: Date | string | null
+  lastSuccessAt?: Date | string | null
+  failingSince?: Date | string | null
+  lastFailure?: string | null
+  lastFailureAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  school: Prisma.SchoolCreateNestedOneWithoutUpstreamConnectionsInput
+  links?: Prisma.UpstreamLinkCreateNestedManyWithoutConnectionInput
+  roundTrips?: Prisma.UpstreamRoundTripCreateNestedManyWithoutConnectionInput
+  sessions?: Prisma.UpstreamSessionCreateNestedManyWithoutConnectionInput
+  setUpLinks?: Prisma.UpstreamSetUpLinkCreateNestedManyWithoutConnectionInput
+  recent?: Prisma.UpstreamRecentSignInCreateNestedManyWithoutConnectionInput
+}
+
+export type UpstreamConnectionUncheckedCreateWithoutRefusalsInput = {
+  id: string
+  schoolId: string
+  profile: $Enums.UpstreamProfile
+  name: string
+  issuer?: string | null
+  clientId?: string | null
+  clientSecret?: runtime.Bytes | null
+  secretExpiresAt?: Date | string | null
+  authMethod: $Enums.TokenEndpointAuthMethod
+  scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
+  tenant?: string | null
+  schoolClaim?: string | null
+  schoolValue?: string | null
+  subjectClaim: string
+  ruleClaim?: string | null
+  ruleField: $Enums.UpstreamRuleField
+  normalisations?: Prisma.UpstreamConnectionCreatenormalisationsInput | $Enums.UpstreamNormalisation[]
+  state?: $Enums.UpstreamState
+  groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
+  createsGuests?: boolean
+  confirmedForStaff?: boolean
+  trustedForSecondFactor?: boolean
+  endsUpstreamSession?: boolean
+  metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  metadataReadAt?: Date | string | null
+  keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  keysReadAt?: Date | string | null
+  refreshAt?: Date | string | null
+  testedAt?: Date | string | null
+  lastSuccessAt?: Date | string | null
+  failingSince?: Date | string | null
+  lastFailure?: string | null
+  lastFailureAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  links?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutConnectionInput
+  roundTrips?: Prisma.UpstreamRoundTripUncheckedCreateNestedManyWithoutConnectionInput
+  sessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutConnectionInput
+  setUpLinks?: Prisma.UpstreamSetUpLinkUncheckedCreateNestedManyWithoutConnectionInput
+  recent?: Prisma.UpstreamRecentSignInUncheckedCreateNestedManyWithoutConnectionInput
+}
+
+export type UpstreamConnectionCreateOrConnectWithoutRefusalsInput = {
+  where: Prisma.UpstreamConnectionWhereUniqueInput
+  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRefusalsInput>
+}
+
+export type UpstreamConnectionUpsertWithoutRefusalsInput = {
+  update: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutRefusalsInput>
+  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRefusalsInput>
+  where?: Prisma.UpstreamConnectionWhereInput
+}
+
+export type UpstreamConnectionUpdateToOneWithWhereWithoutRefusalsInput = {
+  where?: Prisma.UpstreamConnectionWhereInput
+  data: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutRefusalsInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutRefusalsInput>
+}
+
+export type UpstreamConnectionUpdateWithoutRefusalsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  profile?: Prisma.EnumUpstreamProfileFieldUpdateOperationsInput | $Enums.UpstreamProfile
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  clientSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  secretExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
+  tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
+  ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
+  normalisations?: Prisma.UpstreamConnectionUpdatenormalisationsInput | $Enums.UpstreamNormalisation[]
+  state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
+  groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
+  createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  school?: Prisma.SchoolUpdateOneRequiredWithoutUpstreamConnectionsNestedInput
+  links?: Prisma.UpstreamLinkUpdateManyWithoutConnectionNestedInput
+  roundTrips?: Prisma.UpstreamRoundTripUpdateManyWithoutConnectionNestedInput
+  sessions?: Prisma.UpstreamSessionUpdateManyWithoutConnectionNestedInput
+  setUpLinks?: Prisma.UpstreamSetUpLinkUpdateManyWithoutConnectionNestedInput
+  recent?: Prisma.UpstreamRecentSignInUpdateManyWithoutConnectionNestedInput
+}
+
+export type UpstreamConnectionUncheckedUpdateWithoutRefusalsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  profile?: Prisma.EnumUpstreamProfileFieldUpdateOperationsInput | $Enums.UpstreamProfile
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  clientSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  secretExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
+  tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
+  ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
+  normalisations?: Prisma.UpstreamConnectionUpdatenormalisationsInput | $Enums.UpstreamNormalisation[]
+  state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
+  groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
+  createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  links?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutConnectionNestedInput
+  roundTrips?: Prisma.UpstreamRoundTripUncheckedUpdateManyWithoutConnectionNestedInput
+  sessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutConnectionNestedInput
   setUpLinks?: Prisma.UpstreamSetUpLinkUncheckedUpdateManyWithoutConnectionNestedInput
   recent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutConnectionNestedInput
 }
@@ -2265,194 +2453,6 @@ export type UpstreamConnectionUncheckedUpdateWithoutSetUpLinksInput = {
   roundTrips?: Prisma.UpstreamRoundTripUncheckedUpdateManyWithoutConnectionNestedInput
   sessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutConnectionNestedInput
   recent?: Prisma.UpstreamRecentSignInUncheckedUpdateManyWithoutConnectionNestedInput
-}
-
-export type UpstreamConnectionCreateWithoutRecentInput = {
-  id: string
-  profile: $Enums.UpstreamProfile
-  name: string
-  issuer?: string | null
-  clientId?: string | null
-  clientSecret?: runtime.Bytes | null
-  secretExpiresAt?: Date | string | null
-  authMethod: $Enums.TokenEndpointAuthMethod
-  scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
-  tenant?: string | null
-  schoolClaim?: string | null
-  schoolValue?: string | null
-  subjectClaim: string
-  ruleClaim?: string | null
-  ruleField: $Enums.UpstreamRuleField
-  normalisations?: Prisma.UpstreamConnectionCreatenormalisationsInput | $Enums.UpstreamNormalisation[]
-  state?: $Enums.UpstreamState
-  groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
-  createsGuests?: boolean
-  confirmedForStaff?: boolean
-  trustedForSecondFactor?: boolean
-  endsUpstreamSession?: boolean
-  metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  metadataReadAt?: Date | string | null
-  keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  keysReadAt?: Date | string | null
-  refreshAt?: Date | string | null
-  testedAt?: Date | string | null
-  lastSuccessAt?: Date | string | null
-  failingSince?: Date | string | null
-  lastFailure?: string | null
-  lastFailureAt?: Date | string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  school: Prisma.SchoolCreateNestedOneWithoutUpstreamConnectionsInput
-  links?: Prisma.UpstreamLinkCreateNestedManyWithoutConnectionInput
-  refusals?: Prisma.UpstreamRefusalCreateNestedManyWithoutConnectionInput
-  roundTrips?: Prisma.UpstreamRoundTripCreateNestedManyWithoutConnectionInput
-  sessions?: Prisma.UpstreamSessionCreateNestedManyWithoutConnectionInput
-  setUpLinks?: Prisma.UpstreamSetUpLinkCreateNestedManyWithoutConnectionInput
-}
-
-export type UpstreamConnectionUncheckedCreateWithoutRecentInput = {
-  id: string
-  schoolId: string
-  profile: $Enums.UpstreamProfile
-  name: string
-  issuer?: string | null
-  clientId?: string | null
-  clientSecret?: runtime.Bytes | null
-  secretExpiresAt?: Date | string | null
-  authMethod: $Enums.TokenEndpointAuthMethod
-  scopes?: Prisma.UpstreamConnectionCreatescopesInput | string[]
-  tenant?: string | null
-  schoolClaim?: string | null
-  schoolValue?: string | null
-  subjectClaim: string
-  ruleClaim?: string | null
-  ruleField: $Enums.UpstreamRuleField
-  normalisations?: Prisma.UpstreamConnectionCreatenormalisationsInput | $Enums.UpstreamNormalisation[]
-  state?: $Enums.UpstreamState
-  groupIds?: Prisma.UpstreamConnectionCreategroupIdsInput | string[]
-  createsGuests?: boolean
-  confirmedForStaff?: boolean
-  trustedForSecondFactor?: boolean
-  endsUpstreamSession?: boolean
-  metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  metadataReadAt?: Date | string | null
-  keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  keysReadAt?: Date | string | null
-  refreshAt?: Date | string | null
-  testedAt?: Date | string | null
-  lastSuccessAt?: Date | string | null
-  failingSince?: Date | string | null
-  lastFailure?: string | null
-  lastFailureAt?: Date | string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  links?: Prisma.UpstreamLinkUncheckedCreateNestedManyWithoutConnectionInput
-  refusals?: Prisma.UpstreamRefusalUncheckedCreateNestedManyWithoutConnectionInput
-  roundTrips?: Prisma.UpstreamRoundTripUncheckedCreateNestedManyWithoutConnectionInput
-  sessions?: Prisma.UpstreamSessionUncheckedCreateNestedManyWithoutConnectionInput
-  setUpLinks?: Prisma.UpstreamSetUpLinkUncheckedCreateNestedManyWithoutConnectionInput
-}
-
-export type UpstreamConnectionCreateOrConnectWithoutRecentInput = {
-  where: Prisma.UpstreamConnectionWhereUniqueInput
-  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRecentInput>
-}
-
-export type UpstreamConnectionUpsertWithoutRecentInput = {
-  update: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutRecentInput>
-  create: Prisma.XOR<Prisma.UpstreamConnectionCreateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedCreateWithoutRecentInput>
-  where?: Prisma.UpstreamConnectionWhereInput
-}
-
-export type UpstreamConnectionUpdateToOneWithWhereWithoutRecentInput = {
-  where?: Prisma.UpstreamConnectionWhereInput
-  data: Prisma.XOR<Prisma.UpstreamConnectionUpdateWithoutRecentInput, Prisma.UpstreamConnectionUncheckedUpdateWithoutRecentInput>
-}
-
-export type UpstreamConnectionUpdateWithoutRecentInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  profile?: Prisma.EnumUpstreamProfileFieldUpdateOperationsInput | $Enums.UpstreamProfile
-  name?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  clientSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  secretExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
-  scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
-  tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
-  ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
-  normalisations?: Prisma.UpstreamConnectionUpdatenormalisationsInput | $Enums.UpstreamNormalisation[]
-  state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
-  groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
-  createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  lastFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  school?: Prisma.SchoolUpdateOneRequiredWithoutUpstreamConnectionsNestedInput
-  links?: Prisma.UpstreamLinkUpdateManyWithoutConnectionNestedInput
-  refusals?: Prisma.UpstreamRefusalUpdateManyWithoutConnectionNestedInput
-  roundTrips?: Prisma.UpstreamRoundTripUpdateManyWithoutConnectionNestedInput
-  sessions?: Prisma.UpstreamSessionUpdateManyWithoutConnectionNestedInput
-  setUpLinks?: Prisma.UpstreamSetUpLinkUpdateManyWithoutConnectionNestedInput
-}
-
-export type UpstreamConnectionUncheckedUpdateWithoutRecentInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
-  profile?: Prisma.EnumUpstreamProfileFieldUpdateOperationsInput | $Enums.UpstreamProfile
-  name?: Prisma.StringFieldUpdateOperationsInput | string
-  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  clientSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  secretExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  authMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
-  scopes?: Prisma.UpstreamConnectionUpdatescopesInput | string[]
-  tenant?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  schoolClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  schoolValue?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  subjectClaim?: Prisma.StringFieldUpdateOperationsInput | string
-  ruleClaim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  ruleField?: Prisma.EnumUpstreamRuleFieldFieldUpdateOperationsInput | $Enums.UpstreamRuleField
-  normalisations?: Prisma.UpstreamConnectionUpdatenormalisationsInput | $Enums.UpstreamNormalisation[]
-  state?: Prisma.EnumUpstreamStateFieldUpdateOperationsInput | $Enums.UpstreamState
-  groupIds?: Prisma.UpstreamConnectionUpdategroupIdsInput | string[]
-  createsGuests?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  confirmedForStaff?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  trustedForSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  endsUpstreamSession?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  metadata?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  metadataReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  keys?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  keysReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  refreshAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  lastFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  links?: Prisma.UpstreamLinkUncheckedUpdateManyWithoutConnectionNestedInput
-  refusals?: Prisma.UpstreamRefusalUncheckedUpdateManyWithoutConnectionNestedInput
-  roundTrips?: Prisma.UpstreamRoundTripUncheckedUpdateManyWithoutConnectionNestedInput
-  sessions?: Prisma.UpstreamSessionUncheckedUpdateManyWithoutConnectionNestedInput
-  setUpLinks?: Prisma.UpstreamSetUpLinkUncheckedUpdateManyWithoutConnectionNestedInput
 }
 
 export type UpstreamConnectionCreateManySchoolInput = {
@@ -2883,40 +2883,145 @@ export type $UpstreamConnectionPayload<ExtArgs extends runtime.Types.Extensions.
     recent: Prisma.$UpstreamRecentSignInPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     profile: $Enums.UpstreamProfile
+    /**
+     * @data none
+     */
     name: string
+    /**
+     * @data none
+     */
     issuer: string | null
+    /**
+     * @data none
+     */
     clientId: string | null
+    /**
+     * @data none
+     */
     clientSecret: runtime.Bytes | null
+    /**
+     * @data none
+     */
     secretExpiresAt: Date | null
+    /**
+     * @data none
+     */
     authMethod: $Enums.TokenEndpointAuthMethod
+    /**
+     * @data none
+     */
     scopes: string[]
+    /**
+     * @data none
+     */
     tenant: string | null
+    /**
+     * @data none
+     */
     schoolClaim: string | null
+    /**
+     * @data none
+     */
     schoolValue: string | null
+    /**
+     * @data none
+     */
     subjectClaim: string
+    /**
+     * @data none
+     */
     ruleClaim: string | null
+    /**
+     * @data none
+     */
     ruleField: $Enums.UpstreamRuleField
+    /**
+     * @data none
+     */
     normalisations: $Enums.UpstreamNormalisation[]
+    /**
+     * @data none
+     */
     state: $Enums.UpstreamState
+    /**
+     * @data none
+     */
     groupIds: string[]
+    /**
+     * @data none
+     */
     createsGuests: boolean
+    /**
+     * @data none
+     */
     confirmedForStaff: boolean
+    /**
+     * @data none
+     */
     trustedForSecondFactor: boolean
+    /**
+     * @data none
+     */
     endsUpstreamSession: boolean
+    /**
+     * @data none
+     */
     metadata: runtime.JsonValue | null
+    /**
+     * @data none
+     */
     metadataReadAt: Date | null
+    /**
+     * @data none
+     */
     keys: runtime.JsonValue | null
+    /**
+     * @data none
+     */
     keysReadAt: Date | null
+    /**
+     * @data none
+     */
     refreshAt: Date | null
+    /**
+     * @data none
+     */
     testedAt: Date | null
+    /**
+     * @data none
+     */
     lastSuccessAt: Date | null
+    /**
+     * @data none
+     */
     failingSince: Date | null
+    /**
+     * @data none
+     */
     lastFailure: string | null
+    /**
+     * @data none
+     */
     lastFailureAt: Date | null
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     updatedAt: Date
   }, ExtArgs["result"]["upstreamConnection"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UpstreamLink
- * 
+ * @kept WITH_PERSON
  */
 export type UpstreamLinkModel = runtime.Types.Result.DefaultSelection<Prisma.$UpstreamLinkPayload>
 
@@ -745,13 +745,37 @@ export type $UpstreamLinkPayload<ExtArgs extends runtime.Types.Extensions.Intern
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data upstreamAccounts
+     */
     connectionId: string
+    /**
+     * @data upstreamAccounts
+     */
     issuer: string
+    /**
+     * @data upstreamAccounts
+     */
     subject: string
+    /**
+     * @data upstreamAccounts
+     */
     personId: string
+    /**
+     * @data upstreamAccounts
+     */
     linkedAt: Date
+    /**
+     * @data upstreamAccounts
+     */
     linkedBy: $Enums.UpstreamLinkedBy
+    /**
+     * @data upstreamAccounts
+     */
     lastSignInAt: Date | null
+    /**
+     * @data upstreamAccounts
+     */
     lacksClaim: boolean
   }, ExtArgs["result"]["upstreamLink"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UpstreamRecentSignIn
- * 
+ * @kept MONTH
  */
 export type UpstreamRecentSignInModel = runtime.Types.Result.DefaultSelection<Prisma.$UpstreamRecentSignInPayload>
 
@@ -661,10 +661,25 @@ export type $UpstreamRecentSignInPayload<ExtArgs extends runtime.Types.Extension
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data upstreamAccounts
+     */
     connectionId: string
+    /**
+     * @data none
+     */
     place: number
+    /**
+     * @data upstreamAccounts
+     */
     personId: string
+    /**
+     * @data upstreamAccounts
+     */
     claims: runtime.Bytes
+    /**
+     * @data upstreamAccounts
+     */
     at: Date
   }, ExtArgs["result"]["upstreamRecentSignIn"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UpstreamRefusal
- * 
+ * @kept MONTH
  */
 export type UpstreamRefusalModel = runtime.Types.Result.DefaultSelection<Prisma.$UpstreamRefusalPayload>
 
@@ -684,14 +684,41 @@ export type $UpstreamRefusalPayload<ExtArgs extends runtime.Types.Extensions.Int
     connection: Prisma.$UpstreamConnectionPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data upstreamAccounts
+     */
     connectionId: string
+    /**
+     * @data upstreamAccounts
+     */
     code: string
+    /**
+     * @data upstreamAccounts
+     */
     subjectHash: runtime.Bytes
+    /**
+     * @data upstreamAccounts
+     */
     details: runtime.Bytes
+    /**
+     * @data upstreamAccounts
+     */
     firstAt: Date
+    /**
+     * @data upstreamAccounts
+     */
     lastAt: Date
+    /**
+     * @data upstreamAccounts
+     */
     tries: number
+    /**
+     * @data upstreamAccounts
+     */
     mentions: number[]
   }, ExtArgs["result"]["upstreamRefusal"]>
   composites: {}

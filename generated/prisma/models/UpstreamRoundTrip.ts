@@ -529,11 +529,29 @@ export type $UpstreamRoundTripPayload<ExtArgs extends runtime.Types.Extensions.I
     connection: Prisma.$UpstreamConnectionPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     stateHash: runtime.Bytes
+    /**
+     * @data none
+     */
     connectionId: string
+    /**
+     * @data none
+     */
     browserHash: runtime.Bytes
+    /**
+     * @data none
+     */
     purpose: $Enums.UpstreamPurpose
+    /**
+     * @data none
+     */
     details: runtime.Bytes
+    /**
+     * @data none
+     */
     expiresAt: Date
   }, ExtArgs["result"]["upstreamRoundTrip"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UpstreamSession
- * 
+ * @kept WITH_SIGN_IN
  */
 export type UpstreamSessionModel = runtime.Types.Result.DefaultSelection<Prisma.$UpstreamSessionPayload>
 
@@ -767,14 +767,41 @@ export type $UpstreamSessionPayload<ExtArgs extends runtime.Types.Extensions.Int
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data upstreamAccounts
+     */
     id: string
+    /**
+     * @data upstreamAccounts
+     */
     connectionId: string
+    /**
+     * @data upstreamAccounts
+     */
     sub: string
+    /**
+     * @data upstreamAccounts
+     */
     sid: string | null
+    /**
+     * @data upstreamAccounts
+     */
     personId: string
+    /**
+     * @data upstreamAccounts
+     */
     idToken: runtime.Bytes | null
+    /**
+     * @data upstreamAccounts
+     */
     createdAt: Date
+    /**
+     * @data upstreamAccounts
+     */
     endedAt: Date | null
+    /**
+     * @data none
+     */
     checkAt: Date
   }, ExtArgs["result"]["upstreamSession"]>
   composites: {}

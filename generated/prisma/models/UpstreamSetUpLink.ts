@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UpstreamSetUpLink
- * 
+ * @kept MONTH
  */
 export type UpstreamSetUpLinkModel = runtime.Types.Result.DefaultSelection<Prisma.$UpstreamSetUpLinkPayload>
 
@@ -776,17 +776,53 @@ export type $UpstreamSetUpLinkPayload<ExtArgs extends runtime.Types.Extensions.I
     connection: Prisma.$UpstreamConnectionPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     connectionId: string
+    /**
+     * @data none
+     */
     tokenHash: runtime.Bytes
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     createdByRole: string | null
+    /**
+     * @data none
+     */
     expiresAt: Date
+    /**
+     * @data none
+     */
     openedAt: Date | null
+    /**
+     * @data none
+     */
     browserHash: runtime.Bytes | null
+    /**
+     * @data none
+     */
     closedAt: Date | null
+    /**
+     * @data none
+     */
     tests: number
+    /**
+     * @data upstreamAccounts
+     */
     tested: runtime.Bytes | null
+    /**
+     * @data upstreamAccounts
+     */
     mentions: number[]
   }, ExtArgs["result"]["upstreamSetUpLink"]>
   composites: {}

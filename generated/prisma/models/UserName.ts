@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UserName
- * 
+ * @kept YEAR
  */
 export type UserNameModel = runtime.Types.Result.DefaultSelection<Prisma.$UserNamePayload>
 
@@ -426,8 +426,17 @@ export type $UserNamePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     person: Prisma.$PersonPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data remains
+     */
     hash: runtime.Bytes
+    /**
+     * @data remains
+     */
     personId: string | null
+    /**
+     * @data remains
+     */
     releasedOn: Date | null
   }, ExtArgs["result"]["userName"]>
   composites: {}

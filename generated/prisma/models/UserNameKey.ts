@@ -311,7 +311,13 @@ export type $UserNameKeyPayload<ExtArgs extends runtime.Types.Extensions.Interna
   name: "UserNameKey"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: number
+    /**
+     * @data none
+     */
     key: runtime.Bytes
   }, ExtArgs["result"]["userNameKey"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UserNameNumber
- * 
+ * @kept YEAR
  */
 export type UserNameNumberModel = runtime.Types.Result.DefaultSelection<Prisma.$UserNameNumberPayload>
 
@@ -337,8 +337,17 @@ export type $UserNameNumberPayload<ExtArgs extends runtime.Types.Extensions.Inte
   name: "UserNameNumber"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data remains
+     */
     hash: runtime.Bytes
+    /**
+     * @data remains
+     */
     last: number
+    /**
+     * @data remains
+     */
     usedOn: Date
   }, ExtArgs["result"]["userNameNumber"]>
   composites: {}

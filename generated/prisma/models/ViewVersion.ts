@@ -403,10 +403,25 @@ export type $ViewVersionPayload<ExtArgs extends runtime.Types.Extensions.Interna
   name: "ViewVersion"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     subject: string
+    /**
+     * @data none
+     */
     change: string
+    /**
+     * @data none
+     */
     version: bigint
+    /**
+     * @data none
+     */
     changedAt: Date | null
+    /**
+     * @data none
+     */
     sourceReadAt: Date | null
   }, ExtArgs["result"]["viewVersion"]>
   composites: {}

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model VoidSignIn
- * 
+ * @kept AT_ONCE
  */
 export type VoidSignInModel = runtime.Types.Result.DefaultSelection<Prisma.$VoidSignInPayload>
 
@@ -327,6 +327,9 @@ export type $VoidSignInPayload<ExtArgs extends runtime.Types.Extensions.Internal
     person: Prisma.$PersonPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data sessions
+     */
     personId: string
   }, ExtArgs["result"]["voidSignIn"]>
   composites: {}

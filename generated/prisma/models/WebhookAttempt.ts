@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookAttempt
- * 
+ * @kept DELIVERIES
  */
 export type WebhookAttemptModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookAttemptPayload>
 
@@ -465,12 +465,33 @@ export type $WebhookAttemptPayload<ExtArgs extends runtime.Types.Extensions.Inte
   name: "WebhookAttempt"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     deliveryId: bigint
+    /**
+     * @data none
+     */
     number: number
+    /**
+     * @data none
+     */
     at: Date
+    /**
+     * @data none
+     */
     durationMs: number
+    /**
+     * @data none
+     */
     status: number | null
+    /**
+     * @data notifications
+     */
     answer: runtime.Bytes | null
+    /**
+     * @data none
+     */
     error: string | null
   }, ExtArgs["result"]["webhookAttempt"]>
   composites: {}

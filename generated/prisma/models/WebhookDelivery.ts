@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookDelivery
- * 
+ * @kept DELIVERIES
  */
 export type WebhookDeliveryModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookDeliveryPayload>
 
@@ -665,20 +665,65 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
   name: "WebhookDelivery"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: bigint
+    /**
+     * @data none
+     */
     messageId: string
+    /**
+     * @data notifications
+     */
     endpointId: string
+    /**
+     * @data notifications
+     */
     eventType: string
+    /**
+     * @data notifications
+     */
     subjectId: string
+    /**
+     * @data none
+     */
     isTest: boolean
+    /**
+     * @data notifications
+     */
     body: string
+    /**
+     * @data none
+     */
     state: $Enums.WebhookDeliveryState
+    /**
+     * @data none
+     */
     attempts: number
+    /**
+     * @data none
+     */
     attemptsSpent: number
+    /**
+     * @data none
+     */
     dueAt: Date | null
+    /**
+     * @data none
+     */
     subjectFails: boolean
+    /**
+     * @data notifications
+     */
     createdAt: Date
+    /**
+     * @data notifications
+     */
     finishedAt: Date | null
+    /**
+     * @data none
+     */
     traceparent: string | null
   }, ExtArgs["result"]["webhookDelivery"]>
   composites: {}

@@ -1062,21 +1062,69 @@ export type $WebhookEndpointPayload<ExtArgs extends runtime.Types.Extensions.Int
     secrets: Prisma.$WebhookSecretPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     url: string
+    /**
+     * @data none
+     */
     eventTypes: string[]
+    /**
+     * @data none
+     */
     state: $Enums.WebhookEndpointState
+    /**
+     * @data none
+     */
     reason: string | null
+    /**
+     * @data none
+     */
     stateChangedAt: Date
+    /**
+     * @data none
+     */
     resumeAt: Date | null
+    /**
+     * @data none
+     */
     tryNewAt: Date | null
+    /**
+     * @data none
+     */
     failures: number
+    /**
+     * @data none
+     */
     failingSince: Date | null
+    /**
+     * @data none
+     */
     listensUntil: Date | null
+    /**
+     * @data none
+     */
     leasedBy: string | null
+    /**
+     * @data none
+     */
     leasedUntil: Date | null
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     updatedAt: Date
   }, ExtArgs["result"]["webhookEndpoint"]>
   composites: {}

@@ -317,7 +317,13 @@ export type $WebhookFanOutPayload<ExtArgs extends runtime.Types.Extensions.Inter
   name: "WebhookFanOut"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: number
+    /**
+     * @data none
+     */
     position: bigint
   }, ExtArgs["result"]["webhookFanOut"]>
   composites: {}

@@ -492,10 +492,25 @@ export type $WebhookSecretPayload<ExtArgs extends runtime.Types.Extensions.Inter
     endpoint: Prisma.$WebhookEndpointPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     id: string
+    /**
+     * @data none
+     */
     endpointId: string
+    /**
+     * @data none
+     */
     sealed: runtime.Bytes
+    /**
+     * @data none
+     */
     createdAt: Date
+    /**
+     * @data none
+     */
     expiresAt: Date | null
   }, ExtArgs["result"]["webhookSecret"]>
   composites: {}

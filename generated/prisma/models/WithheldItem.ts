@@ -623,10 +623,25 @@ export type $WithheldItemPayload<ExtArgs extends runtime.Types.Extensions.Intern
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     item: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     reason: $Enums.WithheldReason
+    /**
+     * @data none
+     */
     since: Date
   }, ExtArgs["result"]["withheldItem"]>
   composites: {}

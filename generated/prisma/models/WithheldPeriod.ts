@@ -534,11 +534,29 @@ export type $WithheldPeriodPayload<ExtArgs extends runtime.Types.Extensions.Inte
     school: Prisma.$SchoolPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data none
+     */
     clientId: string
+    /**
+     * @data none
+     */
     schoolId: string
+    /**
+     * @data none
+     */
     item: string
+    /**
+     * @data none
+     */
     reason: $Enums.WithheldReason
+    /**
+     * @data none
+     */
     since: Date
+    /**
+     * @data none
+     */
     until: Date | null
   }, ExtArgs["result"]["withheldPeriod"]>
   composites: {}

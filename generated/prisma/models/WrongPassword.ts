@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WrongPassword
- * 
+ * @kept DAY
  */
 export type WrongPasswordModel = runtime.Types.Result.DefaultSelection<Prisma.$WrongPasswordPayload>
 
@@ -395,10 +395,25 @@ export type $WrongPasswordPayload<ExtArgs extends runtime.Types.Extensions.Inter
   name: "WrongPassword"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * @data devices
+     */
     key: runtime.Bytes
+    /**
+     * @data devices
+     */
     hour: Date
+    /**
+     * @data devices
+     */
     personId: string | null
+    /**
+     * @data devices
+     */
     tries: number
+    /**
+     * @data devices
+     */
     lastAt: Date
   }, ExtArgs["result"]["wrongPassword"]>
   composites: {}

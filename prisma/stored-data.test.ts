@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { describeStoredData, type DescribedModel } from "./stored-data.ts";
+
+const makeModel = (kept: string | undefined, data: string | undefined): DescribedModel => ({
+  name: "StaffRole",
+  dbName: "staff_role",
+  documentation: kept,
+  fields: [
+    { name: "givenAt", dbName: "given_at", kind: "scalar", documentation: data },
+    { name: "person", kind: "object" },
+  ],
+});
+
+test("a field without a category, and a model without a period, do not generate", () => {
+  expect(() => describeStoredData([makeModel("@kept AUDIT", undefined)])).toThrow(
+    "StaffRole.givenAt: write `/// @data <category>` behind the field",
+  );
+  expect(() => describeStoredData([makeModel(undefined, "@data staffRoles")])).toThrow(
+    "StaffRole: write `/// @kept <period>` above the model",
+  );
+  expect(() => describeStoredData([makeModel("@kept AUDIT", "@data none")])).toThrow("StaffRole: remove `/// @kept`");
+});
+
+test("columns have the names of the database", () => {
+  expect(describeStoredData([makeModel("@kept AUDIT", "@data staffRoles")])).toContain(`  staff_role: {
+    until: "AUDIT",
+    columns: {
+      given_at: "staffRoles",
+    },
+  },`);
+});
