@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/index.ts";
 import { globalOptions } from "../../src/cli/globals.ts";
@@ -58,6 +59,20 @@ test("each command has help that names all it takes, each with its meaning", asy
       expect(option.meaning, `${what} ${name}`).toMatch(/\.$/);
     }
   }
+});
+
+test("commands.txt lists the arguments and options of every command", async () => {
+  const lineOf = ({ path, command }: (typeof all)[number]): string => {
+    const taken = Object.entries(command.args).map(([name, { label = name }]) => `<${label}>`);
+    const offered = Object.entries(command.options).map(([name, option]) => {
+      const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      const written = `--${dashed}${option.placeholder === null ? "" : ` <${option.placeholder}>`}`;
+      return `${option.isRequired ? written : `[${written}]`}${option.isList ? "…" : ""}`;
+    });
+    return [...path, ...taken, ...offered.toSorted()].join(" ");
+  };
+  const lines = all.map(lineOf).toSorted();
+  await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot(join(import.meta.dirname, "commands.txt"));
 });
 
 const id = "00000000-0000-7000-8000-000000000000";
