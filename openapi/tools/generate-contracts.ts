@@ -3,11 +3,15 @@ import { join } from "node:path";
 import openapiTypes, { astToString, COMMENT_HEADER, type OpenAPI3 } from "openapi-typescript";
 import { stringify } from "yaml";
 import type { Document } from "./document.ts";
+import { takeCommands } from "./generate-commands.ts";
 import { inlineEnums } from "./inline-enums.ts";
 import { inlineExamples } from "./inline-examples.ts";
 import { writeStaffOperations } from "./staff-operations.ts";
 import { runProgram } from "./run-program.ts";
 import { respell } from "./spelling.ts";
+
+/** What the command line calls: `x-cli` of the admin contract, with the rest of each operation that it needs. */
+const commandsFile = "admin-commands.json";
 
 /** Makes `generated/openapi/` of the given project folder from its `openapi/`. */
 export async function generateContracts(root: string): Promise<void> {
@@ -27,6 +31,9 @@ export async function generateContracts(root: string): Promise<void> {
   if (!schulconnex) throw new Error("openapi/schulconnex.yaml is missing; schulconnex-1.7 is made from it.");
   bundles.set("schulconnex-1.7", respell(schulconnex));
 
+  const commands = takeCommands(bundles.get("admin")!);
+  await writeFile(join(out, commandsFile), `${JSON.stringify(commands, null, 1)}\n`);
+
   for (const [name, bundle] of bundles) {
     const write = (extension: string, text: string) => writeFile(join(out, `${name}.${extension}`), text);
     // Our own types keep the names of enums; what is published does without.
@@ -43,5 +50,6 @@ export async function generateContracts(root: string): Promise<void> {
 
   const current = new Set([...bundles.keys()].flatMap((name) => [`${name}.yaml`, `${name}.json`, `${name}.ts`]));
   current.add(staffOperations);
+  current.add(commandsFile);
   for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
 }

@@ -4,7 +4,7 @@ import { bodyOf, omitUndefined } from "./admin-api.ts";
 import { makeApiCommand, type Service, type Verbs } from "./command.ts";
 import { done } from "./lines.ts";
 import { option, required, schoolRoles } from "./option.ts";
-import { argsOf, changes } from "./verbs.ts";
+import { argsOf } from "./verbs.ts";
 
 const oneGroup = "/admin/v1/groups/{groupId}";
 const oneMember = `${oneGroup}/members/{personId}` as const;
@@ -32,10 +32,6 @@ export const verbs: Verbs = {
       await service.api.PUT(oneMember, { params: { path }, body: omitUndefined({ role: options.role }) });
       return done("Person added to the group.", { group: path.groupId, person: path.personId });
     },
-  }),
-  remove: changes("delete", oneMember, {
-    summary: "Remove a person from a group.",
-    line: "Person removed from the group.",
   }),
   "set-role": makeApiCommand({
     summary: "Change a member's role in the group.",

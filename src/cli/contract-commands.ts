@@ -1,0 +1,316 @@
+import * as api from "./admin-api.ts";
+import type { Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Command, type Machine, type Result, type Service } from "./command.ts";
+import { defaultLimit, listOptions, listResult, recordLines, updated, wholeList, type Columns } from "./lines.ts";
+import { writeNewFile } from "./new-file.ts";
+import { argument, option, required, UsageError, type Argument, type Option } from "./option.ts";
+import { fill, fillData } from "./template.ts";
+
+type Input = {
+  in: "path" | "query" | "body";
+  kind: Kind;
+  values?: readonly string[];
+  placeholder?: string;
+};
+
+/** One option; `off` is the flag that sends null, false or an empty list instead. */
+type ContractOption = Input & {
+  name: string;
+  property: string;
+  help: string;
+  isRequired?: boolean;
+  default?: unknown;
+  /** What a number between the limits is called in the error. */
+  range?: string;
+  minimum?: number;
+  maximum?: number;
+  off?: { name: string; help: string; value: unknown };
+};
+
+/** A command of generated/openapi/admin-commands.json: what is sent, and what is printed of the answer. */
+export type ContractCommand = {
+  summary: string;
+  method: Method;
+  path: string;
+  args: readonly (Input & { name: string; label: string })[];
+  options: readonly ContractOption[];
+  irreversible?: string;
+  remoteOnly?: string;
+  takesKey?: boolean;
+  body?: "always" | "if given";
+  /** What the body always has. */
+  sends?: object;
+  /** The properties of the record that stay as they are where they are not given. */
+  keeps?: readonly string[];
+
+  /** Prints a list of these, part by part, all of them, or up to a number. */
+  list?: string;
+  key?: string;
+  paging?: "parts" | "all" | number;
+  id?: string;
+  columns?: Readonly<Record<string, string>>;
+  record?: Readonly<Record<string, string>>;
+  lines?: string | readonly string[];
+  /** Reads what is changed before and after, and prints what differs; what it is called. */
+  updated?: string;
+  /** Writes the answer to a new file; the line that says so. */
+  file?: string;
+  quiet?: readonly string[];
+  data?: Readonly<Record<string, unknown>>;
+};
+
+type Method = "get" | "post" | "put" | "patch" | "delete";
+
+export type Request = {
+  path: Readonly<Record<string, string>>;
+  query: Values;
+  body: Values;
+};
+type Values = Readonly<Record<string, unknown>>;
+
+/** What a file of a noun adds to a command of the contract. */
+export type Extension = {
+  options?: Readonly<Record<string, Option<unknown>>>;
+  /** Changes the body before it is sent; `before` is the record that is changed. */
+  body?(body: Values, options: Values, before?: object): Values | Promise<Values>;
+  /** Sends something else, or nothing. */
+  send?(service: Service, request: Request, options: Values): Promise<unknown>;
+  print?(answer: never, options: Values): Result;
+  columns?: Columns<never>;
+};
+
+export type Extensions = Readonly<Record<string, Extension>>;
+
+type CreateWithId = (machine: Machine, id: never, body: never) => Promise<string>;
+
+/** Adds --id to a command that creates a record: the admin API does not offer it, the machine of the service does. */
+export const withOwnId = (load: () => Promise<CreateWithId>): Extension => ({
+  options: { id: option.id("Its id, where it has one already.") },
+  send: async (service, { body }, { id }) =>
+    id === undefined
+      ? undefined
+      : { id: await (await load())(api.requireMachine(service, { id }), id as never, body as never) },
+});
+
+type Kind = keyof typeof kinds;
+type Look = { help: string; placeholder?: string | undefined; values?: readonly string[] | undefined };
+
+const kinds = {
+  text: ({ help, placeholder }: Look) => option.text(help, placeholder),
+  texts: ({ help, placeholder }: Look) => option.texts(help, placeholder),
+  id: ({ help }: Look) => option.id(help),
+  ids: ({ help }: Look) => option.ids(help),
+  school: ({ help }: Look) => option.school(help),
+  schools: ({ help }: Look) => option.schools(help),
+  person: ({ help }: Look) => option.person(help),
+  people: ({ help }: Look) => option.people(help),
+  group: ({ help }: Look) => option.group(help),
+  groups: ({ help }: Look) => option.groups(help),
+  endpoint: ({ help }: Look) => option.id(help),
+  one: ({ help, values = [] }: Look) => option.oneOf(values, help),
+  some: ({ help, values = [] }: Look) => option.someOf(values, help),
+  "yes-no": ({ help }: Look) => option.oneOf(["yes", "no"], help),
+  count: ({ help }: Look) => option.count(help),
+  time: ({ help }: Look) => option.time(help),
+  duration: ({ help }: Look) => option.duration(help),
+  flag: ({ help }: Look) => option.flag(help),
+};
+
+function makeArgument({ kind, label, values }: ContractCommand["args"][number]): Argument<unknown> {
+  if (values !== undefined) return argument.oneOf(values);
+  if (kind === "school" || kind === "person" || kind === "group" || kind === "endpoint")
+    return { ...argument.named(kind), label };
+  return kind === "id" ? argument.id(label) : argument.text(label);
+}
+
+function makeOptions({ options, list, paging = "parts", file }: ContractCommand): Record<string, Option<unknown>> {
+  const all: Record<string, Option<unknown>> = {};
+  for (const { name, isRequired, off, ...look } of options) {
+    const made = kinds[look.kind](look) as Option<unknown>;
+    all[name] = isRequired && off === undefined ? required(made) : made;
+    if (off !== undefined) all[off.name] = option.flag(off.help);
+  }
+  if (file !== undefined) all["file"] = required(option.text("The file; it must not exist.", "path"));
+  if (list === undefined || paging === "all") return all;
+  const most = paging === "parts" ? defaultLimit : paging;
+  all["limit"] = option.count(`How many at most; ${most} if left out.`);
+  return paging === "parts" ? { ...all, after: listOptions.after } : all;
+}
+
+function sentValue(described: ContractOption, options: Values): unknown {
+  const { kind, name, off, isRequired, default: usual, range, minimum = 0, maximum = Infinity } = described;
+  const value = options[name];
+  const isLeftOut = value === undefined || (kind === "flag" && value === false);
+  if (off !== undefined && options[off.name] === true) {
+    if (!isLeftOut) throw new UsageError(`Give --${name} or --${off.name}, not both.`);
+    return off.value;
+  }
+  if (isLeftOut && isRequired && off !== undefined) throw new UsageError(`Give --${name} or --${off.name}.`);
+  if (isLeftOut) return usual;
+  if (range !== undefined && !(Number(value) >= minimum && Number(value) <= maximum))
+    throw new UsageError(`--${name} is ${range} from ${minimum} to ${maximum}.`);
+  if (value instanceof Date) return value.toISOString();
+  if (kind === "yes-no") return value === "yes";
+  return Array.isArray(value) ? [...new Set<unknown>(value)] : value;
+}
+
+/** Sets a property by its path, with the objects on the way. */
+function put(object: Record<string, unknown>, path: string, value: unknown): void {
+  const [name = "", ...rest] = path.split(".");
+  if (rest.length === 0) object[name] = value;
+  else put((object[name] ??= {}) as Record<string, unknown>, rest.join("."), value);
+}
+
+function readRequest(command: ContractCommand, args: Values, options: Values): Request {
+  const request = { path: {}, query: {}, body: { ...command.sends } };
+  for (const { name, in: place } of command.args) put(request[place], name, args[name]);
+  for (const described of command.options) {
+    const value = sentValue(described, options);
+    if (value !== undefined) put(request[described.in], described.property, value);
+  }
+  return request;
+}
+
+type Call = { args: Values; options: Values; extension: Extension };
+type Sent = Pick<Request, "path" | "query"> & { body?: object | undefined; header?: object };
+
+const client = ({ api: { request } }: Service, method: Method, path: string, sent: Sent, isFile = false) =>
+  request(
+    method,
+    path as never,
+    {
+      params: { path: sent.path, query: sent.query, header: sent.header },
+      ...(method !== "get" && sent.body !== undefined && { body: sent.body }),
+      ...(isFile && { parseAs: "arrayBuffer" }),
+    } as never,
+  ) as Promise<api.ApiResponse<unknown>>;
+
+/** Makes the command that sends one request, from its description in the contract. */
+export function makeContractCommand(command: ContractCommand, extension: Extension = {}): Command {
+  const { summary, irreversible, remoteOnly } = command;
+  return makeApiCommand({
+    summary,
+    args: Object.fromEntries(command.args.map((one) => [one.name, makeArgument(one)])),
+    options: { ...makeOptions(command), ...extension.options },
+    ...(irreversible !== undefined && { irreversible }),
+    ...(remoteOnly !== undefined && { remoteOnly }),
+    run: (service, { args, options }) => run(service, command, { args, options, extension }),
+  });
+}
+
+async function run(service: Service, command: ContractCommand, { args, options, extension }: Call): Promise<Result> {
+  const request = readRequest(command, args, options);
+  if (command.list !== undefined) return readList(service, command, { request, options, extension });
+  if (command.updated !== undefined) return update(service, command, { request, options, extension });
+  if (command.file !== undefined) return writeAnswer(service, command, { request, options });
+  const body = (await extension.body?.(request.body, options)) ?? request.body;
+  const sent = { ...request, body };
+  const answer = (await extension.send?.(service, sent, options)) ?? (await send(service, command, sent));
+  if (extension.print !== undefined) return extension.print(answer as never, options);
+  return printAnswer(command, answer, [body, request.query, args]);
+}
+
+type Sending = { request: Request; options: Values; extension: Extension };
+
+function send(service: Service, command: ContractCommand, request: Request): Promise<unknown> {
+  const { method, path, keeps, takesKey } = command;
+  const isEmpty = command.body === undefined || (command.body === "if given" && api.isEmpty(request.body));
+  const key = takesKey === true ? api.withIdempotencyKey().header : {};
+  const sendWith = (body: object | undefined, header: object) =>
+    client(service, method, path, { ...request, body, header });
+  if (keeps === undefined) return api.bodyOf(sendWith(isEmpty ? undefined : request.body, key));
+  return api.retryStale(async () => {
+    const { record, ifMatch } = await api.readTagged(client(service, "get", path, request));
+    const kept = Object.entries(record as object).filter(([name]) => keeps.includes(name));
+    Object.assign(request.body, { ...Object.fromEntries(kept), ...request.body });
+    return api.bodyOf(sendWith(request.body, ifMatch));
+  });
+}
+
+async function update(service: Service, command: ContractCommand, { request, options, extension }: Sending) {
+  const { method, path, updated: label = "" } = command;
+  const changed = await api.updateRecord<object>({
+    read: () => client(service, "get", path, request) as Promise<api.ApiResponse<object>>,
+    change: (before, header) => {
+      const body = extension.body?.(request.body, options, before) ?? request.body;
+      return api.isEmpty(body) ? null : client(service, method, path, { ...request, body, header });
+    },
+  });
+  return updated(label, Object.values(request.path)[0]!, changed);
+}
+
+async function writeAnswer(
+  service: Service,
+  command: ContractCommand,
+  { request, options }: Omit<Sending, "extension">,
+) {
+  const file = String(options["file"]);
+  const header = command.takesKey === true ? api.withIdempotencyKey().header : {};
+  await writeNewFile(file, async () => {
+    const { data } = await client(service, command.method, command.path, { ...request, header }, true);
+    return { content: new Uint8Array(data as ArrayBuffer) };
+  });
+  return printAnswer({ data: { file: "$file" }, ...command, lines: command.file! }, undefined, [
+    { file },
+    request.path,
+  ]);
+}
+
+async function readList(service: Service, command: ContractCommand, { request, options, extension }: Sending) {
+  const { list = "", key = list, paging = "parts", id = "$id", columns = {} } = command;
+  const read = (page: object) =>
+    client(service, command.method, command.path, {
+      ...request,
+      query: { ...request.query, ...page },
+    }) as Promise<api.ApiResponse<Item[]>>;
+  const limit = (options["limit"] as number | undefined) ?? (typeof paging === "number" ? paging : defaultLimit);
+  const table =
+    (extension.columns as Columns<Item> | undefined) ??
+    Object.fromEntries(
+      Object.entries(columns).map(([heading, template]) => [heading, (item: Item) => fill(template, [item], "")]),
+    );
+  if (paging === "parts") {
+    const after = options["after"] as string | undefined;
+    return listResult(list, await api.listFirst(read, { limit: limit + 1, after }), limit, table);
+  }
+  const items = paging === "all" ? await api.listAll(read) : await api.listFirst(read, { limit });
+  if (extension.print !== undefined) return extension.print(items as never, options);
+  return { ...wholeList(list, items, { columns: table, id: (item) => fill(id, [item])! }), data: { [key]: items } };
+}
+
+type Item = { id: string };
+
+function printAnswer(command: ContractCommand, answer: unknown, sent: readonly unknown[]): Result {
+  if (Array.isArray(answer)) return printChanges(answer as Schemas["ViewChange"][]);
+  const scopes = [answer, ...sent];
+  const { record, lines = [], quiet = record === undefined ? [] : ["$id"], data } = command;
+  const rows = Object.entries(record ?? {}).map(([label, template]) => [label, fill(template, scopes)] as const);
+  return {
+    lines: [...recordLines(Object.fromEntries(rows)), ...[lines].flat().map((line) => fill(line, scopes) ?? "–")],
+    quiet: quiet.flatMap((template) => fill(template, scopes) ?? []),
+    data:
+      data === undefined
+        ? ((answer as object | undefined) ?? idsOf(command, sent.at(-1) as Values))
+        : dataOf(data, scopes),
+  };
+}
+
+const dataOf = (data: Values, scopes: readonly unknown[]): object =>
+  Object.fromEntries(Object.entries(data).map(([name, template]) => [name, fillData(template, scopes)]));
+
+/** One id as `id`, several by the names of the arguments. */
+function idsOf({ args }: ContractCommand, values: Values): object {
+  if (args.length === 1) return { id: values[args[0]!.name] };
+  return Object.fromEntries(args.map(({ name, label }) => [label, values[name]]));
+}
+
+export const changeText = ({ appName, people, groups, schools }: Schemas["ViewChange"]): string => {
+  const count = (of: Schemas["ViewChangeCounts"]) => `${of.enter} enter, ${of.change} change, ${of.leave} leave`;
+  return `${appName}: people ${count(people)}; groups ${count(groups)}; schools ${count(schools)}.`;
+};
+
+/** What a dry run would change. */
+const printChanges = (changes: readonly Schemas["ViewChange"][]): Result => ({
+  lines: changes.length === 0 ? ["No app would see anything else."] : changes.map(changeText),
+  data: { changes },
+});
