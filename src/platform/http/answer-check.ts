@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "../telemetry/log.ts";
 import { listOperations, resolve, type Answer, type OpenApiDocument, type Operation } from "./document.ts";
-import { makeSchemaChecks, type Check } from "./validator-library.ts";
+import { makeSchemaChecks, type Check } from "./schema-checks.ts";
 
 export type AnswerCheck = (req: IncomingMessage, res: ServerResponse) => void;
 

@@ -4,7 +4,8 @@ import { findJsonExcess, findJsonFault } from "../text/outside-json.ts";
 import { resolve, type OpenApiDocument, type Schema } from "./document.ts";
 import { Upload } from "./upload.ts";
 import { oneOf } from "./validation.ts";
-import { makeSchemaChecks, type Fault, type Place } from "./validator-library.ts";
+import { makeSchemaChecks, type Fault } from "./schema-checks.ts";
+import type { Place } from "./validator-library.ts";
 
 const jsonType = "application/json";
 const fileType = "application/octet-stream";

@@ -1,5 +1,5 @@
 import { resolve, type OpenApiDocument, type Operation, type Schema } from "./document.ts";
-import { makeSchemaChecks, type Check } from "./validator-library.ts";
+import { makeSchemaChecks, type Check } from "./schema-checks.ts";
 
 export type FormCheck = (values: Readonly<Record<string, unknown>>) => { name: string; message: string } | null;
 

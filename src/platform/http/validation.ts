@@ -3,7 +3,8 @@ import { AppError } from "../errors.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import { readImage } from "../images/image.ts";
 import { resolve, type OpenApiDocument, type Operation, type Parameter, type Schema } from "./document.ts";
-import { makeRequestValidator, makeSchemaChecks, type Place } from "./validator-library.ts";
+import { makeSchemaChecks } from "./schema-checks.ts";
+import { makeRequestValidator, type Place } from "./validator-library.ts";
 
 export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
   const makeValidator = makeRequestValidator(document);

@@ -2,8 +2,7 @@ import { RequestValidator } from "express-openapi-validator/dist/middlewares/ope
 import type { OpenApiRequest, OpenAPIV3 } from "express-openapi-validator/dist/framework/types.js";
 import type { Request, Response } from "express";
 import type { OpenApiDocument, Operation } from "./document.ts";
-import { uuidPattern } from "../crypto/ids.ts";
-import { isDay, isInstant } from "../days.ts";
+import { formats, withoutExamples } from "./schema-checks.ts";
 
 // All that depends on internals of express-openapi-validator. Its own middleware compiles every path's pattern at each
 // request, answers HEAD with 405 and adds path parameters to the whole app; bench/README.md has the cost.
@@ -11,12 +10,7 @@ const options = {
   strict: false,
   validateSchema: false,
   validateFormats: true,
-  // The library's own formats take the 31st day of every month, and a 70th minute.
-  formats: {
-    uuid: { type: "string", validate: uuidPattern },
-    date: { type: "string", validate: isDay },
-    "date-time": { type: "string", validate: isInstant },
-  },
+  formats,
   ajvFormats: { mode: "fast" },
   serDesMap: {},
   coerceTypes: false,
@@ -29,17 +23,6 @@ export type Place = { path: string; operation: Operation };
 /** Errors: `status` 400 with the parameter in `errors[0].path` or `path`, as in `/query/limit`. */
 type ValidateRequest = (req: Request, res: Response) => void;
 
-export type Fault = {
-  instancePath: string;
-  keyword: string;
-  message?: string;
-  params?: Readonly<Record<string, unknown>>;
-};
-export type Check = (value: unknown) => Fault[] | null;
-
-type Compiled = ((value: unknown) => boolean) & { errors?: Fault[] | null };
-type Insides = { ajv: { compile(schema: object): Compiled }; ajvBody: { compile(schema: object): Compiled } };
-
 const madeValidators = new WeakMap<OpenApiDocument, (place: Place) => ValidateRequest>();
 
 export function makeRequestValidator(document: OpenApiDocument): (place: Place) => ValidateRequest {
@@ -49,61 +32,14 @@ export function makeRequestValidator(document: OpenApiDocument): (place: Place) 
   return made;
 }
 
-type SchemaChecks = Record<"text" | "json" | "everyFault", (schema: object) => Check>;
-
-const madeChecks = new WeakMap<OpenApiDocument, SchemaChecks>();
-
-/**
- * Compiled at their first use, once per process: `text` for query and form values, `json` for JSON bodies, of which
- * it finds the first fault; `everyFault` finds all.
- */
-export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
-  const checks = madeChecks.get(document) ?? compileChecks(document);
-  madeChecks.set(document, checks);
-  return checks;
-}
-
-function compileChecks(document: OpenApiDocument): SchemaChecks {
-  checkLibrary();
-  const { ajv, ajvBody } = insidesOf(new RequestValidator(withoutPaths(document), options));
-  const { components } = withoutPaths(document);
-  const compile = (library: Insides["ajv"]) => {
-    const compiled = new WeakMap<object, Compiled>();
-    const compileOnce = (schema: object): Compiled => {
-      const known = compiled.get(schema);
-      if (known) return known;
-      const properties = { value: copyOf(schema) };
-      const made = library.compile({ type: "object", required: ["value"], properties, components });
-      compiled.set(schema, made);
-      return made;
-    };
-    return (schema: object): Check =>
-      (value) => {
-        const checkValue = compileOnce(schema);
-        return checkValue({ value }) ? null : (checkValue.errors ?? []);
-      };
-  };
-  const lenient = () =>
-    insidesOf(new RequestValidator(withoutPaths(document), { ...options, allErrors: true })).ajvBody;
-  const findEveryFault = lazily(() => compile(lenient()));
-  return {
-    text: compile(ajv),
-    json: compile(ajvBody),
-    everyFault: (schema) => (value) => findEveryFault()(schema)(value),
-  };
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
-}
-
-const insidesOf = (validator: RequestValidator) => validator as unknown as Insides;
-
 const bindValidator =
   (validator: RequestValidator) =>
   ({ path, operation }: Place): ValidateRequest => {
-    const place = { expressRoute: path, openApiRoute: path, schema: copyOf<OpenAPIV3.OperationObject>(operation) };
+    const place = {
+      expressRoute: path,
+      openApiRoute: path,
+      schema: withoutExamples<OpenAPIV3.OperationObject>(operation),
+    };
     return (req, res) => {
       const request: Partial<OpenApiRequest> = req;
       request.openapi = { ...place, pathParams: req.params as Record<string, string>, serial: 0 };
@@ -119,7 +55,7 @@ const probe: OpenApiDocument = {
   openapi: "3.0.3",
   info: { title: "Probe", version: "1" },
   paths: {},
-  components: { schemas: { Word: { type: "string", maxLength: 3, nullable: true } } },
+  components: {},
 };
 const probed: Place = {
   path: "/probe/{id}",
@@ -151,7 +87,7 @@ export function checkLibrary(given: typeof RequestValidator = RequestValidator):
       { cause: reason },
     );
   };
-  const make = () => new given(copyOf<OpenAPIV3.DocumentV3>(probe), { ...options });
+  const make = () => new given(withoutExamples<OpenAPIV3.DocumentV3>(probe), { ...options });
   const ask = (query: Record<string, string>, id: string) => {
     const originalUrl = `/probe/${id}?${new URLSearchParams(query).toString()}`;
     const req = { method: "GET", path: "/probe", originalUrl, headers: {}, params: { id }, query };
@@ -173,25 +109,11 @@ export function checkLibrary(given: typeof RequestValidator = RequestValidator):
   );
   has("a wrong path parameter is refused by name", () => refusal({}, "7").startsWith("400 /params/id"));
   has("a wrong query parameter is refused by name", () => refusal({ limit: "10" }, id).startsWith("400 /query/limit"));
-  has("a schema can be compiled", () => {
-    const { ajv, ajvBody } = insidesOf(make());
-    return [ajv, ajvBody].every((library) => {
-      const check = library.compile({ $ref: "#/components/schemas/Word", components: probe.components });
-      return check("abc") && check(null) && !check("abcd");
-    });
-  });
   isChecked = true;
 }
 
 /** Only the components that operations refer to: the validator goes through the whole document for each operation. */
 function withoutPaths(document: OpenApiDocument): OpenAPIV3.DocumentV3 {
   const { schemas, parameters, securitySchemes } = document.components;
-  return copyOf({ ...document, paths: {}, components: { schemas, parameters, securitySchemes } });
-}
-
-/** Without examples, because the validator takes an `id` in them for a schema id. */
-function copyOf<T extends object>(part: object): T {
-  return JSON.parse(
-    JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),
-  ) as T;
+  return withoutExamples({ ...document, paths: {}, components: { schemas, parameters, securitySchemes } });
 }
