@@ -191,7 +191,6 @@ export default tseslint.config(
     files: [
       "src/main.ts",
       "src/cli/terminal.ts",
-      "src/config/table.ts",
       "openapi/**/*.ts",
       "prisma/**/*.ts",
       "demo/**/*.ts",

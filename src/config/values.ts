@@ -1,6 +1,18 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 
+export type Option = {
+  value: z.ZodType;
+  /** Used when the variable is not set; without it there is no value, or `defaultMeaning` describes it. */
+  default?: string;
+  defaultMeaning?: string;
+  meaning: string;
+  /** The default, if there is none. */
+  example?: string;
+  /** Never printed. */
+  secret?: true;
+};
+
 export const text = z.string();
 
 export const flag = z.enum(["true", "false"], { error: "Write true or false." }).transform((value) => value === "true");

@@ -9,7 +9,7 @@ test("the limits of docs/going-live.md are the defaults of the settings that it 
   const shown = rows.map(([, value, unit, name]) => [name, value, unit]);
   const defaults = rows.map(([, , , name]) => {
     const unit = /_(SECONDS|DAYS)$/.exec(name!)?.[1]?.toLowerCase();
-    return [name, (options as Record<string, { default: string | null }>)[name!]?.default, unit];
+    return [name, (options as Record<string, { default?: string }>)[name!]?.default, unit];
   });
   expect(shown).toEqual(defaults);
 });

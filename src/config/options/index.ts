@@ -1,28 +1,25 @@
 import type { z } from "zod";
+import type { Option } from "../values.ts";
+import { operationOptions } from "./operation.ts";
 import { serviceOptions } from "./service.ts";
-import { databaseOptions } from "./database.ts";
-import { listOptions } from "./lists.ts";
 import { signOnOptions } from "./sign-on.ts";
-import { pageOptions } from "./pages.ts";
-import { recordOptions } from "./records.ts";
-import { retentionOptions } from "./retention.ts";
-import { webhookOptions } from "./webhooks.ts";
-import { operationOptions } from "./operations.ts";
 
-export const options = {
-  ...serviceOptions,
-  ...databaseOptions,
-  ...listOptions,
-  ...signOnOptions,
-  ...pageOptions,
-  ...recordOptions,
-  ...retentionOptions,
-  ...webhookOptions,
-  ...operationOptions,
-};
+export const options = { ...serviceOptions, ...signOnOptions, ...operationOptions };
 
-type OptionName = keyof typeof options;
+type Options = typeof options;
 export type Values = {
-  [Name in OptionName]:
-    z.output<(typeof options)[Name]["value"]> | ((typeof options)[Name]["default"] extends null ? undefined : never);
+  [Name in keyof Options]:
+    z.output<Options[Name]["value"]> | (Options[Name] extends { default: string } ? never : undefined);
 };
+
+function presentRow([name, option]: [string, Option]): string {
+  const standard = option.defaultMeaning ?? `\`${option.default}\``;
+  const example = option.example ?? option.default ?? "";
+  return `| \`${name}\` | ${standard} | ${option.meaning} | ${example.includes("`") ? example : `\`${example}\``} |`;
+}
+
+/** The table of docs/configuration.md. */
+export function makeConfigTable(): string {
+  const rows = Object.entries<Option>(options).map(presentRow);
+  return ["| Variable | Default | Meaning | Example |", "|---|---|---|---|", ...rows].join("\n");
+}

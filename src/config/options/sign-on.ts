@@ -1,8 +1,20 @@
-import type { Option } from "../option.ts";
-import { keyList, moment, oneOf, wholeNumber } from "../values.ts";
+import {
+  colour,
+  contact,
+  httpsPage,
+  imageFile,
+  keyList,
+  matching,
+  moment,
+  oneOf,
+  wholeNumber,
+  type Option,
+} from "../values.ts";
 
 // Published with this code, so it is refused in production.
 export const developmentKey = Buffer.from("schultor: only for development!!").toString("base64");
+
+const link = { value: httpsPage, defaultMeaning: "no link" } as const;
 
 export const signOnOptions = {
   ENCRYPTION_KEYS: {
@@ -21,7 +33,6 @@ export const signOnOptions = {
     value: wholeNumber(5, 600),
     default: "60",
     meaning: "Time in which an app has to exchange an authorization code.",
-    example: "60",
   },
   ACCESS_TOKEN_SECONDS: {
     value: wholeNumber(60, 86_400),
@@ -33,7 +44,6 @@ export const signOnOptions = {
     value: wholeNumber(60, 86_400),
     default: "3600",
     meaning: "Lifetime of an ID token.",
-    example: "3600",
   },
   REFRESH_TOKEN_SECONDS: {
     value: wholeNumber(3600, 31_536_000),
@@ -47,7 +57,6 @@ export const signOnOptions = {
     meaning:
       "Time in which a refresh token that is used twice returns the same new tokens (two tabs, a lost " +
       "response). After it, a second use revokes the whole family.",
-    example: "10",
   },
   SESSION_SECONDS: {
     value: wholeNumber(300, 2_592_000),
@@ -57,7 +66,6 @@ export const signOnOptions = {
   },
   STAFF_SECOND_FACTOR: {
     value: oneOf("required", "offered"),
-    default: null,
     defaultMeaning: "`required` in production, else `offered`",
     meaning:
       "Whether people with a staff role must use a second factor. `required`: people without one have to set it " +
@@ -78,7 +86,6 @@ export const signOnOptions = {
     value: moment,
     default: "2026-12-01T00:00:00Z",
     meaning: "Since when sign-on without PKCE is deprecated; sent in the header `Deprecation`.",
-    example: "2026-12-01T00:00:00Z",
   },
   SIGN_ON_WITHOUT_PKCE_SUNSET: {
     value: moment,
@@ -86,16 +93,59 @@ export const signOnOptions = {
     meaning:
       "When sign-on without PKCE may end, as announced to partners in the header `Sunset`. Choose a date in the " +
       "summer holidays.",
-    example: "2028-08-01T00:00:00Z",
   },
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),
-    default: null,
     defaultMeaning: "the number of processors less one, at most 4 in one process",
     meaning:
       "Passwords checked at the same time. Each uses a processor for about 20 ms and 19 MiB of memory. Further " +
       "sign-ins wait in a queue; those that would wait longer than 5 s get a page that counts down to their " +
       "turn. The processes of `WEB_CONCURRENCY` share this number evenly, and each checks at least one.",
     example: "4",
+  },
+  PAGES_NAME: {
+    value: matching(/^[^\p{C}]{1,60}$/u, "Write a name of 1 to 60 characters."),
+    default: "Schultor",
+    meaning: "Name of the service on its pages.",
+    example: "Bildungsportal Niedersachsen",
+  },
+  PAGES_LOGO: {
+    value: imageFile,
+    defaultMeaning: "the logo of Schultor",
+    meaning: "File of the logo on every page: SVG or PNG, square.",
+    example: "/etc/schultor/logo.svg",
+  },
+  PAGES_COLOUR: {
+    value: colour,
+    defaultMeaning: "the green of Schultor",
+    meaning: "Main colour of the pages, dark enough for white text on it (contrast of 4.5 by WCAG).",
+    example: "#0f5c63",
+  },
+  LEGAL_NOTICE_URL: {
+    ...link,
+    meaning: "Legal notice (Impressum), linked on every page.",
+    example: "https://www.example.org/impressum",
+  },
+  PRIVACY_URL: {
+    ...link,
+    meaning: "Privacy notice, linked on every page.",
+    example: "https://www.example.org/datenschutz",
+  },
+  ACCESSIBILITY_URL: {
+    ...link,
+    meaning: "Accessibility statement, linked on every page.",
+    example: "https://www.example.org/barrierefreiheit",
+  },
+  HELP_URL: {
+    ...link,
+    meaning: "Help for people who cannot sign in, linked on every page.",
+    example: "https://www.example.org/hilfe",
+  },
+  SECURITY_CONTACT: {
+    value: contact,
+    defaultMeaning: "no `/.well-known/security.txt`",
+    meaning:
+      "Whom to tell of a weakness of the service: an e-mail address, or a page, for `/.well-known/security.txt`.",
+    example: "mailto:security@example.org",
   },
 } as const satisfies Record<string, Option>;
