@@ -21,7 +21,6 @@ import { makeImportRequests, makeImportSweep, makePersonImportSweep } from "./im
 import type { Clock } from "./platform/clock.ts";
 import { makeReadAddress } from "./platform/server/client-address.ts";
 import { allowAnyOrigin } from "./platform/server/cors.ts";
-import { isDatabaseUnavailable, isUnstorable } from "./platform/database/db.ts";
 import { makeHealthRouter, makeReadiness, type HealthCheck } from "./platform/telemetry/health.ts";
 import {
   listOperations,
@@ -54,9 +53,7 @@ import { makeRetentionJob, makeSchoolAuditSweep } from "./retention/index.ts";
 import { makeSandboxSweep } from "./sandbox/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
 import { forgetPerson, giveUserNamesAtSchool, makeCredentialJob } from "./accounts/index.ts";
-import { checkSigningKeys, cookiesOfOnePath } from "./sign-on/index.ts";
-import { makeSignOn, signInPath } from "./sign-on/index.ts";
-import type { Count } from "./sign-on/index.ts";
+import { checkSigningKeys, cookiesOfOnePath, makeSignOn, signInPath, type Count } from "./sign-on/index.ts";
 import { findBackupAge, makeTraffic, type Traffic } from "./traffic/index.ts";
 import { findRoles } from "./staff/index.ts";
 import { makeUpstream } from "./upstream/index.ts";
@@ -122,13 +119,12 @@ export async function makeApp(
     innerReading: withoutGates(reading),
   };
   const idm = makeIdmRouter({
+    ...config,
     ...api,
     changes: shares.changes,
     clock,
-    restoreWindowDays: config.restoreWindowDays,
     makePseudonym: signOn.makePseudonym,
     document: contracts.idm,
-    issuerUrl: config.issuerUrl,
   });
   const schulconnex = makeSchulconnexRouter({
     ...api,
@@ -202,23 +198,14 @@ export async function makeApp(
     lastCalls.job,
   ];
   const admin = await makeAdmin({
+    ...config,
     db: shares.changes,
     clock,
     keys: adminKeys,
-    platform: config.platform,
     log,
     allowLoopbackHttp: !config.production,
     policy,
-    restoreWindowDays: config.restoreWindowDays,
-    supportRoleDays: config.supportRoleDays,
-    handoverDays: config.handoverDays,
-    demandsAgreements: config.demandsAgreements,
-    erasureOverdueDays: config.erasureOverdueDays,
-    idChangesDays: config.idChangesDays,
-    retention: config.retention,
-    operator: config.operator,
-    retentionRules: config.retentionRules,
-    reading: api.reading,
+    reading,
     checkAccessToken: signOn.checkAccessToken,
     needsSecondFactor: signOn.needsSecondFactor,
     document: await load("admin"),
@@ -229,7 +216,6 @@ export async function makeApp(
     makeCard: signOn.makeCard,
     upstream,
     fetchAsApp: (app, requestId) => fetchAsApp({ ...app, personId: null, hasSecondFactor: false, requestId }),
-    issuerUrl: config.issuerUrl,
     healthChecks,
     jobs,
     listeners: {
@@ -264,12 +250,7 @@ export async function makeApp(
     read: readMetrics ?? (() => metrics.registry.metrics()),
     token: config.metricsToken,
   });
-  const last = makeLastAnswers({
-    log,
-    isUnavailable: isDatabaseUnavailable,
-    isUnstorable,
-    problemType: makeProblemType(config.issuerUrl),
-  });
+  const last = makeLastAnswers({ log, problemType: makeProblemType(config.issuerUrl) });
 
   const app = makeExpress(config);
   // The APIs come first because they are called most.

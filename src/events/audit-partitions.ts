@@ -1,7 +1,16 @@
 import { addDays } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
-import type { Queryable } from "../platform/database/sql.ts";
-import { findRows, identifier, literal, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
+import {
+  type Queryable,
+  findRows,
+  identifier,
+  literal,
+  run,
+  sql,
+  statement,
+  table,
+  type Sql,
+} from "../platform/database/sql.ts";
 
 type AuditPartition = { name: string; until: Date | null; isOfMonth: boolean };
 

@@ -1,5 +1,6 @@
-import { type Queryable, jsonRows } from "../platform/database/sql.ts";
 import {
+  type Queryable,
+  jsonRows,
   columnNames,
   fields,
   insert,

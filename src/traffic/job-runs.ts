@@ -1,7 +1,17 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore } from "../platform/database/db.ts";
-import { type Queryable, jsonRows } from "../platform/database/sql.ts";
-import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
+import {
+  type Queryable,
+  jsonRows,
+  columnNames,
+  fields,
+  findRows,
+  insert,
+  run,
+  sql,
+  statement,
+  table,
+} from "../platform/database/sql.ts";
 
 export type JobRun = Omit<Prisma.JobRunModel, "outcome"> & { outcome: "done" | "failed" };
 

@@ -3,8 +3,15 @@ import { tmpdir, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { withProgress } from "../jobs/progress.ts";
 import { describeBinaries, findBinaries } from "./binaries.ts";
-import { checkVersion, databaseRole, findCluster, makeCluster, runInitdb, writeAccessRules } from "./cluster.ts";
-import type { Cluster } from "./cluster.ts";
+import {
+  checkVersion,
+  databaseRole,
+  findCluster,
+  makeCluster,
+  runInitdb,
+  writeAccessRules,
+  type Cluster,
+} from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers, startPostmaster } from "./postmaster.ts";
 import { noteDataDir } from "./places.ts";

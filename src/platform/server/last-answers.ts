@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
+import { isDatabaseUnavailable, isUnstorable } from "../database/db.ts";
 import { AppError } from "../errors.ts";
 import { sendProblem, type ProblemType } from "../http/failure.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -41,12 +42,9 @@ function answer({ req, res, problemType }: Answering, failure: Failure, given?: 
   sendProblem(res.status(status).set("Cache-Control", "no-store"), problem);
 }
 
-function classify(
-  error: unknown,
-  { isUnavailable, isUnstorable }: Pick<Deps, "isUnavailable" | "isUnstorable">,
-): { failure: Failure; status?: number } {
+function classify(error: unknown): { failure: Failure; status?: number } {
   if (error instanceof AppError && error.kind === "not_found") return { failure: "not_found" };
-  if (isUnavailable(error)) return { failure: "unavailable" };
+  if (isDatabaseUnavailable(error)) return { failure: "unavailable" };
   if (isUnstorable(error)) return { failure: "invalid" };
   // express marks faulty requests (percent-encoding, body size) with a status.
   const status: unknown = error instanceof AppError ? error.status : (error as { status?: unknown } | null)?.status;
@@ -55,19 +53,14 @@ function classify(
     : { failure: "bug" };
 }
 
-type Deps = {
-  log: Log;
-  isUnavailable(error: unknown): boolean;
-  isUnstorable(error: unknown): boolean;
-  problemType: ProblemType;
-};
-
-export function makeLastAnswers(deps: Deps): { router: Router; onError: ErrorRequestHandler } {
-  const { log, problemType } = deps;
+export function makeLastAnswers({ log, problemType }: { log: Log; problemType: ProblemType }): {
+  router: Router;
+  onError: ErrorRequestHandler;
+} {
   const router = Router();
   router.use((req, res) => answer({ req, res, problemType }, "not_found"));
   const onError: ErrorRequestHandler = (err: unknown, req, res: Response, _next) => {
-    const { failure, status } = classify(err, deps);
+    const { failure, status } = classify(err);
     const fields = { err, requestId: res.locals.requestId };
     if (failure === "bug" || failure === "unavailable") log.error(fields, "request failed");
     else log.debug(fields, "request refused");

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type GaugeConfiguration } from "prom-client";
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -50,18 +50,25 @@ export function watchProcess({ registry }: Pick<Metrics, "registry">): void {
   collectDefaultMetrics({ register: registry });
 }
 
+type Measured = Omit<GaugeConfiguration<string>, "registers" | "collect">;
+
+/** A gauge whose value is measured each time that it is read. */
+export const addGauge = (registry: Registry, described: Measured, measure: (gauge: Gauge) => unknown): Gauge =>
+  new Gauge({
+    ...described,
+    registers: [registry],
+    async collect() {
+      await measure(this);
+    },
+  });
+
 export function watchProcesses(
   registry: Registry,
   { roles, count }: { roles: readonly string[]; count(role: string): number },
 ): Counter<"role"> {
-  new Gauge({
-    name: "service_processes",
-    help: "Processes that answer requests (`web`) or run jobs (`worker`) now.",
-    labelNames: ["role"],
-    registers: [registry],
-    collect() {
-      for (const role of roles) this.set({ role }, count(role));
-    },
+  const help = "Processes that answer requests (`web`) or run jobs (`worker`) now.";
+  addGauge(registry, { name: "service_processes", help, labelNames: ["role"] }, (gauge) => {
+    for (const role of roles) gauge.set({ role }, count(role));
   });
   const ends = new Counter({
     name: "service_process_ends_total",
@@ -74,31 +81,21 @@ export function watchProcesses(
 }
 
 export function watchPools({ registry }: Metrics, pools: Record<string, Pool>): void {
-  new Gauge({
-    name: "database_connections",
-    help: "Database connections, by pool and state; `waiting` are callers.",
-    labelNames: ["pool", "state"],
-    registers: [registry],
-    collect() {
-      for (const [name, pool] of Object.entries(pools)) {
-        this.set({ pool: name, state: "open" }, pool.totalCount);
-        this.set({ pool: name, state: "idle" }, pool.idleCount);
-        this.set({ pool: name, state: "waiting" }, pool.waitingCount);
-      }
-    },
+  const help = "Database connections, by pool and state; `waiting` are callers.";
+  addGauge(registry, { name: "database_connections", help, labelNames: ["pool", "state"] }, (gauge) => {
+    for (const [name, pool] of Object.entries(pools)) {
+      gauge.set({ pool: name, state: "open" }, pool.totalCount);
+      gauge.set({ pool: name, state: "idle" }, pool.idleCount);
+      gauge.set({ pool: name, state: "waiting" }, pool.waitingCount);
+    }
   });
 }
 
 export function watchMachineClock({ registry }: Metrics, aheadSeconds: () => number): void {
-  new Gauge({
-    name: "machine_clock_ahead_seconds",
-    help: "How far the clock of this machine is ahead of the database's, by which the service goes.",
-    registers: [registry],
-    aggregator: "average",
-    collect() {
-      this.set(aheadSeconds());
-    },
-  });
+  const help = "How far the clock of this machine is ahead of the database's, by which the service goes.";
+  addGauge(registry, { name: "machine_clock_ahead_seconds", help, aggregator: "average" }, (gauge) =>
+    gauge.set(aheadSeconds()),
+  );
 }
 
 type Job = { name: string; everySeconds: number };
@@ -110,53 +107,37 @@ export function watchJobs({ registry }: Pick<Metrics, "registry">, jobs: readonl
   const startedAt = now();
   const doneAt = new Map<string, number>();
   const ageOf = (name: string) => now() - (doneAt.get(name) ?? startedAt);
-  new Gauge({
-    name: "job_success_age_seconds",
-    help: "Time since a run of the job last ended well in this process, or since the process started.",
-    labelNames: ["job"],
-    aggregator: "max",
-    registers: [registry],
-    collect() {
-      for (const { name } of jobs) this.set({ job: name }, ageOf(name));
-    },
-  });
-  new Gauge({
-    name: "job_late",
-    help: "1 where no run of the job has ended well for three times the time between two, and a minute; else 0.",
-    labelNames: ["job"],
-    aggregator: "max",
-    registers: [registry],
-    collect() {
-      for (const job of jobs) this.set({ job: job.name }, ageOf(job.name) > lateAfterSeconds(job) ? 1 : 0);
-    },
-  });
+  const measure = (name: string, help: string, valueOf: (job: Job) => number) =>
+    addGauge(registry, { name, help, labelNames: ["job"], aggregator: "max" }, (gauge) => {
+      for (const job of jobs) gauge.set({ job: job.name }, valueOf(job));
+    });
+  measure(
+    "job_success_age_seconds",
+    "Time since a run of the job last ended well in this process, or since the process started.",
+    ({ name }) => ageOf(name),
+  );
+  measure(
+    "job_late",
+    "1 where no run of the job has ended well for three times the time between two, and a minute; else 0.",
+    (job) => (ageOf(job.name) > lateAfterSeconds(job) ? 1 : 0),
+  );
   return (name) => void doneAt.set(name, now());
 }
 
 export function watchImports({ registry }: Metrics, count: () => Record<"running" | "waiting", number>): void {
-  new Gauge({
-    name: "imports_in_queue",
-    help: "Imports that this process reads or applies (`running`) or that wait for their turn (`waiting`).",
-    labelNames: ["state"],
-    registers: [registry],
-    collect() {
-      for (const [state, value] of Object.entries(count())) this.set({ state }, value);
-    },
+  const help = "Imports that this process reads or applies (`running`) or that wait for their turn (`waiting`).";
+  addGauge(registry, { name: "imports_in_queue", help, labelNames: ["state"] }, (gauge) => {
+    for (const [state, value] of Object.entries(count())) gauge.set({ state }, value);
   });
 }
 
 type Replica = { ageSeconds(): number; readonly taken: Readonly<Record<"replica" | "primary", number>> };
 
 export function watchReplica({ registry }: Metrics, replica: Replica): void {
-  new Gauge({
-    name: "database_replica_age_seconds",
-    help: "How old what the replica answers is at most; it grows while the replica or the primary is away.",
-    aggregator: "max",
-    registers: [registry],
-    collect() {
-      this.set(replica.ageSeconds());
-    },
-  });
+  const help = "How old what the replica answers is at most; it grows while the replica or the primary is away.";
+  addGauge(registry, { name: "database_replica_age_seconds", help, aggregator: "max" }, (gauge) =>
+    gauge.set(replica.ageSeconds()),
+  );
   new Counter({
     name: "database_reads_total",
     help: "Connections given to reads, by server; `primary` while the replica is away or too old.",

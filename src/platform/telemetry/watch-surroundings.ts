@@ -2,10 +2,9 @@ import { statfs } from "node:fs/promises";
 import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
-import { Gauge } from "prom-client";
 import type { Clock } from "../clock.ts";
 import { isWell, type HealthCheck } from "./health.ts";
-import type { Metrics } from "./metrics.ts";
+import { addGauge, type Metrics } from "./metrics.ts";
 
 type Surroundings = {
   clock: Clock;
@@ -25,16 +24,10 @@ export function watchSurroundings(
   { clock, database, findBackupAge, databaseFolder, issuerUrl }: Surroundings,
 ): void {
   const measure = (name: string, help: string, read: () => Promise<number | undefined>) =>
-    new Gauge({
-      name,
-      help,
-      aggregator: "min",
-      registers: [registry],
-      async collect() {
-        const value = await read();
-        if (value === undefined) this.remove();
-        else this.set(value);
-      },
+    addGauge(registry, { name, help, aggregator: "min" }, async (gauge) => {
+      const value = await read();
+      if (value === undefined) gauge.remove();
+      else gauge.set(value);
     });
   measure("database_up", "1 while the database answers this process, otherwise 0.", async () =>
     (await isWell(database, patienceMs)) ? 1 : 0,
