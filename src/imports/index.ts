@@ -11,15 +11,19 @@
  *             people and groups keep their ids; memory does not grow with the file.
  * Never knows: HTTP, sign-on, who may upload a roster.
  */
-export { applyImport, confirmImport } from "./apply.ts";
-export type { Counts } from "./counts.ts";
-export { holdReasons, sumHolds, type Hold, type HoldCount, type HoldReason } from "./holds.ts";
-export { listGroupChanges, type GroupChange, type GroupStep } from "./listed-groups.ts";
-export { setGroupMoves } from "./group-moves.ts";
-export { joinGroups } from "./join-groups.ts";
-export { leaveOutFaultyRows } from "./leave-out.ts";
-export { listFaultyRows, type FaultyRow } from "./faulty-rows.ts";
-export { lookAhead } from "./look-ahead.ts";
+export { applyImport, confirmImport } from "./apply/apply.ts";
+export { sumHolds } from "./difference/holds.ts";
+export { listGroupChanges, type GroupChange, type GroupStep } from "./difference/listed-groups.ts";
+export {
+  chooseSchool,
+  joinGroups,
+  leaveOutFaultyRows,
+  refreshImport,
+  setGroupMoves,
+  withDifference,
+} from "./preview/waiting.ts";
+export { listFaultyRows, type FaultyRow } from "./rows/faulty-rows.ts";
+export { lookAhead } from "./apply/part.ts";
 export {
   listCarriedOver,
   listGroupMoves,
@@ -27,25 +31,39 @@ export {
   type ExistingGroup,
   type GroupMove,
   type RosterGroup,
-} from "./look-alikes.ts";
-export { refreshImport } from "./refresh.ts";
-export { chooseSchool, withDifference } from "./listed.ts";
-export { listPeopleOfImport, personKinds, type PersonKind, type PersonOfImport } from "./listed-people.ts";
-export { findImport, findSomeImports, listImportsOf, type ImportReach, type ImportStatus } from "./find.ts";
+} from "./difference/look-alikes.ts";
+export { listPeopleOfImport, personKinds, type PersonKind, type PersonOfImport } from "./difference/listed-people.ts";
 export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople } from "./formats/format.ts";
-export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";
+export { listPersonImports, makePersonImportSweep, type PersonImport } from "./apply/of-person.ts";
 export { columnUses } from "./formats/words.ts";
 export { plainTemplate, reasonHeadings } from "./formats/plain.ts";
-export { previewImport, type NewImport } from "./preview.ts";
-export { getImport, listImportFaults, type ImportFault, type ImportId, type ImportRecord } from "./record.ts";
-export type { ImportState } from "./states.ts";
-export { remedyOf } from "./remedies.ts";
+export { type NewImport } from "./preview/begin.ts";
+export { previewImport } from "./preview/read-import.ts";
+export {
+  findImport,
+  findSomeImports,
+  getImport,
+  holdReasons,
+  listImportFaults,
+  listImportsOf,
+  type Counts,
+  type Hold,
+  type HoldCount,
+  type HoldReason,
+  type ImportFault,
+  type ImportId,
+  type ImportReach,
+  type ImportRecord,
+  type ImportStatus,
+} from "./state/record.ts";
+export type { ImportState } from "./state/states.ts";
+export { remedyOf } from "./rows/remedies.ts";
 export { makeImportRequests, type ImportRequests } from "./requests.ts";
-export { maxFaults } from "./staging.ts";
-export { listWarnings, type WarningKind } from "./warnings.ts";
+export { maxFaults } from "./formats/staging.ts";
+export { listWarnings, type WarningKind } from "./rows/warnings.ts";
 export { makeImportSweep } from "./sweep.ts";
-export { confirmUndo, listUndo, previewUndo, undoImport } from "./undo.ts";
-export type { UndoEntry, UndoReason, UndoStep } from "./undo-plan.ts";
+export { confirmUndo, listUndo, previewUndo, undoImport } from "./undo/undo.ts";
+export type { UndoEntry, UndoReason, UndoStep } from "./undo/plan.ts";
 export {
   deleteColumnMapping,
   getUpload,
@@ -53,5 +71,5 @@ export {
   shownEncoding,
   type KeptMapping,
   type Upload,
-} from "./unmapped.ts";
+} from "./preview/unmapped.ts";
 export { separators, type SeparatorName } from "./read/csv.ts";

@@ -2,14 +2,15 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
-import { run } from "../platform/database/sql.ts";
+import { run, findRows, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { deleteOldChanges } from "./change-record.ts";
-import { recordFailure } from "./failure.ts";
-import { tryHold } from "./lease.ts";
-import { findTurns, removeLostTurns } from "./queue.ts";
-import { findStaged, findWithFaultyRows, removeStaged, type ImportId } from "./record.ts";
-import { importTransitions, tryEvent } from "./states.ts";
+import { deleteOldChanges } from "./apply/change-record.ts";
+import { recordFailure } from "./state/end.ts";
+import { tryHold } from "./state/lease.ts";
+import { findTurns, removeLostTurns } from "./state/queue.ts";
+import { removeStaged, stagedTables } from "./formats/staging.ts";
+import type { ImportId } from "./state/record.ts";
+import { importTransitions, tryEvent } from "./state/states.ts";
 
 const waitingDays = 7;
 const waiting = { state: { in: [...importTransitions.expire.from] } };
@@ -88,3 +89,25 @@ async function expire(db: PrismaDb, before: Date): Promise<void> {
       if (await tryHold(tx, id)) await tryEvent(tx, id as ImportId, "expire");
     });
 }
+
+const faultyRow = table("importFaultyRow");
+
+const listImportsOf = (staged: (typeof stagedTables)[number] | typeof faultyRow) =>
+  statement(
+    () => sql`WITH RECURSIVE staged (id) AS (
+      (SELECT ${staged.importId} FROM ${staged} ORDER BY ${staged.importId} LIMIT 1)
+      UNION ALL SELECT (SELECT ${staged.importId} FROM ${staged} WHERE ${staged.importId} > staged.id
+        ORDER BY ${staged.importId} LIMIT 1) FROM staged WHERE staged.id IS NOT NULL)
+    SELECT id FROM staged WHERE id IS NOT NULL`,
+  );
+const listStaged = stagedTables.map(listImportsOf);
+const listWithFaultyRows = [listImportsOf(faultyRow)];
+
+async function findImportIds(db: Queryable, lists: typeof listStaged): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (const list of lists) for (const { id } of await findRows<{ id: string }>(db, list, {})) ids.add(id);
+  return ids;
+}
+
+export const findStaged = (db: Queryable): Promise<Set<string>> => findImportIds(db, listStaged);
+export const findWithFaultyRows = (db: Queryable): Promise<Set<string>> => findImportIds(db, listWithFaultyRows);

@@ -1,10 +1,10 @@
 // @module-tag slow
 import { expect, test } from "vitest";
-import { findDifference } from "../../src/imports/difference.ts";
-import { listGroupChanges } from "../../src/imports/listed-groups.ts";
-import { countLists, listPeopleOfImport } from "../../src/imports/listed-people.ts";
-import { listGroupMoves, listLookAlikes } from "../../src/imports/look-alikes.ts";
-import { makePart } from "../../src/imports/record.ts";
+import { findDifference } from "../../src/imports/difference/difference.ts";
+import { listGroupChanges } from "../../src/imports/difference/listed-groups.ts";
+import { countLists, listPeopleOfImport } from "../../src/imports/difference/listed-people.ts";
+import { listGroupMoves, listLookAlikes } from "../../src/imports/difference/look-alikes.ts";
+import { makePart } from "../../src/imports/state/record.ts";
 import { withPrismaTransaction, type Transaction } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { countRead, type Plan } from "../support/explain.ts";

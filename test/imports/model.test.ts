@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
-import { cancelImport } from "../../src/imports/cancel.ts";
+import { cancelImport } from "../../src/imports/state/end.ts";
 import {
   applyImport,
   confirmUndo,
@@ -12,7 +12,7 @@ import {
   undoImport,
   type ImportId,
 } from "../../src/imports/index.ts";
-import { removeStaged } from "../../src/imports/record.ts";
+import { removeStaged } from "../../src/imports/formats/staging.ts";
 import { addDays } from "../../src/platform/clock.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { followEvents } from "../access/events-receiver.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { makeCsvReader, type CsvFault } from "../../src/imports/read/csv.ts";
-import { makeJsonArrayReader } from "../../src/imports/read/json-array.ts";
-import { makeJsonPlaces } from "../../src/imports/read/json-place.ts";
+import { makeJsonArrayReader } from "../../src/imports/read/json.ts";
+import { makeJsonPlaces } from "../../src/imports/read/json.ts";
 import { openSourceFile } from "../../src/imports/read/source.ts";
 import { findEncoding } from "../../src/imports/read/text.ts";
 import { testDatabase } from "../support/database.ts";

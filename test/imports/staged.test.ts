@@ -10,7 +10,7 @@ import {
   type ImportId,
 } from "../../src/imports/index.ts";
 import { storeOf } from "../../src/platform/database/db.ts";
-import { joinQueue, makeTurns } from "../../src/imports/queue.ts";
+import { joinQueue, makeTurns } from "../../src/imports/state/queue.ts";
 import { forgetPerson } from "../../src/accounts/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";

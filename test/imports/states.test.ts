@@ -13,7 +13,7 @@ import {
   type ImportState,
   type SchoolEvent,
   type SchoolState,
-} from "../../src/imports/states.ts";
+} from "../../src/imports/state/states.ts";
 import type { Same } from "../../src/platform/contract-types.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
 import type { ImportId } from "../../src/imports/index.ts";
-import { chooseNext, findPlaces, fitConnections, orderTurns, type Turn } from "../../src/imports/turn-order.ts";
+import { chooseNext, findPlaces, fitConnections, orderTurns, type Turn } from "../../src/imports/state/turn-order.ts";
 import { walks } from "../support/walks.ts";
 
 type Wish = { who: string; at: number; kind?: "apply"; size?: "large"; started?: boolean };

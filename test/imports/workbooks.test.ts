@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { expect, test } from "vitest";
-import { findKind } from "../../src/imports/read/file-kind.ts";
+import { findKind } from "../../src/imports/read/source.ts";
 import writeSheet from "../../src/imports/read/write-sheet.ts";
 import { writeRoster, zip } from "./rosters.ts";
 

@@ -305,7 +305,7 @@ describe("a file with faults", () => {
     const named = sources.flatMap((source) => [
       ...source.matchAll(/(?:fault\((?:[^"()]|\([^()]*\))*?"[A-Za-z]*",|makeCheck\()\s*"([a-z]+(?:_[a-z]+)+)"/g),
     ]);
-    const remedies = readFileSync("src/imports/remedies.ts", "utf8").matchAll(/^ {2}([a-z_]+):/gm);
+    const remedies = readFileSync("src/imports/rows/remedies.ts", "utf8").matchAll(/^ {2}([a-z_]+):/gm);
     const codes = new Set([...named, ...remedies].map(([, code]) => code!));
     expect(codes.size).toBeGreaterThan(35);
     for (const { faults } of [german, english])

@@ -1,7 +1,7 @@
 import type { SchoolId } from "../../src/directory/index.ts";
-import { findDifference } from "../../src/imports/difference.ts";
+import { findDifference } from "../../src/imports/difference/difference.ts";
 import { getImport, type ImportId } from "../../src/imports/index.ts";
-import { makePart } from "../../src/imports/record.ts";
+import { makePart } from "../../src/imports/state/record.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../src/platform/database/db.ts";
 
 type Sample = {

@@ -1,8 +1,7 @@
 import type { PersonRole } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { CsvRecord, Separator } from "../read/csv.ts";
-import type { Head } from "../read/head.ts";
-import { refuseWide, type TableLayout } from "../read/table.ts";
+import { refuseWide, type Head, type TableLayout } from "../read/table.ts";
 import { chooseScope, roleOf, type AskedScope, type ImportMode, type ImportPeople } from "./format.ts";
 import {
   findClassIn,
@@ -13,8 +12,8 @@ import {
   readDate,
   readHeading,
   readRole,
+  type ColumnUse,
 } from "./words.ts";
-import type { ColumnUse } from "./words.ts";
 
 /** What the columns of a table mean, and what is true of all its rows. */
 export type Mapping = {

@@ -1,6 +1,6 @@
 import type { PersonRole, SchoolId } from "../../directory/index.ts";
-import type { Schools } from "../schools.ts";
-import type { Staging } from "../staging.ts";
+import type { Schools } from "./schools.ts";
+import type { Staging } from "./staging.ts";
 
 export type ImportMode = "BULK" | "DELTA";
 /** Which people the files list; everybody else stays as they are. */

@@ -1,13 +1,14 @@
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { Archive } from "../read/zip.ts";
-import { archiveHeadings } from "../faulty-archive-rows.ts";
 import { readTable, type Row } from "../read/table.ts";
 import { cleanId, findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
-import type { StagedGroup } from "../staging.ts";
+import type { StagedGroup } from "./staging.ts";
 import { speakingOf, type ImportMode, type KeyColumns, type ReadContext, type ReadResult } from "./format.ts";
-import { checkFiles, readManifest } from "./oneroster-manifest.ts";
-import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
 import { isParentRole } from "./words.ts";
+import type { SourceFile } from "../read/source.ts";
+import { detachText } from "../read/text.ts";
+import { cleanCell } from "./columns.ts";
+import { schoolFaults } from "./schools.ts";
 
 /** Source: 1EdTech OneRoster 1.1 CSV tables and 1.2 rostering CSV binding; other files are ignored. */
 export async function readOneRoster({ files }: Archive, input: ReadContext): Promise<ReadResult> {
@@ -47,6 +48,9 @@ export async function readOneRoster({ files }: Archive, input: ReadContext): Pro
     headings: archiveHeadings,
   };
 }
+
+/** What is kept of a faulty row of an archive: where it is, and whom and what it names. */
+const archiveHeadings = ["file", "line", "userSourcedId", "classSourcedId", "givenName", "familyName"];
 
 const keyColumns: KeyColumns = {
   person: { file: "users.csv", person: "sourcedId" },
@@ -201,4 +205,106 @@ function readEnrollment(row: Row, context: RowContext): void {
       isDeleted: readIsDeleted(row, context.mode),
     },
   );
+}
+
+type Files = ReadonlyMap<string, SourceFile>;
+
+/** `absent` are files that the sender left out on purpose. */
+export type Manifest = { mode: ImportMode; absent: ReadonlySet<string>; isThere: boolean };
+
+const ours = ["orgs.csv", "users.csv", "roles.csv", "classes.csv", "enrollments.csv"];
+
+/** The caller's mode, by default bulk, applies if the manifest has none. */
+export async function readManifest(files: Files, { staging, onBytes, mode }: ReadContext): Promise<Manifest> {
+  const file = files.get("manifest.csv");
+  const modes = new Set<ImportMode>();
+  const absent = new Set<string>();
+  if (file === undefined) return { mode: mode ?? "BULK", absent, isThere: false };
+  await readTable({ file, onBytes, required: ["propertyName", "value"] }, staging, (row) => {
+    const name = `${row.get("propertyName").replace(/^file\./, "")}.csv`;
+    const value = row.get("value").toLowerCase();
+    if (row.get("propertyName") === "oneroster.version" && !/^1\.[12](\.\d+)?$/.test(value)) {
+      row.fault("value", "unknown_version", "The version is neither 1.1 nor 1.2.");
+    }
+    if (!row.get("propertyName").startsWith("file.") || !ours.includes(name)) return;
+    if (value === "absent") absent.add(name);
+    else if (value !== "bulk" && value !== "delta")
+      row.fault("value", "unknown_mode", "The value is not absent, bulk or delta.");
+    else if (!files.has(name)) row.fault("propertyName", "file_missing", `The archive holds no ${name}.`);
+    // Imports do not change schools, so the mode of orgs.csv does not matter.
+    else if (name !== "orgs.csv") modes.add(value === "delta" ? "DELTA" : "BULK");
+    if (modes.size > 1) row.fault("value", "mixed_modes", "An archive cannot mix bulk and delta files.");
+  });
+  const [first] = modes;
+  return { mode: first ?? mode ?? "BULK", absent, isThere: true };
+}
+
+/**
+ * Everybody who is missing in a whole roster leaves, so it needs its people. Of a file that is neither in the archive
+ * nor called absent, nobody knows whether the export was cut off.
+ */
+export function checkFiles(files: Files, { mode, absent }: Manifest, { staging }: ReadContext): void {
+  const isIn = (name: string) => files.has(name) && !absent.has(name);
+  const needed = mode === "BULK" ? ["users.csv", "classes.csv", "enrollments.csv"] : [];
+  const missing = needed.filter((name) => !files.has(name) && !absent.has(name));
+  if (mode === "BULK" ? absent.has("users.csv") : !ours.some(isIn)) missing.push("users.csv");
+  for (const file of missing)
+    staging.fault(
+      { file, line: 1, column: null, field: null },
+      "file_missing",
+      file === "users.csv"
+        ? "The archive holds no users.csv, or its manifest calls it absent."
+        : `The archive holds no ${file}, and its manifest does not call it absent.`,
+    );
+}
+
+export type Orgs = {
+  /** Null for an organisation that is not a school, undefined for an unknown one. */
+  find(sourcedId: string): SchoolId | null | undefined;
+  /** Rows of orgs.csv that have a fault already. */
+  readonly faulty: ReadonlySet<string>;
+  readonly schools: ReadonlySet<SchoolId>;
+};
+
+const maxOrgs = 100_000;
+
+/** Schools match by identifier (the official id), else by sourcedId. */
+export async function readOrgs(
+  files: ReadonlyMap<string, SourceFile>,
+  mode: ImportMode,
+  { staging, schools, onBytes }: ReadContext,
+): Promise<Orgs> {
+  const file = files.get("orgs.csv");
+  const known = new Map<string, SchoolId | null>();
+  const faulty = new Set<string>();
+  const found = new Set<SchoolId>(mode === "BULK" && schools.only !== undefined ? [schools.only] : []);
+  if (file !== undefined) {
+    await readTable({ file, onBytes, required: ["sourcedId", "type", "identifier"] }, staging, (row) => {
+      const sourcedId = detachText(row.need("sourcedId", idLength));
+      if (known.size + faulty.size >= maxOrgs)
+        return row.fault("sourcedId", "too_many_orgs", `The file names more than ${maxOrgs} organisations.`);
+      if (row.get("type").toLowerCase() !== "school") return void known.set(sourcedId, null);
+      if (row.get("status").toLowerCase() === "tobedeleted") return void faulty.add(sourcedId);
+      const school = schools.choose(row.get("identifier"), sourcedId);
+      if (school.id === undefined) {
+        row.fault("identifier", school.fault, schoolFaults[school.fault]);
+        return void faulty.add(sourcedId);
+      }
+      schools.noteNames({ texts: [cleanCell(row.get("name"))], numbers: [row.get("identifier") || sourcedId] });
+      known.set(sourcedId, school.id);
+      found.add(school.id);
+    });
+  }
+  return {
+    find(sourcedId) {
+      const school = known.get(sourcedId);
+      if (school !== undefined || file !== undefined) return school;
+      const { id } = schools.choose(sourcedId);
+      if (id !== undefined) found.add(id);
+      schools.noteNames({ texts: [], numbers: [sourcedId] });
+      return id;
+    },
+    faulty,
+    schools: found,
+  };
 }

@@ -1,10 +1,9 @@
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
-import { makeJsonPlaces, type JsonPath, type JsonPlaces } from "../read/json-place.ts";
-import { makeJsonArrayReader, type JsonElement } from "../read/json-array.ts";
+import { makeJsonPlaces, makeJsonArrayReader, type JsonPath, type JsonPlaces, type JsonElement } from "../read/json.ts";
 import type { SourceFile } from "../read/source.ts";
 import { detachText, readText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
-import { schoolFaults } from "../schools.ts";
+import { schoolFaults } from "./schools.ts";
 import {
   maxGroups,
   nearestRole,
@@ -15,7 +14,7 @@ import {
   type Subject,
 } from "./format.ts";
 import { cleanCell } from "./columns.ts";
-import type { Staging } from "../staging.ts";
+import type { Staging } from "./staging.ts";
 import { isParentRole } from "./words.ts";
 
 export async function readSchulconnex(file: SourceFile, input: ReadContext): Promise<ReadResult> {

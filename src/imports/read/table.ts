@@ -1,9 +1,23 @@
 import { AppError } from "../../platform/errors.ts";
-import type { Staging } from "../staging.ts";
-import { csvLimits, makeCsvReader, type CsvRecord } from "./csv.ts";
+import { csvLimits, makeCsvReader, separators, type CsvRecord, type Separator } from "./csv.ts";
 import type { SourceFile } from "./source.ts";
 import { readText } from "./text.ts";
 import { cleanId, findValueFault, idLength, nameLength } from "./value.ts";
+
+/**
+ * `column` is the field's number (CSV) or character (JSON); `record` the number of a JSON record, 0 for its file, or
+ * the line of a row that was read.
+ */
+export type FaultPosition = {
+  file: string;
+  line: number;
+  column: number | null;
+  record?: number | null;
+  field: string | null;
+};
+
+/** Takes the faults of a file, and what was read of it until then. */
+type Sink = { fault(at: FaultPosition, code: string, message: string): void; flushIfFull(): Promise<void> };
 
 export type Row = ReturnType<typeof makeRow>;
 
@@ -29,7 +43,7 @@ export type Table = {
 /** Returns the headings. */
 export async function readTable(
   { file, required, layout, setAside, onBytes }: Table,
-  staging: Staging,
+  staging: Sink,
   onRow: (row: Row) => void,
 ): Promise<readonly string[]> {
   const reader = makeCsvReader(
@@ -97,12 +111,7 @@ function checkWidth({ fields }: CsvRecord, { width, indexes }: Headings, row: Ro
     row.fault(null, "field_count", `The record has ${fields.length} fields, the heading ${width}.`);
 }
 
-function readHeadings(
-  file: string,
-  { line, fields }: CsvRecord,
-  required: readonly string[],
-  staging: Staging,
-): Headings {
+function readHeadings(file: string, { line, fields }: CsvRecord, required: readonly string[], staging: Sink): Headings {
   const indexes = new Map<string, readonly number[]>();
   // A file without headings has a person in the first line, and faults must not contain names.
   const isOurs = (name: string) => required.some((heading) => heading.toLowerCase() === name);
@@ -124,7 +133,7 @@ function readHeadings(
   return { file, width: fields.length, indexes };
 }
 
-function makeRow({ line, fields }: CsvRecord, { file, width, indexes, labels }: Headings, staging: Staging) {
+function makeRow({ line, fields }: CsvRecord, { file, width, indexes, labels }: Headings, staging: Sink) {
   const indexesOf = (heading: string) => indexes.get(heading.toLowerCase()) ?? [];
   /** Trimmed; empty if the file lacks the column; several columns of a name are separated by `|`. */
   const get = (heading: string): string => {
@@ -173,4 +182,43 @@ function makeRow({ line, fields }: CsvRecord, { file, width, indexes, labels }: 
   };
   const cells = fields.map((field) => field.trim());
   return { line, cells, keep, get, has, column, fault, need, take, choose };
+}
+
+export type Head = {
+  separator: Separator;
+  /** The records at the beginning of the file, without blank ones. */
+  records: readonly CsvRecord[];
+  /** The number of fields that most of the records have. */
+  width: number;
+};
+
+const characters = 65_536;
+const looked = 60;
+
+/** Reads the beginning of a table, and decides for the separator by which most records have the same width. */
+export async function readHead(file: SourceFile): Promise<Head> {
+  let text = "";
+  for await (const piece of readText(file, () => undefined)) {
+    text += piece;
+    if (text.length > characters) break;
+  }
+  // The last line may be cut off.
+  if (text.length > characters) text = text.slice(0, characters).replace(/[^\r\n]+$/, "") || text.slice(0, characters);
+  const named = file.separator ?? /^"?sep=([;,\t])/i.exec(text)?.[1];
+  const heads = Object.values(separators).map((separator) => measure(text, separator));
+  return (
+    heads.find(({ separator }) => separator === named) ??
+    heads.reduce((best, head) => (head.votes * head.width > best.votes * best.width ? head : best))
+  );
+}
+
+function measure(text: string, separator: Separator): Head & { votes: number } {
+  const reader = makeCsvReader(() => undefined, csvLimits, separator);
+  const all = [...reader.push(text), ...reader.end()];
+  const records = all.filter((record) => !isBlank(record) && !/^"?sep=./i.test(record.fields[0]!)).slice(0, looked);
+  const counts = Map.groupBy(records, ({ fields }) => fields.length);
+  const [width, most] = [...counts]
+    .filter(([fields]) => fields > 1)
+    .reduce<[number, CsvRecord[]]>((best, one) => (one[1].length > best[1].length ? one : best), [1, []]);
+  return { separator, records, width, votes: most.length };
 }

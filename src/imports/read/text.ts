@@ -1,6 +1,5 @@
 import { AppError } from "../../platform/errors.ts";
-import { findWideEncoding } from "./file-kind.ts";
-import type { SourceFile } from "./source.ts";
+import { findWideEncoding, type SourceFile } from "./source.ts";
 
 export type Encoding =
   "utf-8" | "damaged utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "iso-8859-15" | "macintosh" | "ibm850";

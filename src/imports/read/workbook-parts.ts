@@ -1,6 +1,6 @@
 // @ts-expect-error It has no types.
 import { Parser as SaxParser } from "saxen";
-import { findWideEncoding } from "./file-kind.ts";
+import { findWideEncoding } from "./source.ts";
 import { openParts } from "./zip.ts";
 
 export type WorkbookFault = "workbook_damaged" | "workbook_too_large";

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { SchoolId } from "../../../src/directory/index.ts";
-import { foldGroupName } from "../../../src/imports/look-alikes.ts";
+import { foldGroupName } from "../../../src/imports/difference/look-alikes.ts";
 import { makeStaff, refusalOf, type AdminClient, readPages } from "../../support/admin.ts";
 import { expectDescribed } from "../../support/described.ts";
 import { rosterType } from "../../support/import-office.ts";

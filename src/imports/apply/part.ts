@@ -1,0 +1,156 @@
+import { changeDirectory, previewChange } from "../../access/index.ts";
+import { findPeriods, type Change, type PersonId, type SchoolId } from "../../directory/index.ts";
+import { recordAudit, type Origin, type WrittenEvent } from "../../events/index.ts";
+import type { PrismaDb, RecordStore, Transaction } from "../../platform/database/db.ts";
+import { addDays } from "../../platform/clock.ts";
+import { AppError } from "../../platform/errors.ts";
+import { findRows, run, sql, statement } from "../../platform/database/sql.ts";
+import { recordCarryOvers, shareSourceIds, writeDifference } from "./steps.ts";
+import { recordChanges } from "./change-record.ts";
+import { changesNothing, countDifference, describeDifference } from "../difference/counts.ts";
+import { getImport, makePart, type Counts, type SchoolPart, type ImportStatus } from "../state/record.ts";
+import { findDifference } from "../difference/difference.ts";
+import { findHolds, notConfirmed, type Confirmed } from "../difference/holds.ts";
+import { renewLease, type Lease } from "../state/lease.ts";
+import { recordPersonImports } from "./of-person.ts";
+import { sendSchoolEvent, checkEvent } from "../state/states.ts";
+import { a, i } from "../difference/tables.ts";
+import type { InterruptibleDb } from "../../platform/database/interrupt.ts";
+import { chooseSchool } from "../preview/waiting.ts";
+
+/** Units: holdShare from 0 to 1; days and months are those of schools without periods of their own. */
+export type ApplyRules = {
+  holdShare: number;
+  restoreWindowDays: number;
+  leftMonths?: number;
+};
+
+/** A school to apply again: a person's home was missing, people moved away, or a guest's home has moved. */
+export type Unfinished = { id: SchoolId; movedAway: number };
+
+/**
+ * People moved away by other parts still count for the hold.
+ *
+ * Errors: conflict import_held, import_changed, import_running.
+ */
+export async function applyPart(
+  db: PrismaDb,
+  part: SchoolPart & { movedAway: number; lease: Lease },
+  rules: ApplyRules,
+  origin: Origin,
+): Promise<{ counts: Counts; unfinished: Unfinished[] }> {
+  return changeDirectory(db, origin, async (change) => {
+    await renewLease(change.tx, part.lease);
+    return changePart(change, part, rules, origin);
+  });
+}
+
+export async function changePart(
+  change: Change,
+  part: SchoolPart & { movedAway: number },
+  rules: ApplyRules,
+  origin: Origin,
+): Promise<{ counts: Counts; unfinished: Unfinished[] }> {
+  const { tx } = change;
+  await change.touchSchool(part.schoolId);
+  await findDifference(tx, part);
+  if (await touchOthers(change, part.schoolId)) await findDifference(tx, part);
+  const counts = await countDifference(tx, part);
+  counts.before.people += part.movedAway;
+  const holds = await findHolds(tx, part, counts, rules.holdShare);
+  if (notConfirmed(holds, await findConfirmed(tx, part)).length > 0) throw held();
+  if (part.isShown !== true && (await isAnother(tx, part))) throw outdated();
+  const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);
+  const isUnchanged = changesNothing(counts);
+  const { restoreDays, leftMonths } = await findPeriods(tx, part.schoolId, rules);
+  const values = { ...part, purgeAt: addDays(part.now, restoreDays), keepsLeavers: leftMonths > 0 };
+  if (!isUnchanged) await run(tx, recordPersonImports, part);
+  const write = () => writeDifference(tx, values, counts);
+  const changed = isUnchanged ? 0 : await recordChanges(tx, values, write);
+  await run(tx, recordCarryOvers, part);
+  if (part.schools.length > 1) await run(tx, shareSourceIds, part);
+  await recordApplied(tx, part, counts);
+  if (changed > 0) await recordUndoable(tx, part, { changedSubjects: changed, undoUntil: values.purgeAt });
+  const { importId, schoolId } = part;
+  if (!isUnchanged)
+    await recordAudit(tx, { ...origin, action: "import_applied", schoolId, detail: { importId, ...counts } });
+  return { counts, unfinished };
+}
+
+/** The second pass over a school continues what the first one began. */
+async function isAnother(tx: Transaction, part: SchoolPart): Promise<boolean> {
+  const { importId, schoolId } = part;
+  const shown = await tx.prisma.importSchool.findUnique({ where: { importId_schoolId: { importId, schoolId } } });
+  if (shown === null || shown.state === "APPLIED" || shown.difference === null) return false;
+  return shown.difference !== (await describeDifference(tx, part));
+}
+
+const outdated = () =>
+  new AppError(
+    "conflict",
+    "import_changed",
+    "The school has changed since the preview, so the import would do something else. Look at its new preview.",
+  );
+
+const held = () =>
+  new AppError(
+    "conflict",
+    "import_held",
+    "The import would change something unusual at a school. Look at its preview and confirm it.",
+  );
+
+const findOthers = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) => sql`
+  SELECT ${i.id} FROM ${i} WHERE ${i.id} IS NOT NULL AND ${i.change} IS DISTINCT FROM 'created'
+    AND (${i.joins} OR ${i.leftHome} IS NOT NULL OR ${i.change} IS NOT NULL AND NOT EXISTS (
+      SELECT FROM ${a} WHERE ${a.personId} = ${i.id} AND ${a.schoolId} = ${schoolId}))`,
+);
+
+/** Touches people whom apps know through other schools. Returns whether there are any. */
+async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean> {
+  const people = await findRows<{ id: PersonId }, { schoolId: SchoolId }>(change.tx, findOthers, { schoolId });
+  if (people.length > 0) await change.touch({ people: people.map(({ id }) => id) });
+  return people.length > 0;
+}
+
+async function findConfirmed({ prisma }: RecordStore, { importId, schoolId }: SchoolPart): Promise<Confirmed> {
+  const school = await prisma.importSchool.findUnique({ where: { importId_schoolId: { importId, schoolId } } });
+  return (school?.confirmed ?? {}) as Confirmed;
+}
+
+const findUnfinished = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) => sql`
+  SELECT ${i.leftHome} AS id, (count(*) FILTER (WHERE ${i.change} = 'changed'))::int AS "movedAway"
+  FROM ${i} WHERE ${i.leftHome} IS NOT NULL GROUP BY ${i.leftHome}
+  UNION ALL SELECT DISTINCT ${a.schoolId}, 0 FROM ${i} JOIN ${a} ON ${a.personId} = ${i.id}
+    WHERE ${i.leftHome} IS NOT NULL AND ${a.schoolId} NOT IN (${schoolId}, ${i.leftHome})
+  UNION ALL SELECT ${schoolId}::uuid, 0 WHERE EXISTS (SELECT FROM ${i} WHERE ${i.joins} AND ${i.id} IS NULL)`,
+);
+
+/** A school that is applied twice keeps its first counts. */
+async function recordApplied(db: RecordStore, { importId, schoolId, now }: SchoolPart, counts: Counts) {
+  const where = { importId, schoolId };
+  await db.prisma.importSchool.updateMany({ where: { ...where, state: { not: "APPLIED" } }, data: { counts } });
+  await sendSchoolEvent(db, where, "apply", { appliedAt: now });
+}
+
+const recordUndoable = (
+  { prisma }: RecordStore,
+  { importId, schoolId }: SchoolPart,
+  data: { changedSubjects: number; undoUntil: Date },
+) => prisma.importSchool.update({ where: { importId_schoolId: { importId, schoolId } }, data });
+
+/** Applies an import to a school, passes the transaction and the events to `look`, and rolls back. Held imports too. */
+export async function lookAhead<T>(
+  db: InterruptibleDb,
+  status: ImportStatus,
+  { schoolId: requested, ...periods }: Omit<ApplyRules, "holdShare"> & { schoolId: SchoolId | undefined },
+  origin: Origin,
+  look: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
+): Promise<T> {
+  const schoolId = chooseSchool(status, requested);
+  checkEvent("compare", status);
+  const part = { ...makePart(await getImport(db, status.id), schoolId, origin.at), movedAway: 0, isShown: true };
+  const rules = { holdShare: Infinity, ...periods };
+  return previewChange(db, origin, (change) => changePart(change, part, rules, origin), look);
+}

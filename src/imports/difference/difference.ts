@@ -1,0 +1,67 @@
+import type { Transaction, RecordStore } from "../../platform/database/db.ts";
+import { addNamed, findGroups, findMemberships, isWhole } from "./groups.ts";
+import { findPeople } from "./people.ts";
+import type { SchoolPart } from "../state/record.ts";
+import { analyzeGroups, analyzeMemberships, analyzePeople, createTables, i } from "./tables.ts";
+import type { ClientId } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import { findRows, run, sql, statement, table } from "../../platform/database/sql.ts";
+import { findRoles, listHigherHolders, listLastOperators, type RoleHolder, type StaffRole } from "../../staff/index.ts";
+
+const workFor = (time: string) => `SET LOCAL statement_timeout = '${time}'; SET LOCAL work_mem = '64MB';
+  SET LOCAL idle_in_transaction_session_timeout = '10min'`;
+
+export const longWork = workFor("60min");
+const shownWork = workFor("5min");
+
+/** Fills the temporary tables of tables.ts. Errors: conflict import_outdated. */
+export async function findDifference(tx: Transaction, part: SchoolPart): Promise<void> {
+  await tx.query(part.isShown === true ? shownWork : longWork);
+  await tx.query(createTables);
+  await findPeople(tx, part);
+  await keepStaff(tx, part);
+  await findGroups(tx, part);
+  if (!isWhole(part)) await addNamed(tx, part);
+  await tx.query(`${analyzePeople}; ${analyzeGroups}`);
+  await findMemberships(tx, part);
+  await tx.query(analyzeMemberships);
+}
+
+const r = table("staffRole", "r");
+
+const findRemovedStaff = statement(
+  () => sql`SELECT DISTINCT ${i.id} FROM ${i} JOIN ${r} ON ${r.personId} = ${i.id} WHERE ${i.change} = 'removed'`,
+);
+const keep = statement<{ ids: readonly PersonId[] }>(
+  ({ ids }) => sql`
+  UPDATE ${i} SET change = NULL, is_kept = true WHERE ${i.change} = 'removed' AND ${i.id} = ANY (${ids}::uuid[])`,
+);
+
+/** Keeps people from removal if their staff role exceeds an actor's, and the last operators. */
+export async function keepStaff(tx: Transaction, { importId, appliedBy, now }: SchoolPart): Promise<void> {
+  const found = await findRows<{ id: PersonId }>(tx, findRemovedStaff, {});
+  const personIds = found.map(({ id }) => id);
+  if (personIds.length === 0) return;
+  const kept = new Set<PersonId>();
+  const { actorId } = await tx.prisma.import.findUniqueOrThrow({ where: { id: importId }, select: { actorId: true } });
+  for (const actor of new Set([actorId, appliedBy ?? null])) {
+    const mine = await findRolesOfActor(tx, actor, now);
+    if (mine === null) continue;
+    for (const id of await listHigherHolders(tx, { personIds, mine, now })) kept.add(id);
+  }
+  const removed = personIds.filter((id) => !kept.has(id));
+  for (const id of await listLastOperators(tx, removed)) kept.add(id);
+  if (kept.size > 0) await run(tx, keep, { ids: [...kept] });
+}
+
+/** Null for programs such as the command line, which have an operator's rights. */
+async function findRolesOfActor(
+  tx: RecordStore,
+  actorId: string | null,
+  now: Date,
+): Promise<readonly StaffRole[] | null> {
+  const [, kind, id] = /^(person|app):(.*)$/.exec(actorId ?? "") ?? [];
+  if (kind === undefined || id === undefined) return null;
+  const holder: RoleHolder = kind === "person" ? { personId: id as PersonId } : { clientId: id as ClientId };
+  return findRoles(tx, holder, now);
+}

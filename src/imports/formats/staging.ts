@@ -1,0 +1,222 @@
+import { finished } from "node:stream/promises";
+import { from as copyFrom } from "pg-copy-streams";
+import {
+  makePersonSortKey,
+  makeSortKey,
+  type PersonName,
+  type PersonRole,
+  type SchoolId,
+} from "../../directory/index.ts";
+import type { PrismaDb, Db } from "../../platform/database/db.ts";
+import { withInterruptibleTransaction, type Interrupt } from "../../platform/database/interrupt.ts";
+import { lostByte } from "../read/text.ts";
+import type { Subject } from "./format.ts";
+import {
+  columnNames,
+  render,
+  sql,
+  table,
+  run,
+  statement,
+  type NewRow,
+  type Columns,
+  type Queryable,
+} from "../../platform/database/sql.ts";
+import type { FaultPosition } from "../read/table.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
+
+export type StagedPerson = {
+  sourceId: string;
+  /** The first is the home school; empty if roles.csv has them, or if they could not be read. */
+  schools: readonly SchoolId[];
+  role: PersonRole | null;
+  name: PersonName | null;
+  username?: string | null;
+  /** The row without the columns that are not read, if rows of the file can be left out. */
+  fields?: readonly string[];
+  /** What this record does not speak of, unlike its file; PERSON for a row that is none. */
+  silentAbout?: readonly (Subject | "PERSON")[];
+  /** The schools of which the record does not say in which groups the person is. */
+  silentSchools?: ReadonlySet<SchoolId>;
+  isDeleted: boolean;
+};
+export type StagedRole = {
+  personSourceId: string;
+  schoolId: SchoolId | null;
+  /** SKIPPED: a parent or guardian, or somebody at no school. */
+  role: PersonRole | "SKIPPED";
+  isPrimary: boolean;
+  isDeleted: boolean;
+};
+export type StagedGroup = {
+  sourceId: string;
+  schoolId: SchoolId | null;
+  name: string;
+  type: "KLASSE" | "KURS" | "SONSTIG" | null;
+  previousSourceId: string | null;
+  /** The classes that its name may mean instead, as `findClassesIn` returns them. */
+  mayMean?: readonly string[];
+  isDeleted: boolean;
+};
+export type StagedMembership = {
+  schoolId: SchoolId | null;
+  personSourceId: string;
+  groupSourceId: string;
+  role: PersonRole | null;
+  isDeleted: boolean;
+};
+
+type RecordPosition = { line: number; column: number; record?: number };
+
+export type Staging = {
+  person(at: RecordPosition, person: StagedPerson): void;
+  role(at: RecordPosition, role: StagedRole): void;
+  group(at: RecordPosition, group: StagedGroup): void;
+  membership(at: RecordPosition & { groupColumn: number }, membership: StagedMembership): void;
+  /** Stores the first `maxFaults`; after that no rows are stored, because the file is broken. */
+  fault(place: FaultPosition, code: string, message: string): void;
+  note(code: string): void;
+  flushIfFull(): Promise<void>;
+  flush(): Promise<void>;
+  readonly faults: number;
+  readonly notes: Record<string, number>;
+};
+
+const fullBytes = 1_000_000;
+
+export const maxFaults = 10_000;
+
+type Tables = "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "importError";
+
+/** All columns of a staged row; a new column of the schema does not compile until it is added here. */
+type Row<Name extends Tables> = {
+  readonly [Column in Exclude<keyof NewRow<Name>, "importId" | "row">]: Value;
+};
+
+const copyText = (name: Tables, fields: readonly string[]): string =>
+  render(sql`COPY ${table(name)} (${columnNames(name, ...(["importId", "row", ...fields] as never[]))}) FROM STDIN`)
+    .text;
+
+/** Buffers rows and writes them by COPY, a megabyte per transaction, so that reading holds no connection. */
+export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrupt): Staging {
+  const gathered = new Map<Tables, { copy: string; lines: string }>();
+  const notes: Record<string, number> = {};
+  let row = 0;
+  let faults = 0;
+  let size = 0;
+  const add = <Name extends Tables>(name: Name, values: Row<Name>) => {
+    if (faults > maxFaults) return;
+    const line = `${importId}\t${++row}\t${Object.values<Value>(values).map(encode).join("\t")}\n`;
+    let rows = gathered.get(name);
+    if (rows === undefined) gathered.set(name, (rows = { copy: copyText(name, Object.keys(values)), lines: "" }));
+    rows.lines += line;
+    size += line.length;
+  };
+
+  const flush = async () => {
+    if (size === 0) return;
+    await withInterruptibleTransaction(db, interrupt, async (tx) => {
+      for (const rows of gathered.values()) {
+        if (rows.lines === "") continue;
+        const copy = tx.query(copyFrom(rows.copy));
+        copy.end(rows.lines);
+        rows.lines = "";
+        await finished(copy);
+      }
+    });
+    size = 0;
+  };
+
+  return {
+    person({ line, column, record }, person) {
+      const { sourceId, schools, role, name, username = null, isDeleted, fields, silentAbout = [] } = person;
+      const [homeSchoolId = null] = schools;
+      const names = { firstFull: name?.firstFull, firstCall: name?.firstCall, last: name?.last };
+      // A NUL is no character of JSON in PostgreSQL.
+      const asFile =
+        fields === undefined
+          ? null
+          : JSON.stringify(fields).replaceAll("\\u0000", "\ufffd").replaceAll(lostByte, "\ufffd");
+      const rest = {
+        homeSchoolId,
+        role,
+        ...names,
+        sortKey: makePersonSortKey(name),
+        username,
+        fields: asFile,
+        isDeleted,
+      };
+      for (const schoolId of schools.length === 0 ? [null] : schools)
+        add("stagedPerson", {
+          line,
+          column,
+          record,
+          sourceId,
+          schoolId,
+          ...rest,
+          silentAbout: toArray(person.silentSchools?.has(schoolId!) ? [...silentAbout, "MEMBERSHIP"] : silentAbout),
+        });
+    },
+    role({ line, column }, { personSourceId, schoolId, role, isPrimary, isDeleted }) {
+      add("stagedRole", { line, column, personSourceId, schoolId, role, isPrimary, isDeleted });
+    },
+    group({ line, column }, { sourceId, schoolId, name, type, previousSourceId, mayMean = [], isDeleted }) {
+      const named = { sourceId, schoolId, name, sortKey: makeSortKey(name), type };
+      add("stagedGroup", { line, column, ...named, previousSourceId, mayMean: toArray(mayMean), isDeleted });
+    },
+    membership({ line, column, groupColumn }, { schoolId, personSourceId, groupSourceId, role, isDeleted }) {
+      const columns = { line, personColumn: column, groupColumn };
+      add("stagedMembership", { ...columns, schoolId, personSourceId, groupSourceId, role, isDeleted });
+    },
+    fault({ file, line, column, record, field }, code, message) {
+      faults += 1;
+      add("importError", { file, line, column, record, field, code, message, lineText: null });
+    },
+    note(code) {
+      notes[code] = (notes[code] ?? 0) + 1;
+    },
+    flushIfFull: async () => (size > fullBytes ? flush() : undefined),
+    flush,
+    get faults() {
+      return faults;
+    },
+    notes,
+  };
+}
+
+type Value = string | number | boolean | null | undefined;
+
+const toArray = (words: readonly string[]): string => `{${words.join(",")}}`;
+
+const escapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
+
+function encode(value: Value): string {
+  if (value === null || value === undefined) return "\\N";
+  if (typeof value !== "string") return String(value);
+  return /[\\\t\n\r]/.test(value) ? value.replace(/[\\\t\n\r]/g, (sign) => escapes[sign]!) : value;
+}
+
+/** SQL: the staged row is a person, not a sum or a footer. */
+export const isPerson = ({ silentAbout }: Columns<"silentAbout">) => sql`NOT 'PERSON' = ANY (${silentAbout})`;
+
+export const stagedTables = (["stagedPerson", "stagedRole", "stagedGroup", "stagedMembership"] as const).map((name) =>
+  table(name),
+);
+const deletions = stagedTables.map((staged) =>
+  statement<{ importId: string; batch: number }>(
+    ({ importId, batch }) => sql`DELETE FROM ${staged} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${staged} WHERE ${staged.importId} = ${importId} LIMIT ${batch}))`,
+  ),
+);
+
+export async function removeStaged(db: Pick<Db, "pool">, importId: string, signal = never): Promise<void> {
+  for (const deleteRows of deletions)
+    await removeInBatches(signal, (batch) => run(db.pool, deleteRows, { importId, batch }));
+}
+
+const never = new AbortController().signal;
+
+/** Outside a transaction, so that it blocks no other import. */
+export async function analyzeStaged(db: Queryable): Promise<void> {
+  await db.query("ANALYZE staged_person, staged_role, staged_group, staged_membership");
+}

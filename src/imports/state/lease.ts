@@ -1,0 +1,138 @@
+import { withTransaction, type Db } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import {
+  findRows,
+  join,
+  literal,
+  lockName,
+  makeRun,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  type Part,
+  type Queryable,
+} from "../../platform/database/sql.ts";
+import type { ImportId } from "./record.ts";
+import { importTransitions } from "./states.ts";
+
+export type Lease = { importId: ImportId; holder: string };
+
+/** A row, not a session lock: works behind a connection pooler, and a transaction locks it while it applies. */
+const until = sql`clock_timestamp() + interval '1 minute'`;
+
+const i = table("import", "i");
+const o = table("import", "o");
+const theirs = table("importSchool", "theirs");
+const ours = table("importSchool", "ours");
+const isFree = (lease: typeof i) => sql`(${lease.leaseUntil} IS NULL OR ${lease.leaseUntil} < clock_timestamp())`;
+
+type OfImport = { importId: string };
+
+const lockImport = statement<OfImport>(
+  ({ importId }) => sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} FOR NO KEY UPDATE SKIP LOCKED`,
+);
+const setLease = statement<Lease>(
+  ({ importId, holder }) =>
+    sql`${update("import", "i", { leaseHolder: holder, leaseUntil: until })} WHERE ${i.id} = ${importId}`,
+);
+
+/** The later of two applications of one import takes over. Errors: conflict import_running. */
+export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<void> {
+  await withTransaction(db, async (tx) => {
+    await holdFreeImport(tx, lease.importId);
+    await run(tx, setLease, lease);
+  });
+}
+
+export async function checkLease(db: Pick<Db, "pool">, importId: ImportId): Promise<void> {
+  await withTransaction(db, (tx) => holdFreeImport(tx, importId));
+}
+
+async function holdFreeImport(tx: Queryable, importId: ImportId): Promise<void> {
+  await lockName(tx, { name: "import leases" });
+  if ((await run(tx, lockImport, { importId })) === 0 || (await isAnotherRunning(tx, importId))) throw importRunning();
+}
+
+const leased = (importId: Part) => sql`
+  SELECT ${o.id} FROM ${o} WHERE ${o.leaseHolder} IS NOT NULL AND ${o.id} <> ${importId} AND EXISTS (
+    SELECT FROM ${theirs} JOIN ${ours} ON ${ours.schoolId} = ${theirs.schoolId} AND ${ours.importId} = ${importId}
+    WHERE ${theirs.importId} = ${o.id})`;
+const findLeased = statement<OfImport>(({ importId }) => leased(importId));
+const endExpired = statement<OfImport>(
+  ({ importId }) => sql`
+  ${update("import", "i", { leaseHolder: sql`NULL`, leaseUntil: sql`NULL` })}
+  WHERE ${i.id} IN (${leased(importId)} AND ${isFree(o)} FOR NO KEY UPDATE OF o SKIP LOCKED)`,
+);
+
+/** A locked row belongs to an import within a school, even if its lease has expired. Ends expired leases. */
+async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<boolean> {
+  const all = await findRows(tx, findLeased, { importId });
+  return (await run(tx, endExpired, { importId })) !== all.length;
+}
+
+// It is applied or undone.
+const beingChanged = [...importTransitions.apply.from, ...importTransitions.undo.from];
+const prolong = statement<Lease>(
+  ({ importId, holder }) => sql`
+  ${update("import", "i", { leaseUntil: until })}
+  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder} AND ${i.state} IN (${join(beingChanged.map(literal))})`,
+);
+
+/** Locks the import and extends its lease. Errors: conflict import_running if it is lost. */
+export async function renewLease(tx: Queryable, lease: Lease): Promise<void> {
+  if ((await run(tx, prolong, lease)) === 0) throw importRunning();
+}
+
+export const endLease = makeRun<Lease>(
+  ({ importId, holder }) => sql`
+  ${update("import", "i", { leaseHolder: sql`NULL`, leaseUntil: sql`NULL` })}
+  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder}`,
+);
+
+const holdFree = statement<OfImport>(
+  ({ importId }) => sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} AND ${isFree(i)} FOR NO KEY UPDATE SKIP LOCKED`,
+);
+
+/** Prevents applying an import until the transaction ends; false if it is being applied. */
+export async function tryHold(tx: Queryable, importId: string): Promise<boolean> {
+  return (await run(tx, holdFree, { importId })) === 1;
+}
+
+/** Waits until the reading of an import has written what it is writing; does not wait for its application. */
+export const waitForReading = makeRun<OfImport>(
+  ({ importId }) =>
+    sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} AND ${i.progressPhase} IS NOT NULL FOR NO KEY UPDATE`,
+);
+
+/** Errors: conflict import_running. */
+export async function holdImport(tx: Queryable, importId: string): Promise<void> {
+  if (!(await tryHold(tx, importId))) throw importRunning();
+}
+
+type ByIds = { ids: readonly string[] };
+
+const findHeld = statement<ByIds>(
+  ({ ids }) => sql`SELECT ${i.id}, ${i.leaseUntil} < clock_timestamp() AS "isOver" FROM ${i}
+  WHERE ${i.id} = ANY (${ids}::uuid[]) AND ${i.leaseHolder} IS NOT NULL`,
+);
+const findAbandoned = statement<ByIds>(
+  ({ ids }) => sql`SELECT ${i.id} FROM ${i} WHERE ${i.id} = ANY (${ids}::uuid[]) FOR SHARE SKIP LOCKED`,
+);
+
+/** The imports that are being applied: leased, or within a school (locked) with an expired lease. */
+export async function findApplying(db: Queryable, ids: readonly ImportId[]): Promise<Set<ImportId>> {
+  const held = await findRows<{ id: ImportId; isOver: boolean }, ByIds>(db, findHeld, { ids });
+  const over = held.filter(({ isOver }) => isOver).map(({ id }) => id);
+  const found = over.length === 0 ? [] : await findRows<{ id: ImportId }, ByIds>(db, findAbandoned, { ids: over });
+  const abandoned = new Set(found.map(({ id }) => id));
+  return new Set(held.map(({ id }) => id).filter((id) => !abandoned.has(id)));
+}
+
+export const importRunning = () =>
+  new AppError(
+    "conflict",
+    "import_running",
+    "Another import of one of these schools is running. Try again when it has ended; after a crash, wait a minute.",
+  );
