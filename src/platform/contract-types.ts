@@ -63,31 +63,4 @@ export type Described = {
   requestBody?: object;
   responses: object;
 };
-type FormOf<Op> = Op extends { requestBody: { content: { "application/x-www-form-urlencoded": infer Form } } }
-  ? Listed<Form>
-  : never;
-type Listed<Form> = keyof {
-  [Key in keyof Form as string extends Key ? never : number extends Key ? never : Key]: true;
-};
 type NamesOf<Place> = Place extends object ? keyof Place : never;
-type TakenByAll = "If-None-Match";
-
-/** The parameters and form fields that the code reads; one that the contract adds or drops does not compile. */
-export type Takes<Operations> = {
-  [
-    Id in keyof Operations as Operations[Id] extends { responses: { 501: unknown } } ? never : Id
-  ]: Operations[Id] extends Described
-    ? Readonly<
-        Record<
-          Exclude<
-            | NamesOf<Operations[Id]["parameters"]["query"]>
-            | NamesOf<Operations[Id]["parameters"]["path"]>
-            | NamesOf<Operations[Id]["parameters"]["header"]>
-            | FormOf<Operations[Id]>,
-            TakenByAll
-          >,
-          true
-        >
-      >
-    : never;
-};

@@ -47,7 +47,7 @@ import { makeSetUpRouter } from "./forms/second-factor/set-up.ts";
 import { findSignedIn, type SignedIn } from "./protocol/signed-in.ts";
 import { makeDbByRoute, makeStoreByRoute } from "./protocol/storage/store.ts";
 import { makeCheckAccessToken } from "./protocol/storage/check-access-token.ts";
-import { makeLimitTokens } from "./protocol/storage/use-token.ts";
+import { makeLimitTokens } from "./protocol/storage/write.ts";
 import { makeClientTokensJob, makeSweepJob } from "./protocol/storage/sweep.ts";
 
 export type SignOnOptions = Pick<
@@ -166,7 +166,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const mount = makeMount({
     issuerUrl,
     provider: deps.provider,
-    checkLogout: contract.checkRequest.endSession,
+    contract,
     checkAnswer: options.checkAnswers ? makeAnswerCheck(options.document, log) : null,
     renderRefusal: renderErrorPage,
   });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../src/directory/index.ts";
 import { limitSessions } from "../../src/sign-on/protocol/logout/end-session.ts";
-import { deleteOldestTokens } from "../../src/sign-on/protocol/storage/use-token.ts";
+import { deleteOldestTokens } from "../../src/sign-on/protocol/storage/write.ts";
 import { makeClientTokensJob } from "../../src/sign-on/protocol/storage/sweep.ts";
 import { startWorld } from "../api/sign-on/world.ts";
 import { makeBrowser } from "../support/browser.ts";

@@ -12,7 +12,7 @@ import {
   type WayToApp,
 } from "./pages/index.ts";
 import { requestIdOf } from "../protocol/provider/account.ts";
-import { findUpstreamSession } from "../protocol/provider/upstream-steps.ts";
+import { findUpstreamSession } from "../protocol/provider/make-provider.ts";
 import type { ShowPages } from "../protocol/deps.ts";
 import { presentError } from "../protocol/provider/answers.ts";
 

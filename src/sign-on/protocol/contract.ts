@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { components, operations } from "../../../generated/openapi/sign-on.ts";
 import { type ScopeName, scopeNames, scopeOfContract } from "../../access/index.ts";
 import type { PersonRole } from "../../directory/index.ts";
-import { type EnumsAgree, type Except, type Takes, valuesOf } from "../../platform/contract-types.ts";
+import { type EnumsAgree, type Except, valuesOf } from "../../platform/contract-types.ts";
 import {
   type FormCheck,
   listFields,
@@ -53,108 +53,63 @@ export type PersonClaims = Except<Userinfo, "sub">;
 /** The other claims of an ID token that this module writes. */
 export type TokenClaims = Except<IdTokenClaims, ClaimsOfLibrary | keyof PersonClaims>;
 
-const authorization: Takes<operations>["authorize"] = {
-  response_type: true,
-  client_id: true,
-  redirect_uri: true,
-  response_mode: true,
-  code_challenge: true,
-  code_challenge_method: true,
-  scope: true,
-  state: true,
-  nonce: true,
-  login_hint: true,
-  prompt: true,
-  id_token_hint: true,
-  max_age: true,
-  acr_values: true,
-  ui_locales: true,
-};
-const logout: Takes<operations>["endSession"] = {
-  id_token_hint: true,
-  client_id: true,
-  post_logout_redirect_uri: true,
-  state: true,
-  ui_locales: true,
-};
-const credentials = {
-  client_id: true,
-  client_secret: true,
-  client_assertion_type: true,
-  client_assertion: true,
-} as const;
-const token: Takes<operations>["introspectToken"] = { ...credentials, token: true, token_type_hint: true };
-
-const takes: Takes<operations> = {
-  authorize: authorization,
-  authorizeWithForm: authorization,
-  issueToken: {
-    ...credentials,
-    grant_type: true,
-    code: true,
-    redirect_uri: true,
-    code_verifier: true,
-    refresh_token: true,
-    scope: true,
-  },
-  introspectToken: token,
-  revokeToken: token,
-  getUserinfo: {},
-  getUserinfoWithForm: { access_token: true },
-  endSession: logout,
-  endSessionWithForm: logout,
-  getDiscovery: {},
-  listKeys: {},
-};
-
-const setOf = (...names: readonly string[]): ReadonlySet<string> => new Set(names);
-
-/** By route of the library: the parameters in the address that it may read. */
-export const describedParameters = {
-  // Those that the text of the contract lets be refused, and the language that the reader of a page picks.
-  authorization: setOf(...Object.keys(authorization), "request", "request_uri", "registration", "lang"),
-  end_session: setOf(...Object.keys(logout), "lang"),
-  userinfo: setOf("access_token"),
-};
-
-/** By route of the library: the fields of a form that it may read. */
-export const describedFields: Readonly<Record<string, ReadonlySet<string>>> = {
-  token: setOf(...Object.keys(takes.issueToken)),
-  introspection: setOf(...Object.keys(token)),
-  revocation: setOf(...Object.keys(token)),
-  userinfo: setOf(...Object.keys(takes.getUserinfoWithForm)),
-};
-
 // Checked by the library after it has found the code: a wrong code must be `invalid_grant`, whatever the verifier is.
 const verifier = { type: "string", minLength: 43, maxLength: 128, pattern: "^[A-Za-z0-9._~-]+$" };
 
 export type OperationId = keyof operations;
+const operationIds = valuesOf<OperationId>({
+  authorize: true,
+  authorizeWithForm: true,
+  issueToken: true,
+  introspectToken: true,
+  revokeToken: true,
+  getUserinfo: true,
+  getUserinfoWithForm: true,
+  endSession: true,
+  endSessionWithForm: true,
+  getDiscovery: true,
+  listKeys: true,
+});
 
 // OAuth has its own errors for other values; an unknown hint is ignored (RFC 7009 section 2.1).
 const leftToLibrary = new Set(["grant_type", "response_type", "token_type_hint", "code_verifier"]);
 
+type Names = ReadonlySet<string>;
+
 export type SignOnContract = {
   claimsByScope: Record<string, string[]>;
   checkRequest: Record<OperationId, FormCheck>;
+  /** By route of the library: the parameters in the address that it may read. */
+  parameters: Record<"authorization" | "end_session" | "userinfo", Names>;
+  /** By route of the library: the fields of a form that it may read. */
+  fields: Readonly<Record<string, Names>>;
 };
 
 /** Errors: throws if contract and code differ. */
 export function readContract(document: OpenApiDocument): SignOnContract {
   const found = new Map(listOperations(document).map(({ operation }) => [operation.operationId, operation]));
-  refuseGaps("operations", Object.keys(takes), [...found.keys()]);
+  refuseGaps("operations", operationIds, [...found.keys()]);
   const makeCheck = makeFormCheck(document);
-  const checks = Object.entries(takes).map(([id, taken]) => {
-    const operation = found.get(id)!;
-    const fields = listFields(document, operation).map(([name]) => name);
-    refuseGaps(`parameters of ${id}`, Object.keys(taken), fields);
-    for (const [name, schema] of listFields(document, operation))
-      if (name === "code_verifier") refuseOtherVerifier(schema);
-    return [id, makeCheck(operation, { except: leftToLibrary })];
-  });
+  const checks = operationIds.map((id) => [id, makeCheck(found.get(id)!, { except: leftToLibrary })] as const);
+  const fieldsOf = (id: OperationId) => listFields(document, found.get(id)!);
+  const namesOf = (id: OperationId, ...more: string[]) => new Set([...fieldsOf(id).map(([name]) => name), ...more]);
+  for (const [name, schema] of fieldsOf("issueToken")) if (name === "code_verifier") refuseOtherVerifier(schema);
   refuseGaps("scopes", scopeNames, listScopes(document, "userContext"));
   return {
     claimsByScope: readClaims(document),
     checkRequest: Object.fromEntries(checks) as Record<OperationId, FormCheck>,
+    parameters: {
+      // Those that the text of the contract lets be refused, and the language that the reader of a page picks.
+      authorization: namesOf("authorize", "request", "request_uri", "registration", "lang"),
+      end_session: namesOf("endSession", "lang"),
+      userinfo: new Set(["access_token"]),
+    },
+    fields: {
+      token: namesOf("issueToken"),
+      introspection: namesOf("introspectToken"),
+      revocation: namesOf("revokeToken"),
+      userinfo: namesOf("getUserinfoWithForm"),
+    },
   };
 }
 

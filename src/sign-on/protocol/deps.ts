@@ -76,3 +76,13 @@ export type ShowPages = {
   showFormPost(ctx: KoaContextWithOIDC, form: { redirectUri: string; parameters: Record<string, string> }): void;
   showLoggedOut(ctx: KoaContextWithOIDC): Promise<void>;
 };
+
+/** What happens at the login that a school has elsewhere, in requests of the library. */
+export type UpstreamSteps = {
+  /** Where the browser gets a session without a page, before the app of a silent request is told that there is none. */
+  beginSilently(ctx: KoaContextWithOIDC, address: string): Promise<URL | null>;
+  /** Where the browser ends its session there; it goes on at `then`. */
+  signOutUpstream(ctx: KoaContextWithOIDC, session: { id: string; then: string }): Promise<URL | null>;
+  /** Nobody is signed in again unasked after signing out, and the login lets another person sign in. */
+  noteSignedOut(ctx: KoaContextWithOIDC): void;
+};

@@ -4,9 +4,10 @@ import type { Origin } from "../../events/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { fields, findRows, run, sql, statement, table, type Sql, type Queryable } from "../../platform/database/sql.ts";
-import { isCurrent, recordAtHome, recordNotices } from "../../accounts/index.ts";
+import { isCurrent, recordAtHome } from "../../accounts/index.ts";
 import { forgetSchool } from "./consent.ts";
-import { deleteGrant, deleteSession, findSessionByUid } from "./storage/artifact.ts";
+import { deleteNotified } from "./logout/end-session.ts";
+import { deleteGrant } from "./storage/artifact.ts";
 
 /** A session of a browser, or what one sign-on gave one app and outlives the session. */
 export type PersonSession = {
@@ -104,20 +105,10 @@ export async function endSessionIn(
   const [held] = await findRows<Held>(tx, selectHeld, { personId, id });
   if (held === undefined) throw new AppError("not_found", "session_not_found", "There is no such session.");
   const { uid, grantId, clientId } = held;
-  if (uid !== null) await endBrowser(tx, { personId, uid, at: origin.at });
+  if (uid !== null) await deleteNotified(tx, { uid, at: origin.at });
   else if (grantId !== null) await deleteGrant(tx, grantId);
   const detail = { session: uid === null ? "app" : "browser" };
   await recordAtHome(tx, { ...origin, action: "session_ended", personId, clientId: clientId ?? undefined, detail });
-}
-
-async function endBrowser(
-  tx: Transaction,
-  { personId, uid, at }: { personId: PersonId; uid: string; at: Date },
-): Promise<void> {
-  const session = await findSessionByUid(tx, uid);
-  const notices = Object.keys(session?.authorizations ?? {}).map((clientId) => ({ clientId, personId, sid: uid, at }));
-  await recordNotices(tx, notices);
-  await deleteSession(tx, uid);
 }
 
 export type ConsentOfPerson = { clientId: ClientId; appName: string; scopes: string[]; grantedAt: Date };

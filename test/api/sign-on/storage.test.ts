@@ -4,7 +4,7 @@ import type { ClientId } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { hashId, type Artifact } from "../../../src/sign-on/protocol/storage/artifact.ts";
 import { makeStore } from "../../../src/sign-on/protocol/storage/store.ts";
-import type { TokenUse } from "../../../src/sign-on/protocol/storage/use-token.ts";
+import type { TokenUse } from "../../../src/sign-on/protocol/storage/write.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
 import { giveLogin } from "../../support/token.ts";

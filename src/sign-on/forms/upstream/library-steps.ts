@@ -1,7 +1,6 @@
 import type { Request, Response } from "express";
 import type { KoaContextWithOIDC } from "oidc-provider";
-import type { InteractionDeps } from "../../protocol/deps.ts";
-import type { UpstreamSteps } from "../../protocol/provider/upstream-steps.ts";
+import type { InteractionDeps, UpstreamSteps } from "../../protocol/deps.ts";
 import { noteSignedOut, readLastSignIn } from "../last-sign-in.ts";
 import { makeSealedCookie, type PageRequest, nameBrowser, redirect } from "../page-request.ts";
 import { listWaysIn, type UpstreamSessionId } from "../../../upstream/index.ts";

@@ -17,7 +17,7 @@ import type { TokenClaims, PersonClaims } from "../contract.ts";
 import { makePseudonym } from "../../../accounts/index.ts";
 import { lacksSecondFactor, lacksStaffFactor } from "../scopes.ts";
 import { once, questions, whileConsuming, getRequest, recordSignIn } from "../storage/request.ts";
-import type { SignIn } from "../storage/use-token.ts";
+import type { SignIn } from "../storage/write.ts";
 import type { ProviderDeps } from "../deps.ts";
 
 export function findRight(deps: ProviderDeps, pair: Pair): Promise<SignOnRight> {

@@ -16,7 +16,7 @@ import {
   responseTypes,
 } from "../contract.ts";
 import { publicFaultOf, authenticationOf } from "../diagnosis.ts";
-import { hidesReason } from "./hints.ts";
+import { hidesReason } from "./policy.ts";
 import type { ShowPages } from "../deps.ts";
 
 /** Gives the library's responses the form that the contract promises, route by route. */
@@ -138,32 +138,10 @@ const presentIntrospection = ({ active = false, ...token }: Partial<Introspectio
     token_type: token.token_type,
   });
 
-/** Keeps other members that the library writes. */
 const presentDiscovery = (document: DiscoveryDocument): DiscoveryDocument => ({
   ...document,
-  ...present<DiscoveryDocument>({
-    issuer: document.issuer,
-    authorization_endpoint: document.authorization_endpoint,
-    token_endpoint: document.token_endpoint,
-    userinfo_endpoint: document.userinfo_endpoint,
-    jwks_uri: document.jwks_uri,
-    end_session_endpoint: document.end_session_endpoint,
-    revocation_endpoint: document.revocation_endpoint,
-    introspection_endpoint: document.introspection_endpoint,
-    scopes_supported: document.scopes_supported,
-    claims_supported: document.claims_supported,
-    response_types_supported: document.response_types_supported,
-    response_modes_supported: responseModes,
-    grant_types_supported: document.grant_types_supported,
-    subject_types_supported: document.subject_types_supported,
-    id_token_signing_alg_values_supported: document.id_token_signing_alg_values_supported,
-    token_endpoint_auth_methods_supported: document.token_endpoint_auth_methods_supported,
-    code_challenge_methods_supported: codeChallengeMethods,
-    acr_values_supported: document.acr_values_supported,
-    authorization_response_iss_parameter_supported: document.authorization_response_iss_parameter_supported,
-    backchannel_logout_supported: document.backchannel_logout_supported,
-    backchannel_logout_session_supported: document.backchannel_logout_session_supported,
-  }),
+  response_modes_supported: responseModes,
+  code_challenge_methods_supported: codeChallengeMethods,
 });
 
 const keyTypes = valuesOf<JsonWebKey["kty"]>({ RSA: true, EC: true, OKP: true });

@@ -18,7 +18,7 @@ import { noteTokenFault } from "../diagnosis.ts";
 import { once, questions, getRequest } from "../storage/request.ts";
 import type { ProviderDeps } from "../deps.ts";
 import { setParameters } from "./library.ts";
-import { checkParameters } from "./query.ts";
+import { checkParameters } from "../mount.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { makeTurns } from "../../../platform/concurrency/turns.ts";
 import type { GuardedSender } from "../../../platform/outbound/guarded-request.ts";

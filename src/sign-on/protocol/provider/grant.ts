@@ -5,11 +5,11 @@ import { isWithoutEffect, explainScope, listScopes, refusedScopes } from "../sco
 import { attributesOf, scopePlatformsOf } from "./client.ts";
 import { findPastDecisions, findRight } from "./account.ts";
 import type { ProviderDeps } from "../deps.ts";
-import { readHints } from "./hints.ts";
+import { readHints } from "./policy.ts";
 import { makeOwnSid } from "../session.ts";
 import { hasOwnSids, requestTokenClaims, setParameters } from "./library.ts";
 import { hasSecondFactor } from "../../../accounts/index.ts";
-import { checkMaxAgeSpelling, checkParameters } from "./query.ts";
+import { checkMaxAgeSpelling, checkParameters } from "../mount.ts";
 
 /** Gives every authorization its own grant, so that revoking one sign-on leaves others alone. */
 export function makeLoadGrant(deps: ProviderDeps) {

@@ -14,11 +14,11 @@ import {
 import library from "oidc-provider/package.json" with { type: "json" };
 import { commandLineClientId, scopeFromWire, secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding, presentAcr, presentAmr } from "../session.ts";
-import { describedFields, responseModes } from "../contract.ts";
+import { responseModes, type SignOnContract } from "../contract.ts";
 import type { AnswerApp } from "./answers.ts";
 import { algorithms } from "../keys/signing-keys.ts";
 import type { Standing } from "../storage/request.ts";
-import { keepDescribed } from "./query.ts";
+import { keepDescribed } from "../mount.ts";
 import { differentMechanism } from "../diagnosis.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 
@@ -189,6 +189,7 @@ function signsCookies(provider: Provider): boolean {
 
 type Replacements = {
   platform: string;
+  describedFields: SignOnContract["fields"];
   recordLogout(notice: { clientId: string; personId: string }): void;
   noteRefusedSession(ctx: BrowserContext, session: { uid: string; personId: string }): Promise<void>;
 };
@@ -200,7 +201,10 @@ type Session = InstanceType<Provider["Session"]> & {
   startedAt?: number;
 };
 
-export function replaceMethods(provider: Provider, { platform, recordLogout, noteRefusedSession }: Replacements): void {
+export function replaceMethods(
+  provider: Provider,
+  { platform, describedFields, recordLogout, noteRefusedSession }: Replacements,
+): void {
   bindSessions(provider, noteRefusedSession);
   const { entity } = provider.OIDCContext.prototype;
   provider.OIDCContext.prototype.entity = function entityInOneWay(name, value) {
@@ -316,7 +320,7 @@ function checkPlaceOfSecret({ clientAuthMethod = "" }: Client, body: Body | unde
 
 export function makeBasePolicy(): Policy {
   const policy = interactionPolicy.base();
-  // The library forgets the hint's ID token once a person has signed in; hints.ts does not.
+  // The library forgets the hint's ID token once a person has signed in; policy.ts does not.
   policy.get("login")?.checks.remove("id_token_hint");
   // Mobile apps with their own scheme ask for consent once, like every other app.
   policy.get("consent")?.checks.remove("native_client_prompt");

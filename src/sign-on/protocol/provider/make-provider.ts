@@ -3,7 +3,7 @@ import { isDatabaseUnavailable, type RecordStore } from "../../../platform/datab
 import { secondsUntil, type Bucket, takeToken } from "../../../platform/database/token-bucket.ts";
 import { findTokenFault, noteTokenFault } from "../diagnosis.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
-import { endSessions } from "../logout/end-session.ts";
+import { endSession } from "../logout/end-session.ts";
 import {
   findRequest,
   type FoundCode,
@@ -17,10 +17,9 @@ import {
   recordLogout,
 } from "../storage/request.ts";
 import { makeAnswerApp, type AnswerApp, answerKeys, polishAnswer, refuseToken } from "./answers.ts";
-import { describedParameters } from "../contract.ts";
 import { commit, countInteraction, keepHintOfInteraction } from "./commit.ts";
 import { makeConfiguration } from "./configuration.ts";
-import type { ProviderDeps, ShowPages } from "../deps.ts";
+import type { ProviderDeps, ShowPages, UpstreamSteps } from "../deps.ts";
 import { makeFindClient, readClientId, makeMarkDeprecated, isOriginOf } from "./client.ts";
 import { checkLibrary, constructProvider, replaceMethods } from "./library.ts";
 import {
@@ -32,8 +31,7 @@ import {
   refuseLogoutTokens,
   trimCredentials,
   trimScope,
-} from "./query.ts";
-import { findUpstreamSession, lacksSession, noteRefusal, type UpstreamSteps } from "./upstream-steps.ts";
+} from "../mount.ts";
 import { listPublicRedirectUris } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAtHome } from "../../../accounts/index.ts";
@@ -60,6 +58,7 @@ export function makeProvider(deps: ProviderDeps, pages: Pages): Provider {
   checkLibrary(provider);
   replaceMethods(provider, {
     platform: deps.platform,
+    describedFields: deps.contract.fields,
     recordLogout: (notice) => notifyOfLogout(deps, notice),
     noteRefusedSession: (ctx, session) => noteRefusedSession(deps, ctx, session),
   });
@@ -77,7 +76,7 @@ export function makeProvider(deps: ProviderDeps, pages: Pages): Provider {
     provider.pathFor(route),
   );
   const described = new Map(
-    Object.entries(describedParameters).map(([route, names]) => [provider.pathFor(route), names]),
+    Object.entries(deps.contract.parameters).map(([route, names]) => [provider.pathFor(route), names]),
   );
   const handle = async (ctx: Context, next: () => Promise<void>, request: ProviderRequest) => {
     trimCredentials(ctx);
@@ -129,7 +128,8 @@ async function finish(deps: FinishDeps, ctx: KoaContextWithOIDC, request: Provid
     const away = await findWayUpstream(deps, ctx, request);
     request.work = isStored ? committed : await commit(deps, ctx, work);
     if (away !== null) ctx.redirect(away.href);
-    await endSessions(deps.db, request.surplusSessions, deps.clock());
+    for (const uid of request.surplusSessions)
+      await endSession(deps.db, { uid, at: deps.clock(), requestId: undefined });
   } catch (error) {
     deps.log.error({ err: error, route: ctx.oidc.route }, "sign-on failed");
     ctx.remove("Location");
@@ -214,3 +214,24 @@ function auditLogout({ clock }: ProviderDeps, ctx: KoaContextWithOIDC): void {
     requestId: requestIdOf(ctx),
   });
 }
+
+/** The upstream session that the session of this request is based on. */
+export function findUpstreamSession(): string | null {
+  const { session, standings } = getRequest();
+  return (session?.personId && standings.get(session.personId)?.upstreamSessionId) || null;
+}
+
+const refused = new WeakSet<object>();
+
+/** For the event that the app gets an error. */
+function noteRefusal(ctx: KoaContextWithOIDC, { error }: { error: string }): void {
+  if (error === "login_required") refused.add(ctx);
+}
+
+/** Whether an app is about to be told that nobody is signed in with this browser. */
+const lacksSession = (ctx: KoaContextWithOIDC): boolean =>
+  refused.has(ctx) &&
+  ctx.oidc.route === "authorization" &&
+  ctx.method === "GET" &&
+  ctx.oidc.prompts.has("none") &&
+  ctx.oidc.session?.accountId === undefined;

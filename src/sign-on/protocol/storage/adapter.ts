@@ -246,21 +246,9 @@ function isInGrace(
 
 // The library changes a session's id by destroying it first, and saves it at every request.
 function saveSession(request: ProviderRequest, artifact: Artifact): void {
-  const { idHash, payload, personId, generation, cardId, upstreamSessionId, expiresAt } = artifact;
   const work = beforeChange(request);
-  const isSame = request.session !== null && isSameSession(request.session, { idHash, payload, expiresAt });
-  request.work = isSame
-    ? keepSession(work)
-    : changeSession(work, {
-        uid: payload.uid ?? "",
-        idHash,
-        payload,
-        personId,
-        generation,
-        cardId,
-        upstreamSessionId,
-        expiresAt,
-      });
+  const isSame = request.session !== null && isSameSession(request.session, artifact);
+  request.work = isSame ? keepSession(work) : changeSession(work, { ...artifact, uid: artifact.payload.uid ?? "" });
 }
 
 const listPuts = (work: UnitOfWork): Artifact[] => ("puts" in work ? [...work.puts.values()] : []);

@@ -191,10 +191,8 @@ const changeInteractionStatement = statement<Changed>((given) => {
 
 /** Stores the person's reply; false if the interaction has ended meanwhile. */
 export async function changeInteraction(db: Queryable, artifact: Artifact): Promise<boolean> {
-  const { idHash, personId, generation, cardId, upstreamSessionId, expiresAt } = artifact;
-  const payload = JSON.stringify(artifact.payload);
-  const given = { idHash, personId, generation, cardId, upstreamSessionId, expiresAt, payload };
-  return (await run(db, changeInteractionStatement, given)) === 1;
+  const changed = { ...artifact, payload: JSON.stringify(artifact.payload) };
+  return (await run(db, changeInteractionStatement, changed)) === 1;
 }
 
 const deleteByKey = statement<Key>(

@@ -1,8 +1,7 @@
 import type { NewNotice } from "../../../accounts/index.ts";
 import type { Bucket } from "../../../platform/database/token-bucket.ts";
 import type { Artifact, Key } from "./artifact.ts";
-import type { SignIn, TokenUse } from "./use-token.ts";
-import type { Logout, SessionChange, SessionFate, Write } from "./write.ts";
+import type { SignIn, TokenUse, Logout, SessionChange, SessionFate, Write } from "./write.ts";
 import type { App, SignOnRight, Subject } from "../../../access/index.ts";
 import type { Decisions, Pair } from "../consent.ts";
 import type { Presented } from "./lookup.ts";

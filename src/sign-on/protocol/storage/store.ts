@@ -13,8 +13,7 @@ import {
   type Presented,
   type SessionLookup,
 } from "./lookup.ts";
-import { type TokenUse, useTokens } from "./use-token.ts";
-import { nothing, writeArtifacts } from "./write.ts";
+import { type TokenUse, useTokens, nothing, writeArtifacts } from "./write.ts";
 import { findRequest } from "./request.ts";
 
 /** Concurrent questions and writes of requests, sent to the database in batches. */
