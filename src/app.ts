@@ -26,6 +26,7 @@ import {
   listOperations,
   loadDocument,
   makeCookiePrefixes,
+  fetchInside,
   makeInnerCalls,
   makeProblemType,
   makeReading,
@@ -131,7 +132,7 @@ export async function makeApp(
     document: contracts.schulconnex,
     document17: await load("schulconnex-1.7"),
   });
-  const fetchAsApp = views.serve(Router().use(idm, schulconnex));
+  const callAsApp = views.serve(Router().use(idm, schulconnex));
   const policy = { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production };
   const importRules = {
     holdShare: config.importHoldShare,
@@ -215,7 +216,8 @@ export async function makeApp(
     imports,
     makeCard: signOn.makeCard,
     upstream,
-    fetchAsApp: (app, requestId) => fetchAsApp({ ...app, personId: null, hasSecondFactor: false, requestId }),
+    fetchAsApp: (app, requestId) =>
+      fetchInside((request) => callAsApp({ ...app, personId: null, hasSecondFactor: false, requestId }, request)),
     healthChecks,
     jobs,
     listeners: {

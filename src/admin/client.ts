@@ -1,57 +1,145 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 import type { Router } from "express";
-import createClient, { type Client } from "openapi-fetch";
 import type { PersonId } from "../directory/index.ts";
 import {
-  innerOrigin,
+  fetchInside,
   listOperations,
   makeInnerCalls,
+  resolve,
   type InnerFetch,
   type OpenApiDocument,
+  type Parameter,
 } from "../platform/http/index.ts";
 import { silentLog, type Log } from "../platform/telemetry/log.ts";
 import type { SharedReads } from "../platform/database/prisma.ts";
 import type { StaffRole } from "../staff/index.ts";
-import type { paths } from "../../generated/openapi/admin.ts";
-import type { OperationId } from "./handler.ts";
+import type { OperationId, Operations, PathName, Schemas } from "./handler.ts";
 import type { SetUpCaller } from "./set-up.ts";
 
-export type AdminClient = Client<paths>;
+type QueryOf<Id extends OperationId> = NonNullable<Operations[Id]["parameters"]["query"]>;
+type BodyIn<Content> = Content extends { content: { "application/json": infer Body } }
+  ? Body
+  : Content extends { content: object }
+    ? Buffer | Readable
+    : never;
+export type BodyOf<Id extends OperationId> = BodyIn<
+  NonNullable<Operations[Id] extends { requestBody?: infer Body } ? Body : never>
+>;
+type DataIn<Response> = Response extends { content: { "application/json": infer Data } }
+  ? Data
+  : Response extends { content: object }
+    ? Buffer
+    : undefined;
+/** What an operation answers: JSON as it was read, other content as its bytes. */
+export type DataOf<Id extends OperationId> = {
+  [Status in Extract<keyof Operations[Id]["responses"], 200 | 201 | 202 | 204>]: DataIn<
+    Operations[Id]["responses"][Status]
+  >;
+}[Extract<keyof Operations[Id]["responses"], 200 | 201 | 202 | 204>];
+
+export type OperationRequest<Id extends OperationId> = {
+  /** Parameters that the address does not have are ignored. */
+  path?: Partial<Record<PathName, string>>;
+  /** A parameter without a value, or with an empty text, is not sent. */
+  query?: { [Name in keyof QueryOf<Id>]?: QueryOf<Id>[Name] | "" | null | undefined };
+  /** Headers that the operation does not describe are ignored. */
+  headers?: Record<string, string>;
+  body?: BodyOf<Id>;
+  /** Leaves JSON as it came. */
+  asBytes?: boolean;
+  signal?: AbortSignal;
+};
+type Refusal = Partial<Schemas["Problem"]> & Record<string, unknown>;
+/** `problem` is null unless the operation was refused. */
+export type OperationAnswer<Id extends OperationId> = { headers: Headers } & (
+  { status: number; problem: null; data: DataOf<Id> } | { status: number; problem: Refusal }
+);
+
+/** Calls operations of the admin API in this process. */
+export type AdminClient = {
+  call<Id extends OperationId>(id: Id, request?: OperationRequest<Id>): Promise<OperationAnswer<Id>>;
+};
 
 /** A signed-in member of staff or an IT contact with a set-up link, and the request that is being answered. */
 export type InnerCaller = ({ personId: PersonId } | { setUp: SetUpCaller }) & { requestId: string };
 
-/** Calls the operations of the admin API in this process. `findCaller` returns null for requests from outside. */
-export function makeInnerClients(): {
+type Place = { method: string; path: string; headers: readonly string[]; type: string };
+
+function listPlaces(document: OpenApiDocument): ReadonlyMap<string, Place> {
+  return new Map(
+    listOperations(document).map(({ path, method, operation }) => {
+      const parameters = (operation.parameters ?? []).map((parameter) => resolve<Parameter>(document, parameter));
+      const headers = parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name);
+      const [type = ""] = Object.keys(operation.requestBody?.content ?? {});
+      return [operation.operationId, { method: method.toUpperCase(), path, headers, type }];
+    }),
+  );
+}
+
+/** Makes clients whose calls `router` answers; `findCaller` returns null for requests from outside. */
+export function makeInnerClients(document: OpenApiDocument): {
   findCaller(req: IncomingMessage): InnerCaller | null;
-  /** Makes clients whose requests `router` answers. */
   makeClients(router: Router): (caller: InnerCaller) => AdminClient;
 } {
   const { findCaller, serve } = makeInnerCalls<InnerCaller>();
+  const places = listPlaces(document);
   return {
     findCaller,
     makeClients(router) {
-      const fetchAs = serve(router);
-      return (caller) => createClient<paths>({ baseUrl: innerOrigin, fetch: fetchAs(caller) });
+      const send = serve(router);
+      return (caller) => ({
+        async call<Id extends OperationId>(id: Id, request: OperationRequest<Id> = {}) {
+          const { method, path, headers: described, type } = places.get(id)!;
+          const { body, signal, headers = {}, asBytes = false } = request;
+          const isJson = type === "application/json" && body !== undefined;
+          const pathname = path.replaceAll(/\{(\w+)\}/g, (_, name: PathName) =>
+            encodeURIComponent(request.path?.[name] ?? ""),
+          );
+          const sent = described.flatMap((name) =>
+            headers[name] === undefined ? [] : [[name.toLowerCase(), headers[name]] as const],
+          );
+          const answer = await send(caller, {
+            method,
+            url: pathname + searchOf(request.query),
+            // Of several types, the API finds out from the bytes which it is.
+            headers: { ...Object.fromEntries(sent), ...(body !== undefined && { "content-type": type }) },
+            body: isJson ? Buffer.from(JSON.stringify(body)) : (body as Buffer | Readable | undefined),
+            signal,
+          });
+          const { status, headers: answered, body: bytes } = answer;
+          const isRead = answered.get("content-type")?.includes("json") === true && !(asBytes && status < 400);
+          const data: unknown = isRead ? JSON.parse(bytes.toString()) : bytes.length > 0 ? bytes : undefined;
+          const outcome = status < 400 ? { problem: null, data } : { problem: isRead ? data : {} };
+          return { status, headers: answered, ...outcome } as OperationAnswer<Id>;
+        },
+      });
     },
   };
+}
+
+function searchOf(query: object = {}): string {
+  const filled = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined || value === null || value === "" ? [] : [[name, String(value)]],
+  );
+  return filled.length === 0 ? "" : `?${new URLSearchParams(filled).toString()}`;
 }
 
 type BindOne = (operation: OperationId, log: Log) => Promise<Router>;
 
 /** Loads each operation at its first call. Errors: a call throws what the operation throws, unless it is a refusal. */
 export function makeLazyFetch(document: OpenApiDocument, bind: BindOne): InnerFetch {
-  const places = listOperations(document).map(({ path, method, operation }) => ({
-    id: operation.operationId as OperationId,
-    method: method.toUpperCase(),
+  const places = [...listPlaces(document)].map(([id, { method, path }]) => ({
+    id: id as OperationId,
+    method,
     path: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
   }));
   const failures = new Map<string, unknown>();
   const note = ({ requestId, err }: { requestId: string; err: unknown }) => void failures.set(requestId, err);
   const log = Object.assign(Object.create(silentLog) as Log, { error: note });
-  const serving = new Map<OperationId, Promise<(caller: { requestId: string }) => InnerFetch>>();
   const serve = async (id: OperationId) => makeInnerCalls().serve(await bind(id, log));
+  const serving = new Map<OperationId, ReturnType<typeof serve>>();
   return async (request) => {
     const { pathname } = new URL(request.url);
     const place = places.find(({ method, path }) => method === request.method && path.test(pathname));
@@ -61,7 +149,8 @@ export function makeLazyFetch(document: OpenApiDocument, bind: BindOne): InnerFe
     // A call in this process arrives once.
     request.headers.delete("Idempotency-Key");
     const requestId = randomUUID();
-    const response = await (await served)({ requestId })(request);
+    const call = await served;
+    const response = await fetchInside((one) => call({ requestId }, one))(request);
     if (failures.has(requestId)) throw failures.get(requestId);
     return response;
   };

@@ -37,7 +37,7 @@ import { allow, allowSetUp } from "./rights.ts";
 import { makeSetUp, setUpActor, type SetUp, type SetUpCaller } from "./set-up.ts";
 import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
 
-export type { AdminClient, InnerCaller } from "./client.ts";
+export type { AdminClient, BodyOf, DataOf, InnerCaller, OperationRequest } from "./client.ts";
 export { makeIdempotencySweep } from "./idempotency.ts";
 export { permissionsOf, type Permissions } from "./rights.ts";
 export type { SetUp, SetUpCaller } from "./set-up.ts";
@@ -49,6 +49,11 @@ export const leftOutHeading = async (locale: "de" | "en"): Promise<string> =>
   (await import("../imports/index.ts")).reasonHeadings[locale];
 /** A roster to fill in, as plain CSV. */
 export const rosterTemplate = async (): Promise<string> => (await import("../imports/index.ts")).plainTemplate();
+
+/** The school year of a roster that is handed in now. */
+export const schoolYearOf = async (now: Date): Promise<string> =>
+  (await import("../imports/index.ts")).schoolYearOf(now);
+export { suggestPolicy } from "../retention/index.ts";
 
 export type AdminOptions = AdminDeps & {
   reading: Reading;
@@ -67,7 +72,7 @@ export type Admin = {
 };
 
 export async function makeAdmin(options: AdminOptions): Promise<Admin> {
-  const inner = makeInnerClients();
+  const inner = makeInnerClients(options.document);
   const readFor = makeHeldReads();
   const findInnerCaller: FindInnerCaller = async (req) => {
     const caller = inner.findCaller(req);

@@ -73,3 +73,4 @@ export {
   type Upload,
 } from "./preview/unmapped.ts";
 export { separators, type SeparatorName } from "./read/csv.ts";
+export { schoolYearOf } from "./school-year.ts";

@@ -37,7 +37,16 @@ export function listTexts<Body>(schema: string): { name: TextName<Body>; isRequi
 }
 
 /** A property of the JSON body of an operation of the admin contract. The pointer leaves out the indices of lists. */
-export type BodyProperty = { pointer: string; schema: PropertySchema; isRequired: boolean };
+export type BodyProperty = {
+  pointer: string;
+  schema: PropertySchema;
+  /** The schema of the items of a list. */
+  items?: PropertySchema;
+  /** Whether a form must fill it in. */
+  isRequired: boolean;
+  /** Whether the body may lack it when it is empty. */
+  isOptional: boolean;
+};
 
 const found = new Map<string, BodyProperty | null>();
 
@@ -47,6 +56,12 @@ export function findBodyProperty(operationId: string, path: string): BodyPropert
   if (!found.has(key))
     found.set(key, listBodyProperties(operationId).find(({ pointer }) => pointer.endsWith(`/${path}`)) ?? null);
   return found.get(key)!;
+}
+
+/** The values of a property that is an enumeration, or a list of such, in the order of the contract. */
+export function enumOf<Value extends string>(operationId: string, path: string): readonly Value[] {
+  const property = findBodyProperty(operationId, path);
+  return (property?.items?.enum ?? property?.schema.enum ?? []) as Value[];
 }
 
 /** Those nearest to the root come first. */
@@ -83,7 +98,9 @@ function listProperties(given: Schema, parent: Parent): BodyProperty[] {
     const isRequired = parent.isRequired && isGiven && !nullable && rest.type !== "array";
     const inside = { ...parent, pointer, isRequired: parent.isChange ? parent.isRequired && !nullable : isRequired };
     const isGroup = rest.properties !== undefined || rest.allOf !== undefined;
-    const leaf = { pointer, schema: { ...rest, nullable, minLength }, isRequired };
+    const isOptional = !parent.isChange && schema.required?.includes(name) !== true;
+    const items = rest.items && { items: resolve(rest.items) };
+    const leaf = { pointer, schema: { ...rest, nullable, minLength }, ...items, isRequired, isOptional };
     return [...(isGroup ? [] : [leaf]), ...listProperties(property, inside)];
   });
   return [...own, ...parts.flatMap((part) => listProperties(part, parent))];

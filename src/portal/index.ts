@@ -30,8 +30,7 @@ import { staffPages } from "./staff/index.ts";
 import { todayPage } from "./today/index.ts";
 import { makeSetUpPages, upstreamPages, upstreamServicePages, type SetUpDeps } from "./upstream/index.ts";
 
-export { makeAppLogos } from "./home/app-logos.ts";
-export { listTiles } from "./home/tiles.ts";
+export { listTiles, makeAppLogos } from "./home/tiles.ts";
 
 /** The area of each page in the navigation of a school; a page without its area does not compile. */
 const areasOfSchool: Readonly<Record<SchoolPage, Area>> = {

@@ -18,3 +18,4 @@ export { findPolicy, listStatesWithPolicy, putPolicy, type RetentionPolicy } fro
 export { listSchoolsOfState, withProposal } from "./preview.ts";
 export { givenAt, isUnusual, type RetentionRules } from "./rules.ts";
 export { makeSchoolAuditSweep } from "./sweep-audit.ts";
+export { suggestPolicy } from "./state-rules.ts";

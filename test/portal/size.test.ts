@@ -1,16 +1,15 @@
 // @module-tag slow
 import { subscribe } from "node:diagnostics_channel";
-import type { ClientRequest } from "node:http";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
 
-// Node says of each request that its own client sends, as the pages do to the admin API.
+// The calls of the pages to the admin API.
 const calls: string[] = [];
-subscribe("http.client.request.start", (message) => {
-  const { method, path } = (message as { request: ClientRequest }).request;
+subscribe("schultor.inner-calls", (message) => {
+  const { method, url: path } = message as { method: string; url: string };
   calls.push(`${method} ${path.split("?")[0]!}`);
 });
 

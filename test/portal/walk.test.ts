@@ -1,7 +1,6 @@
 // @module-tag slow
 import { randomUUID } from "node:crypto";
 import { subscribe } from "node:diagnostics_channel";
-import type { ClientRequest } from "node:http";
 import { expect, test } from "vitest";
 import { callers } from "../../src/admin/rights.ts";
 import { auditActions, personActor, recordAudit, recordDifference } from "../../src/events/index.ts";
@@ -16,8 +15,8 @@ import { startService } from "../support/service.ts";
 
 // Opens every page of the portal in every role, and sends every form that it shows; pages.txt has what each role sees.
 const calls: string[] = [];
-subscribe("http.client.request.start", (message) => {
-  const { method, path } = (message as { request: ClientRequest }).request;
+subscribe("schultor.inner-calls", (message) => {
+  const { method, url: path } = message as { method: string; url: string };
   if (method !== "GET" && path.startsWith("/admin/v1/")) calls.push(`${method} ${path.split("?")[0]!}`);
 });
 

@@ -20,7 +20,8 @@ export function answerFailures({ log, render }: { log: Log; render: RenderFailur
     }
     if (res.headersSent || res.destroyed) {
       // A cut-off list must not look complete.
-      res.socket?.resetAndDestroy();
+      if (res.socket) res.socket.resetAndDestroy();
+      else res.destroy();
       return;
     }
     if (failure.status === 503 || failure.status === 429) res.setHeader("Retry-After", "5");

@@ -30,11 +30,12 @@ export {
   resolve,
   type OpenApiDocument,
   type Operation,
+  type Parameter,
   type Schema,
 } from "./document.ts";
 export { startExport, type InTurn, mapInSlices, stringifyInSlices } from "./exports.ts";
 export { listFields, makeFormCheck, type FormCheck } from "./form-check.ts";
-export { innerOrigin, makeInnerCalls, type InnerFetch } from "./inner-calls.ts";
+export { fetchInside, innerOrigin, makeInnerCalls, type InnerFetch } from "./inner-calls.ts";
 export { makeReading, withoutGates, type Reading } from "./reads.ts";
 export {
   requestIdOf,

@@ -1,63 +1,144 @@
-import { createServer, request as openRequest, type IncomingMessage, type ServerResponse } from "node:http";
-import { duplexPair, Readable, type Duplex } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { channel } from "node:diagnostics_channel";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Duplex, Readable } from "node:stream";
 import express, { type Router } from "express";
 import { CallerLeft } from "../concurrency/caller.ts";
 
 export const innerOrigin = "http://inside.invalid";
 
+/** `url` is path and query. The names of headers are in lower case. */
+export type InnerRequest = {
+  method: string;
+  url: string;
+  headers?: Record<string, string>;
+  body?: Buffer | Readable | undefined;
+  signal?: AbortSignal | undefined;
+};
+export type InnerResponse = { status: number; headers: Headers; body: Buffer };
 export type InnerFetch = (request: Request) => Promise<Response>;
 
-/** Calls routers of this process in memory, without a token; `findCaller` returns null for other requests. */
+/** Says of each call its method and address, for those who look on. */
+export const innerCalls = channel("schultor.inner-calls");
+
+/** Calls routers of this process as functions, without a token; `findCaller` returns null for other requests. */
 export function makeInnerCalls<Caller extends { requestId: string }>(): {
   findCaller(req: IncomingMessage): Caller | null;
-  serve(router: Router): (caller: Caller) => InnerFetch;
+  serve(router: Router): (caller: Caller, request: InnerRequest) => Promise<InnerResponse>;
 } {
   const callers = new WeakMap<Duplex, Caller>();
-  const findCaller = ({ socket }: IncomingMessage) => callers.get(socket) ?? null;
   return {
-    findCaller,
+    findCaller: ({ socket }) => callers.get(socket) ?? null,
     serve(router) {
       const app = express().disable("x-powered-by").disable("etag").use(router);
-      const server = createServer((req, res: ServerResponse & { locals?: object }) => {
-        res.locals = { requestId: findCaller(req)?.requestId ?? "" };
+      return (caller, request) => {
+        const socket = new Duplex({ read: () => undefined, write: (_piece, _encoding, done) => done() });
+        callers.set(socket, caller);
+        innerCalls.publish({ method: request.method, url: request.url });
+        const req = makeRequest(socket, request);
+        const { res, response } = makeResponse(req, request);
+        Object.assign(res, { locals: { requestId: caller.requestId } });
         app(req, res as never);
-      });
-      const connect = (caller: Caller): Duplex => {
-        const [near, far] = duplexPair();
-        callers.set(far, caller);
-        server.emit("connection", far);
-        return near;
+        return response;
       };
-      return (caller) => (request) => send(request, () => connect(caller));
     },
   };
 }
 
-async function send(request: Request, connect: () => Duplex): Promise<Response> {
-  const { pathname, search } = new URL(request.url);
-  const sent = openRequest({
-    createConnection: connect as never,
-    method: request.method,
-    path: pathname + search,
-    headers: Object.fromEntries(request.headers),
+/** For callers that have a `Request` of the web. */
+export const fetchInside =
+  (call: (request: InnerRequest) => Promise<InnerResponse>): InnerFetch =>
+  async ({ method, url, headers, body, signal }) => {
+    const { pathname, search } = new URL(url);
+    const answer = await call({
+      method,
+      url: pathname + search,
+      headers: Object.fromEntries(headers),
+      body: body === null ? undefined : Readable.fromWeb(body as never),
+      signal,
+    });
+    return new Response(answer.body.length === 0 ? null : Uint8Array.from(answer.body), answer);
+  };
+
+/** The request as express reads it, with the body that a socket would bring. */
+function makeRequest(socket: Duplex, { method, url, headers = {}, body }: InnerRequest): IncomingMessage {
+  const req = new IncomingMessage(socket as never);
+  const length = Buffer.isBuffer(body) ? { "content-length": String(body.length) } : { "transfer-encoding": "chunked" };
+  Object.assign(req, { method, url, headers: { ...headers, ...(body !== undefined && length) }, httpVersion: "1.1" });
+  const end = () => {
+    req.complete = true;
+    req.push(null);
+  };
+  if (body instanceof Readable) {
+    req._read = () => void body.resume();
+    body.pause();
+    body.on("data", (piece) => void (req.push(piece) || body.pause()));
+    body.once("end", end);
+  } else {
+    req._read = () => undefined;
+    if (body !== undefined) req.push(body);
+    end();
+  }
+  return req;
+}
+
+/** A response that collects what is written to it. */
+function makeResponse(
+  req: IncomingMessage,
+  { body, signal }: InnerRequest,
+): { res: ServerResponse; response: Promise<InnerResponse> } {
+  const res = new ServerResponse(req);
+  const pieces: Buffer[] = [];
+  const { promise: response, resolve, reject } = Promise.withResolvers<InnerResponse>();
+  const keep = (piece: unknown) => {
+    if (!res.headersSent) res.writeHead(res.statusCode);
+    if (typeof piece === "string" || piece instanceof Uint8Array) pieces.push(Buffer.from(piece as Uint8Array));
+    return true;
+  };
+  const close = () => {
+    signal?.removeEventListener("abort", leave);
+    res.destroyed = true;
+    res.emit("close");
+  };
+  const breakOff = (error: Error) => {
+    if (res.destroyed) return;
+    close();
+    req.destroy(error);
+    reject(error);
+  };
+  function leave() {
+    breakOff(new CallerLeft());
+  }
+  const { writeHead } = ServerResponse.prototype;
+  Object.assign(res, {
+    // Keeps the headers, which node writes into the text of the head alone.
+    writeHead(status: number, headers: Record<string, string | number> = {}) {
+      for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+      return writeHead.call(res, status);
+    },
+    write: keep,
+    end(piece?: unknown) {
+      if (res.writableEnded) return res;
+      keep(piece);
+      Object.assign(res, { finished: true });
+      process.nextTick(() => {
+        if (res.destroyed) return;
+        res.emit("finish");
+        close();
+        const headers = Object.entries(res.getHeaders()).map(([name, value]): [string, string] => [
+          name,
+          String(value),
+        ]);
+        resolve({ status: res.statusCode, headers: new Headers(headers), body: Buffer.concat(pieces) });
+      });
+      return res;
+    },
+    destroy() {
+      breakOff(new Error("The response broke off."));
+      return res;
+    },
   });
-  const answered = new Promise<IncomingMessage>((resolve, reject) =>
-    sent.once("response", resolve).once("error", reject),
-  );
-  const leave = () => sent.destroy(new CallerLeft());
-  request.signal.addEventListener("abort", leave);
-  const given = request.body === null ? null : Readable.fromWeb(request.body as never);
-  if (given === null) sent.end();
-  else pipeline(given, sent).catch((error: unknown) => sent.destroy(error as Error));
-  const answer = await answered.catch((error: unknown) => {
-    // A broken request body also breaks the response; report the first error.
-    throw given?.errored ?? error;
-  });
-  const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
-  const { statusCode: status = 500, headers } = answer;
-  const body = chunks.length === 0 ? null : Buffer.concat(chunks);
-  const kept = Object.entries(headers).filter(([name]) => name !== "transfer-encoding");
-  return new Response(body, { status, headers: kept.map(([name, value]) => [name, String(value)]) });
+  if (body instanceof Readable) body.once("error", breakOff);
+  signal?.addEventListener("abort", leave);
+  if (signal?.aborted === true) leave();
+  return { res, response };
 }

@@ -1,17 +1,14 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { attributeNames, ifMatch, postAndRedirect, unwrap, unwrapPage, unwrapRecord } from "../frame/index.ts";
+import { attributeNames } from "../frame/index.ts";
 import type { Download, PageRequest, PageView, Redirect } from "../frame/index.ts";
-import { addressOf, readApp } from "./app.ts";
+import { app } from "./app.ts";
 
 type SchoolAgreement = AdminSchemas["SchoolAgreement"];
 type Attribute = AdminSchemas["AppAttribute"];
 
-export const route = "/admin/v1/schools/{schoolId}/apps/{clientId}/agreement";
-const withheldRoute = "/admin/v1/schools/{schoolId}/apps/{clientId}/withheld-attributes";
+export const agreement = `${app}/agreement`;
 
-export const agreementAddress = (request: PageRequest): string => `${addressOf(request)}/agreement`;
-
-/** The attributes of an app as a school decides on them. What the tag of the agreement covers, and nothing else. */
+/** The attributes of an app as a school decides on them: only what the tag of the agreement covers. */
 function describeAttributes({ attributes, current, withheldAttributes }: SchoolAgreement) {
   const isOff = (name: Attribute) =>
     withheldAttributes.some(({ attribute, reason }) => attribute === name && reason === "SCHOOL");
@@ -30,120 +27,94 @@ const describeScopes = ({ scopes, current }: SchoolAgreement) =>
   });
 
 /**
- * The attributes that are switched off: whose boxes are not ticked. What a version requires that the school has not
- * agreed to has no box, and stays as it is until the school agrees.
+ * The attributes that are switched off, because their boxes are not ticked. Attributes that a version requires have no
+ * box before the school agrees to it; they stay as they are.
  */
-function readWithheld({ typed, field }: PageRequest, agreement: SchoolAgreement): Attribute[] {
+function readWithheld({ typed, field }: PageRequest, present: SchoolAgreement): Attribute[] {
   const given = typed["given"] ?? [];
   const accepts = field("act") === "accept";
-  return describeAttributes(agreement)
+  return describeAttributes(present)
     .filter(({ name, isRequired, isOff }) => (isRequired ? isOff && !accepts : !given.includes(name)))
     .map(({ name }) => name);
 }
 
-const readBoth = async (request: PageRequest) => {
-  const { api, path } = request;
-  const [app, { record: agreement, tag }] = await Promise.all([
-    readApp(request),
-    unwrapRecord(api.GET(route, { params: { path } })),
-  ]);
-  return { app, agreement, tag };
+const readBoth = async ({ call, getRecord }: PageRequest) => {
+  const [named, { record, tag }] = await Promise.all([call("getCatalogueApp"), getRecord("getSchoolAgreement")]);
+  return { app: named, agreement: record, tag };
 };
 
 export async function showAgreement(request: PageRequest): Promise<PageView> {
-  const { api, path, t, typed } = request;
-  const { app, agreement, tag } = await readBoth(request);
-  const query = { app: path.clientId, limit: 50, ...request.cursor };
-  const { items, more } = await unwrapPage(
-    api.GET("/admin/v1/schools/{schoolId}/agreement-receipts", { params: { path, query } }),
-  );
-  const isTyped = Object.keys(typed).length > 0;
-  const off = isTyped ? readWithheld(request, agreement) : null;
+  const { list, path, at, may, t, typed } = request;
+  const read = await readBoth(request);
+  const { items, more } = await list("listAgreementReceipts", { query: { app: path.clientId } });
+  const off = Object.keys(typed).length > 0 ? readWithheld(request, read.agreement) : null;
   const model = {
-    app,
-    agreement,
-    tag,
-    attributes: describeAttributes(agreement).map((one) => ({
+    ...read,
+    attributes: describeAttributes(read.agreement).map((one) => ({
       ...one,
       isOff: off?.includes(one.name) ?? one.isOff,
     })),
-    scopes: describeScopes(agreement),
-    mayChange: request.may("acceptAgreement"),
-    address: agreementAddress(request),
-    appAddress: addressOf(request),
+    scopes: describeScopes(read.agreement),
+    mayChange: may("acceptAgreement"),
+    address: at(agreement),
+    appAddress: at(app),
     receipts: items,
-    receiptsAddress: `/admin/schools/${path.schoolId}/agreements`,
-    more: more(agreementAddress(request)),
+    receiptsAddress: at("/admin/schools/:schoolId/agreements"),
+    more: more(at(agreement)),
   };
-  return { title: t("agreement.title", { app: app.name }), view: "agreement", model };
+  return { title: t("agreement.title", { app: read.app.name }), view: "agreement", model };
 }
 
 /** Shows what the app would see differently, then confirms it or goes back to the form. */
 export async function changeAgreement(request: PageRequest): Promise<PageView | Redirect> {
-  const { field } = request;
+  const { call, at, field, t } = request;
   if (field("step") === "edit") return showAgreement(request);
-  const { app, agreement } = await readBoth(request);
-  const withheld = readWithheld(request, agreement);
+  const { app: named, agreement: present } = await readBoth(request);
+  const withheld = readWithheld(request, present);
   const accepts = field("act") === "accept";
-  const call = (isDry: boolean) => {
-    const params = { path: request.path, header: ifMatch(request), query: { "dry-run": isDry } };
+  const change = (isDry: boolean) => {
+    const query = { "dry-run": isDry };
     return accepts
-      ? request.api.PUT(route, { params, body: { agreementId: field("agreementId"), withheld } })
-      : request.api.PUT(withheldRoute, { params, body: { attributes: withheld } });
+      ? call("acceptAgreement", { query, body: { agreementId: field("agreementId"), withheld } })
+      : call("putWithheldAttributes", { query, body: { attributes: withheld } });
   };
   if (field("step") === "confirm") {
-    await unwrap(call(false));
-    return { to: agreementAddress(request), done: accepts ? "agreed" : "attributesSet" };
+    await change(false);
+    return { to: at(agreement), done: accepts ? "agreed" : "attributesSet" };
   }
   const model = {
-    changes: (await unwrap(call(true))) ?? [],
+    changes: (await change(true)) ?? [],
     accepts,
     agreementId: field("agreementId"),
-    version: agreement.current?.version ?? "",
-    given: agreement.attributes.filter((name) => !withheld.includes(name)),
+    version: present.current?.version ?? "",
+    given: present.attributes.filter((name) => !withheld.includes(name)),
     withheld,
     tag: field("tag"),
-    address: agreementAddress(request),
+    address: at(agreement),
   };
-  return { title: request.t("agreement.preview.title", { app: app.name }), view: "agreement-preview", model };
+  return { title: t("agreement.preview.title", { app: named.name }), view: "agreement-preview", model };
 }
 
-export async function showAgreementWithdrawal(request: PageRequest): Promise<PageView> {
-  const { api, path, t } = request;
-  const [app, { tag }, changes] = await Promise.all([
-    readApp(request),
-    unwrapRecord(api.GET(route, { params: { path } })),
-    unwrap(api.DELETE(route, { params: { path, query: { "dry-run": true } } })),
+export async function showWithdrawal({ call, getRecord, at, t }: PageRequest): Promise<PageView> {
+  const [named, { tag }, changes] = await Promise.all([
+    call("getCatalogueApp"),
+    getRecord("getSchoolAgreement"),
+    call("withdrawAgreement", { query: { "dry-run": true } }),
   ]);
-  return {
-    title: t("agreement.withdrawal.title", { app: app.name }),
-    view: "agreement-withdrawal",
-    model: { tag, changes: changes ?? [], address: agreementAddress(request) },
-  };
+  const model = { tag, changes: changes ?? [], address: at(agreement) };
+  return { title: t("agreement.withdrawal.title", { app: named.name }), view: "agreement-withdrawal", model };
 }
 
-export const withdrawAgreement = postAndRedirect(
-  "agreementWithdrawn",
-  agreementAddress,
-  (request) => request.api.DELETE(route, { params: { path: request.path, header: ifMatch(request) } }),
-  "agreement_not_in_force",
-);
-
-export async function loadAgreement(request: PageRequest): Promise<Download> {
-  const { current } = await unwrap(request.api.GET(route, { params: { path: request.path } }));
-  return loadDocument(request, current ?? null);
-}
+export const loadAgreement = async (request: PageRequest): Promise<Download> =>
+  loadDocument(request, (await request.call("getSchoolAgreement")).current ?? null);
 
 /** The document of a version: its PDF, or its text. */
 export async function loadDocument(
-  { api, t }: PageRequest,
-  agreement: Pick<AdminSchemas["Agreement"], "id" | "text" | "version"> | null,
+  { call, t }: PageRequest,
+  version: Pick<AdminSchemas["Agreement"], "id" | "text" | "version"> | null,
 ): Promise<Download> {
-  const name = `${t("agreement.file")}-${(agreement?.version ?? "").replace(/[^\w.-]+/g, "_")}`;
-  if (agreement?.text) return { file: agreement.text, type: "text/plain; charset=utf-8", name: `${name}.txt` };
-  const path = { agreementId: agreement?.id ?? "" };
-  const pdf = await unwrap(
-    api.GET("/admin/v1/agreements/{agreementId}/pdf", { params: { path }, parseAs: "arrayBuffer" }),
-  );
-  return { file: Buffer.from(pdf as unknown as ArrayBuffer), type: "application/pdf", name: `${name}.pdf` };
+  const name = `${t("agreement.file")}-${(version?.version ?? "").replace(/[^\w.-]+/g, "_")}`;
+  if (version?.text) return { file: version.text, type: "text/plain; charset=utf-8", name: `${name}.txt` };
+  const file = await call("getAgreementPdf", { path: { agreementId: version?.id ?? "" } });
+  return { file, type: "application/pdf", name: `${name}.pdf` };
 }

@@ -1,29 +1,72 @@
-import { describeReads, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
-import { withheldFrom, wordsOf, type CatalogueApp } from "./grant-texts.ts";
+import type { AdminSchemas } from "../../admin/index.ts";
+import { attributeNames, describeReads, type PageRequest } from "../frame/index.ts";
 
-export const readApp = ({ api, path }: PageRequest): Promise<CatalogueApp> =>
-  unwrap(api.GET("/admin/v1/schools/{schoolId}/catalogue/{clientId}", { params: { path } }));
+export type CatalogueApp = AdminSchemas["CatalogueApp"];
 
-export const addressOf = ({ path }: PageRequest): string =>
-  `/admin/schools/${path.schoolId}/apps/${encodeURIComponent(path.clientId)}`;
+const catalogue = "/admin/schools/:schoolId/apps";
+export const app = `${catalogue}/:clientId`;
 
-export async function showApp(request: PageRequest): Promise<PageView> {
-  const { api, path } = request;
-  const ofApp = { school: path.schoolId, app: path.clientId };
-  const [app, agreement, erasures] = await Promise.all([
-    readApp(request),
-    unwrap(api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/agreement", { params: { path } })),
-    unwrap(api.GET("/admin/v1/erasures", { params: { query: ofApp } })),
+/** The attributes that the app may not read. */
+export const withheldFrom = ({ attributes }: CatalogueApp) =>
+  attributeNames.filter((name) => !attributes.includes(name));
+
+/** The words for what a school grants an app. */
+export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
+  const list = new Intl.ListFormat(locale, { type: "conjunction" });
+  const roleName = (role: string) => t(`rolesInSentence.${role}`);
+  return {
+    roleName,
+    oneOf: (role: string) => t(`role.${role}`),
+    audience(signOn: AdminSchemas["SignOnAudience"], names: string[]): string {
+      if (signOn.kind === "ROLES") return t("apps.audience.ROLES", { roles: list.format(signOn.roles.map(roleName)) });
+      if (signOn.kind === "GROUPS" && names.length === 0) return t("apps.audience.noGroup");
+      return t(`apps.audience.${signOn.kind}`, { groups: list.format(names) });
+    },
+    sync(isOn: boolean, names: string[]): string {
+      if (!isOn) return t("apps.sync.off");
+      if (names.length === 0) return t("apps.sync.none");
+      return t("apps.sync.on", { groups: list.format(names), count: names.length });
+    },
+  };
+}
+
+const granted: Record<string, boolean> = { yes: true, no: false };
+
+export async function listCatalogue(request: PageRequest) {
+  const { list, query, at, t } = request;
+  const [search, chosen] = [query("search"), query("granted")];
+  const { items, more } = await list("listCatalogue", { query: { search, granted: granted[chosen] } });
+  const address = at(catalogue);
+  const model = { address, search, chosen, apps: items, words: wordsOf(request), more: more(address) };
+  return { title: t("frame.pages.apps"), view: "catalogue", model };
+}
+
+export async function showApp(request: PageRequest) {
+  const { call, path, at, may } = request;
+  const [read, agreement, erasures] = await Promise.all([
+    call("getCatalogueApp"),
+    call("getSchoolAgreement"),
+    call("listOpenErasures", { query: { school: path.schoolId, app: path.clientId } }),
   ]);
   const model = {
-    app,
+    app: read,
     agreement,
-    address: addressOf(request),
+    address: at(app),
     words: wordsOf(request),
-    withheld: withheldFrom(app),
-    reads: describeReads(app.reads!, request),
+    withheld: withheldFrom(read),
+    reads: describeReads(read.reads!, request),
     erasures: erasures[0],
-    mayChange: request.may("putGrant"),
+    mayChange: may("putGrant"),
   };
-  return { title: app.name, view: "app", model };
+  return { title: read.name, view: "app", model };
+}
+
+export async function showWithdrawal({ call, getRecord, at, t }: PageRequest) {
+  const [read, { tag }, changes] = await Promise.all([
+    call("getCatalogueApp"),
+    getRecord("getGrant"),
+    call("deleteGrant", { query: { "dry-run": true } }),
+  ]);
+  const model = { app: read, tag, changes: changes ?? [], address: at(app) };
+  return { title: t("apps.withdrawal.title", { app: read.name }), view: "withdrawal", model };
 }

@@ -1,34 +1,26 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import {
-  ifMatch,
-  makeChoices,
-  readChoice,
-  readChosen,
-  refuseField,
-  searchOf,
-  unwrap,
-  unwrapPage,
-  unwrapUnlessDone,
-} from "../frame/index.ts";
+import { headersOf, makeChoices, readChoice, readChosen, refuseField, searchOf, unlessDone } from "../frame/index.ts";
 import type { Choices, Redirect, PageView, PageRequest } from "../frame/index.ts";
-import { addressOf, readApp } from "./app.ts";
-import { withheldFrom, wordsOf, type CatalogueApp } from "./grant-texts.ts";
+import { app as addressOfApp, withheldFrom, wordsOf, type CatalogueApp } from "./app.ts";
 
 type Settings = AdminSchemas["GrantSettings"];
 type NamedGroup = AdminSchemas["NamedGroup"];
 
 const kinds = ["NOBODY", "EVERYBODY", "ROLES", "GROUPS"] as const;
 const roleNames = ["STUDENT", "TEACHER", "OTHER"] as const;
-const route = "/admin/v1/schools/{schoolId}/grants/{clientId}";
 
 export async function showForm(request: PageRequest): Promise<PageView> {
-  const [app, groups, tag] = await Promise.all([readApp(request), listGroups(request), readTag(request)]);
+  const [app, groups, tag] = await Promise.all([
+    request.call("getCatalogueApp"),
+    listGroups(request),
+    readTag(request),
+  ]);
   const isTyped = Object.keys(request.typed).length > 0;
   const given = isTyped ? readSettings(request) : settingsOf(app);
   const model = {
     app,
     tag,
-    address: addressOf(request),
+    address: request.at(addressOfApp),
     kinds,
     roleNames,
     words: wordsOf(request),
@@ -63,14 +55,9 @@ export async function changeGrant(request: PageRequest): Promise<PageView | Redi
 
 async function preview(request: PageRequest, settings: Settings): Promise<PageView> {
   const [app, groups, changes] = await Promise.all([
-    readApp(request),
+    request.call("getCatalogueApp"),
     listGroups(request),
-    unwrap(
-      request.api.PUT(route, {
-        params: { path: request.path, query: { "dry-run": true }, header: asShown(request) },
-        body: settings,
-      }),
-    ),
+    request.call("putGrant", { query: { "dry-run": true }, headers: asShown(request), body: settings }),
   ]);
   const words = wordsOf(request);
   const names = new Map(groups.map(({ id, name }) => [id, name]));
@@ -80,7 +67,7 @@ async function preview(request: PageRequest, settings: Settings): Promise<PageVi
     app,
     changes: changes ?? [],
     tag: request.field("tag"),
-    address: addressOf(request),
+    address: request.at(addressOfApp),
     fields: fieldsOf(settings),
     before: {
       signOn: app.grant === null ? words.audience(nobody, []) : audienceOf(request, app.grant),
@@ -95,9 +82,8 @@ async function preview(request: PageRequest, settings: Settings): Promise<PageVi
 }
 
 async function confirm(request: PageRequest, settings: Settings): Promise<Redirect> {
-  const params = { path: request.path, header: asShown(request) };
-  await unwrapUnlessDone(request.api.PUT(route, { params, body: settings }), settings);
-  return { to: addressOf(request), done: "granted" };
+  await request.call("putGrant", { headers: asShown(request), body: settings }).catch(unlessDone(settings));
+  return { to: request.at(addressOfApp), done: "granted" };
 }
 
 const nobody: AdminSchemas["SignOnAudience"] = { kind: "NOBODY", roles: [], groupIds: [] };
@@ -108,19 +94,18 @@ const audienceOf = (request: PageRequest, grant: NonNullable<CatalogueApp["grant
     grant.signOnGroups.map(({ name }) => name),
   );
 
-/** Of a school that had given the app nothing, the form holds no tag: somebody else's first grant is not replaced. */
-const asShown = (request: PageRequest) =>
-  request.field("tag") === "" ? { "If-None-Match": "*" as const } : ifMatch(request);
+/** The form has no tag if the school had granted the app nothing: the first grant of somebody else is not replaced. */
+const asShown = (request: PageRequest): Record<string, string> =>
+  request.field("tag") === "" ? { "If-None-Match": "*" } : headersOf(request);
 
 /** The tag of the grant; "" if there is none yet. */
-async function readTag(request: PageRequest): Promise<string> {
-  const { response } = await request.api.GET(route, { params: { path: request.path } });
-  return response.ok ? (response.headers.get("etag") ?? "") : "";
-}
+const readTag = async ({ api, path }: PageRequest): Promise<string> =>
+  (await api.call("getGrant", { path })).headers.get("etag") ?? "";
 
-async function listGroups(request: PageRequest, cursor: string | null = null): Promise<NamedGroup[]> {
-  const query = { school: request.path.schoolId, limit: 1000, ...(cursor !== null && { cursor }) };
-  const { items, next } = await unwrapPage(request.api.GET("/admin/v1/groups", { params: { query } }));
+async function listGroups(request: PageRequest, cursor = ""): Promise<NamedGroup[]> {
+  const { items, next } = await request.list("listGroups", {
+    query: { school: request.path.schoolId, limit: 1000, cursor },
+  });
   const groups = items.map(({ id, name }) => ({ id, name }));
   return next === null ? groups : [...groups, ...(await listGroups(request, next))];
 }

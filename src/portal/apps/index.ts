@@ -1,39 +1,42 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
-import {
-  changeAgreement,
-  loadAgreement,
-  showAgreement,
-  showAgreementWithdrawal,
-  withdrawAgreement,
-} from "./agreement.ts";
-import { showApp } from "./app.ts";
-import { listCatalogue } from "./catalogue.ts";
+import * as agreements from "./agreement.ts";
+import { app, listCatalogue, showApp, showWithdrawal } from "./app.ts";
 import { changeGrant, showForm } from "./grant-form.ts";
-import { listReceipts, loadReceipt, loadReceiptDocument, printReceipt, showReceipt } from "./receipts.ts";
+import * as receipts from "./receipts.ts";
 import { handView, showView } from "./view.ts";
-import { showWithdrawal, withdraw } from "./withdrawal.ts";
 
-const app = "/admin/schools/:schoolId/apps/:clientId";
-const agreement = `${app}/agreement`;
-const receipts = "/admin/schools/:schoolId/agreements";
-const receipt = `${receipts}/:agreementReceiptId`;
+const { agreement } = agreements;
+const receipt = `${receipts.list}/:agreementReceiptId`;
 
 /** `/admin/schools/:schoolId/apps`: the apps that a school can grant, and its grants. */
 export const appPages = makeArea({ folder: import.meta.dirname, page: "apps" }, (pages) => {
   pages.get("/admin/schools/:schoolId/apps", listCatalogue);
-  pages.get(receipts, onlyIf("listAgreementReceipts", listReceipts));
-  pages.get(receipt, onlyIf("getAgreementReceipt", showReceipt));
-  pages.get(`${receipt}/pdf`, onlyIf("printAgreementReceipt", printReceipt));
-  pages.get(`${receipt}/json`, onlyIf("getAgreementReceipt", loadReceipt));
-  pages.get(`${receipt}/document`, onlyIf("getAgreementReceipt", loadReceiptDocument));
-  pages.get(agreement, showAgreement);
-  pages.post(agreement, changeAgreement, onlyIf("acceptAgreement", showAgreement));
-  pages.get(`${agreement}/file`, loadAgreement);
-  pages.get(`${agreement}/withdrawal`, onlyIf("withdrawAgreement", showAgreementWithdrawal));
-  pages.post(`${agreement}/withdrawal`, withdrawAgreement, onlyIf("withdrawAgreement", showAgreementWithdrawal));
+  pages.get(receipts.list, onlyIf("listAgreementReceipts", receipts.listReceipts));
+  pages.get(receipt, onlyIf("getAgreementReceipt", receipts.showReceipt));
+  pages.get(`${receipt}/pdf`, onlyIf("printAgreementReceipt", receipts.printReceipt));
+  pages.get(`${receipt}/json`, onlyIf("getAgreementReceipt", receipts.loadReceipt));
+  pages.get(`${receipt}/document`, onlyIf("getAgreementReceipt", receipts.loadReceiptDocument));
+  pages.get(agreement, agreements.showAgreement);
+  pages.post(agreement, agreements.changeAgreement, onlyIf("acceptAgreement", agreements.showAgreement));
+  pages.get(`${agreement}/file`, agreements.loadAgreement);
+  const agreementWithdrawal = onlyIf("withdrawAgreement", agreements.showWithdrawal);
+  pages.get(`${agreement}/withdrawal`, agreementWithdrawal);
+  pages.act(`${agreement}/withdrawal`, "withdrawAgreement", {
+    to: agreement,
+    done: "agreementWithdrawn",
+    repeated: "agreement_not_in_force",
+    again: agreementWithdrawal,
+  });
   pages.get(app, showApp);
   pages.get(`${app}/view`, showView);
   pages.get(`${app}/view/file`, handView);
   pages.form(`${app}/change`, changeGrant, onlyIf("putGrant", showForm));
-  pages.form(`${app}/withdrawal`, withdraw, onlyIf("deleteGrant", showWithdrawal));
+  const withdrawal = onlyIf("deleteGrant", showWithdrawal);
+  pages.get(`${app}/withdrawal`, withdrawal);
+  pages.act(`${app}/withdrawal`, "deleteGrant", {
+    to: app,
+    done: "withdrawn",
+    repeated: "grant_not_found",
+    again: withdrawal,
+  });
 });

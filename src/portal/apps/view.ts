@@ -1,11 +1,9 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { unwrap, type Download, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, readApp } from "./app.ts";
+import type { Download, PageView, PageRequest } from "../frame/index.ts";
+import { app as addressOfApp, wordsOf } from "./app.ts";
 import { readRecords } from "./records.ts";
-import { wordsOf } from "./grant-texts.ts";
 
 type Resource = AdminSchemas["AppViewResource"];
-type AppView = AdminSchemas["AppView"];
 
 const lists = ["people", "users", "groups", "school", "personen-info"] as const satisfies Resource[];
 const singles = ["person", "user", "group"] as const satisfies Resource[];
@@ -17,12 +15,15 @@ const mostText = 6_000;
 
 export async function showView(request: PageRequest): Promise<PageView> {
   const asked = readViewQuery(request);
-  const [app, view] = await Promise.all([readApp(request), readView(request, asked)]);
+  const [app, view] = await Promise.all([
+    request.call("getCatalogueApp"),
+    request.call("getAppView", { query: asked }),
+  ]);
   const from = Number(/^\d{1,7}$/.exec(request.query("from"))?.[0] ?? 0);
   const end = from + onPage(asked.resource);
   const isShown = view.status === 200 && view.body !== null;
   const { count, records } = isShown ? readRecords(view.body!, { from, end }) : { count: 0, records: [] };
-  const address = `${addressOf(request)}/view`;
+  const address = `${request.at(addressOfApp)}/view`;
   const search = new URLSearchParams({ resource: asked.resource, ...(asked.id !== undefined && { id: asked.id }) });
   const model = {
     app,
@@ -46,7 +47,7 @@ export async function showView(request: PageRequest): Promise<PageView> {
 
 export async function handView(request: PageRequest): Promise<Download> {
   const asked = readViewQuery(request);
-  const { body, contentType } = await readView(request, asked);
+  const { body, contentType } = await request.call("getAppView", { query: asked });
   return { file: Buffer.from(body ?? ""), type: contentType, name: `${asked.resource}.json` };
 }
 
@@ -57,8 +58,3 @@ function readViewQuery({ query }: PageRequest): ViewQuery {
   if (single !== undefined) return { resource: single, id: query("id") };
   return { resource: lists.find((one) => one === query("resource")) ?? "people" };
 }
-
-const readView = (request: PageRequest, query: ViewQuery): Promise<AppView> =>
-  unwrap(
-    request.api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/view", { params: { path: request.path, query } }),
-  );

@@ -2,9 +2,8 @@ import { Readable } from "node:stream";
 import { stringify } from "csv-stringify";
 import { csvFile } from "../../platform/text/csv.ts";
 import { startExport, type InTurn } from "../../platform/http/index.ts";
-import { askedBy, unwrapPage, type Download, type PageRequest } from "../frame/index.ts";
-import { queryOf, readFilters } from "./filters.ts";
-import { describeLine, type Line } from "./describe-line.ts";
+import { askedBy, type Download, type PageRequest } from "../frame/index.ts";
+import { describeLine, queryOf, type Line } from "./describe-line.ts";
 
 const pageSize = 250;
 /** A longer file is cut, and its last line says so. */
@@ -30,8 +29,8 @@ type Row = Record<string, string>;
 type Page = { rows: Row[]; next: string | null };
 
 async function readPage(request: PageRequest, cursor: string | null): Promise<Page> {
-  const query = { ...queryOf(request, readFilters(request)), limit: pageSize, ...(cursor !== null && { cursor }) };
-  const { items, next } = await unwrapPage(request.api.GET("/admin/v1/audit", { params: { query } }));
+  const query = { ...queryOf(request), limit: pageSize, cursor };
+  const { items, next } = await request.list("listAudit", { query });
   return { rows: items.map((line) => writeRow(line, request)), next };
 }
 

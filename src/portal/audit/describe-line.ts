@@ -38,3 +38,19 @@ function describeSubjects({ names: { groups, file }, detail }: Line, t: PageRequ
   const people = typeof count === "number" ? t("audit.people", { count }) : "";
   return [...groups, file ?? "", people].filter(Boolean).join(", ");
 }
+
+/** The filters in the address. */
+const filters = ["action", "person", "app", "from", "until"] as const;
+
+export const readFilters = ({ query }: PageRequest): Record<string, string> =>
+  Object.fromEntries(filters.flatMap((name) => (query(name) === "" ? [] : [[name, query(name)]])));
+
+/** Days are those of the reader. */
+export const queryOf = ({ path, query, times }: PageRequest) => ({
+  school: path.schoolId,
+  action: query("action") as AdminSchemas["AuditLine"]["action"],
+  person: query("person"),
+  app: query("app"),
+  from: times.startOf(query("from")),
+  until: times.startOf(query("until"), 1),
+});

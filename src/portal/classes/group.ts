@@ -1,52 +1,111 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { nameOf, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
-import { groupAddress, readGroup } from "./group-record.ts";
+import { nameOf, readForm, Refused, type PageRequest } from "../frame/index.ts";
 
+type Group = AdminSchemas["AdminGroup"];
 type SignInState = AdminSchemas["SignInState"];
 
-const pageSize = 50;
+export const classes = "/admin/schools/:schoolId/classes";
+export const group = `${classes}/:groupId`;
+
+/** More than any school has. */
+const most = 1000;
+const kinds = ["KLASSE", "KURS", "SONSTIG", "DELETED"] as const;
+type Kind = (typeof kinds)[number];
+
+const kindOf = ({ status, type }: Group): Kind => (status === "DELETED" ? "DELETED" : type);
+
+export async function listClasses({ call, at, may, t, path, query }: PageRequest) {
+  const search = query("search");
+  const [groups, signIns] = await Promise.all([
+    call("listGroups", { query: { school: path.schoolId, limit: most, "show-deleted": true, search } }),
+    call("listClassSignIns", { query: { limit: most, search } }),
+  ]);
+  const byKind = new Map(kinds.map((kind) => [kind, groups.filter((one) => kindOf(one) === kind)]));
+  const wanted = kinds.find((kind) => kind === query("kind"));
+  const kind = wanted ?? kinds.find((one) => byKind.get(one)?.length !== 0) ?? "KLASSE";
+  const tabs = kinds.map((one) => ({ kind: one, count: byKind.get(one)?.length ?? 0 }));
+  const model = {
+    base: at(classes),
+    groups: byKind.get(kind) ?? [],
+    classes: signIns,
+    kind,
+    tabs: tabs.filter((tab) => tab.count > 0 || tab.kind === kind),
+    search,
+    isEmpty: groups.length === 0 && search === "",
+    mayChange: may("createGroup"),
+    mayGive: may("createCredentialBatch"),
+    credentials: at("/admin/schools/:schoolId/credentials"),
+  };
+  return { title: t("frame.pages.classes"), view: "classes", model };
+}
+
+export const showNewGroup = async ({ t, at }: PageRequest) => ({
+  title: t("classes.add"),
+  view: "new",
+  model: { base: at(classes) },
+});
+
+export async function addGroup(request: PageRequest) {
+  const { call, path, at } = request;
+  const body = { ...readForm(request, "createGroup", ["name", "type"]), schoolId: path.schoolId };
+  const { id } = await call("createGroup", { body });
+  return { to: `${at(classes)}/${id}`, done: "groupAdded" };
+}
+
+/** The group of the page and its tag. Errors: Refused for a group of another school. */
+export async function readGroup({ getRecord, path }: PageRequest): Promise<{ record: Group; tag: string }> {
+  const read = await getRecord("getGroup");
+  if (read.record.schoolId !== path.schoolId) throw new Refused(404, { code: "group_not_found" });
+  return read;
+}
+
+export async function showDeletion(request: PageRequest) {
+  const { call, at, t } = request;
+  const [{ record, tag }, changes] = await Promise.all([
+    readGroup(request),
+    call("deleteGroup", { query: { "dry-run": true } }),
+  ]);
+  const model = { group: record, tag, base: at(group), changes: changes ?? [] };
+  return { title: t("deletion.title"), view: "deletion", model };
+}
+
 const mostCounted = 200;
 const states: readonly SignInState[] = ["IMPOSSIBLE", "NEVER"];
 
 /** `role=STUDENT` in the address: only the pupils who are at the school. */
 const pupils = { role: "STUDENT", status: "ACTIVE" } as const;
-type Filter = Partial<typeof pupils> & { "sign-in"?: SignInState };
-
-const membersOf = ({ api, path }: PageRequest, query: Filter & { limit: number }) =>
-  unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params: { path, query } }));
+type Filter = Partial<typeof pupils>;
 
 /** How many members are in a state; "200+" for more than a page of the API. */
-async function countMembers(request: PageRequest, whom: Filter, state: SignInState) {
-  const { items, next } = await membersOf(request, { limit: mostCounted, ...whom, "sign-in": state });
+async function countMembers({ list }: PageRequest, filter: Filter, state: SignInState) {
+  const query = { limit: mostCounted, cursor: "", ...filter, "sign-in": state };
+  const { items, next } = await list("listMembers", { query });
   return { state, count: `${items.length}${next === null ? "" : "+"}` };
 }
 
-export async function showGroup(request: PageRequest): Promise<PageView> {
-  const { path, query } = request;
+export async function showGroup(request: PageRequest) {
+  const { list, path, at, may, query } = request;
   const signIn = states.find((state) => state === query("sign-in"));
   const isOfPupils = query("role") === pupils.role;
-  const whom: Filter = isOfPupils ? pupils : {};
-  const filter: Filter = { ...whom, ...(signIn && { "sign-in": signIn }) };
-  const [{ record: group, tag }, { items, more }, ...counts] = await Promise.all([
+  const filter: Filter = isOfPupils ? pupils : {};
+  const [{ record, tag }, { items, more }, ...counts] = await Promise.all([
     readGroup(request),
-    membersOf(request, { limit: pageSize, ...request.cursor, ...filter }),
-    ...states.map((state) => countMembers(request, whom, state)),
+    list("listMembers", { query: { ...filter, "sign-in": signIn } }),
+    ...states.map((state) => countMembers(request, filter, state)),
   ]);
-  const base = groupAddress(request);
-  const asked = { ...(isOfPupils && { role: pupils.role }), ...(signIn && { "sign-in": signIn }) };
   const model = {
-    group,
+    group: record,
     tag,
-    base,
+    base: at(group),
     schoolId: path.schoolId,
     signIn,
     counts,
     isOfPupils,
-    more: more(base, asked),
+    more: more(at(group)),
     members: items.map((member) => ({ ...member, fullName: nameOf(member, request) })),
-    mayChange: request.may("updateGroup"),
-    mayGiveLogins: request.may("createGroupPasswords"),
-    mayHandOver: request.may("createHandover"),
+    mayChange: may("updateGroup"),
+    mayGiveLogins: may("createGroupPasswords"),
+    mayHandOver: may("createHandover"),
   };
-  return { title: group.name, view: "group", model };
+  return { title: record.name, view: "group", model };
 }

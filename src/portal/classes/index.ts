@@ -1,14 +1,8 @@
-import { makeArea, onlyIf } from "../frame/index.ts";
-import { addGroup, deleteGroup, rename, restoreGroup, showDeletion, showNewGroup } from "./group-actions.ts";
-import { showGroup } from "./group.ts";
-import { listClasses } from "./list.ts";
-import { giveLogins, printCards, revokeCards, showLogins } from "./logins.ts";
-import { makeOneCard, showOneCard } from "./one-card.ts";
-import * as members from "./members.ts";
+import { makeArea, onlyIf, redirectToSearch } from "../frame/index.ts";
+import { addGroup, classes, group, listClasses, showDeletion, showGroup, showNewGroup } from "./group.ts";
+import { giveLogins, makeOneCard, printCards, revokeCards, showLogins, showOneCard } from "./logins.ts";
+import { addMembers, member, showAddition, showMember } from "./members.ts";
 
-const classes = "/admin/schools/:schoolId/classes";
-const group = `${classes}/:groupId`;
-const member = `${group}/members/:personId`;
 const person = "/admin/schools/:schoolId/people/:personId";
 
 /** `/admin/schools/:schoolId/classes`: classes and other groups, and the logins of their members. */
@@ -16,23 +10,31 @@ export const classesPages = makeArea({ folder: import.meta.dirname, page: "class
   pages.get(classes, listClasses);
   pages.get(`${classes}/new`, onlyIf("createGroup", showNewGroup));
   pages.post(classes, addGroup, onlyIf("createGroup", showNewGroup));
+  const onGroup = { to: group, again: showGroup };
   pages.get(group, showGroup);
-  pages.post(`${group}/name`, rename, showGroup);
+  pages.act(`${group}/name`, "updateGroup", { ...onGroup, fields: ["name"], done: "groupRenamed" });
   pages.get(`${group}/delete`, onlyIf("deleteGroup", showDeletion));
-  pages.post(`${group}/delete`, deleteGroup, showGroup);
-  pages.post(`${group}/restore`, restoreGroup, showGroup);
-  pages.form(`${group}/logins`, giveLogins, onlyIf("createGroupPasswords", showLogins));
-  pages.post(`${group}/cards`, printCards, onlyIf("createGroupPasswords", showLogins));
-  pages.post(`${group}/cards/revoke`, revokeCards, onlyIf("createGroupPasswords", showLogins));
-  pages.form(`${group}/add`, members.addMembers, onlyIf("putMembership", members.showAddition));
-  pages.post(`${group}/add/search`, members.searchPeople);
-  pages.get(member, members.showMember);
-  pages.post(`${member}/role`, members.setRole, members.showMember);
-  pages.post(`${member}/cards/:cardId/revoke`, members.revokeCard, members.showMember);
+  pages.act(`${group}/delete`, "deleteGroup", { ...onGroup, done: "groupDeleted" });
+  pages.act(`${group}/restore`, "restoreGroup", { ...onGroup, done: "groupRestored" });
+  const logins = onlyIf("createGroupPasswords", showLogins);
+  pages.form(`${group}/logins`, giveLogins, logins);
+  pages.post(`${group}/cards`, printCards, logins);
+  pages.post(`${group}/cards/revoke`, revokeCards, logins);
+  pages.form(`${group}/add`, addMembers, onlyIf("putMembership", showAddition));
+  pages.post(`${group}/add/search`, redirectToSearch(`${group}/add`));
+  const onMember = { to: group, again: showMember };
+  pages.get(member, showMember);
+  pages.act(`${member}/role`, "putMembership", { ...onMember, fields: ["role"], done: "roleSet" });
+  pages.act(`${member}/cards/:loginCardId/revoke`, "revokeLoginCard", { ...onMember, to: member, done: "cardRevoked" });
   for (const owner of [member, person]) {
-    pages.form(`${owner}/card`, makeOneCard, onlyIf("createLoginCards", showOneCard));
-    pages.post(`${owner}/card/pdf`, printCards, onlyIf("createLoginCards", showOneCard));
+    const oneCard = onlyIf("createLoginCards", showOneCard);
+    pages.form(`${owner}/card`, makeOneCard, oneCard);
+    pages.post(`${owner}/card/pdf`, printCards, oneCard);
   }
-  pages.post(`${member}/remove`, members.removeMember, members.showMember);
-  pages.post(`${member}/password-request`, members.askHomeSchool, members.showMember);
+  pages.act(`${member}/remove`, "deleteMembership", { ...onMember, done: "memberRemoved" });
+  pages.act(`${member}/password-request`, "requestPassword", {
+    ...onMember,
+    fields: ({ path }) => ({ schoolId: path.schoolId }),
+    done: "passwordRequested",
+  });
 });

@@ -1,95 +1,54 @@
-import type { AdminSchemas } from "../../admin/index.ts";
-import {
-  aboutOf,
-  listLoginCards,
-  nameOf,
-  personAddress,
-  postAndRedirect,
-  readMember,
-  redirectToSearch,
-  requestPassword,
-  revokeLoginCard,
-  unwrap,
-  unwrapIfFound,
-  unwrapPage,
-  type PageRequest,
-  type PageView,
-  type Redirect,
-} from "../frame/index.ts";
-import { groupAddress, readGroup } from "./group-record.ts";
+import { aboutOf, listLoginCards, nameOf, readMember, type PageRequest } from "../frame/index.ts";
+import { group, readGroup } from "./group.ts";
 
-const mostFound = 50;
-const membership = "/admin/v1/groups/{groupId}/members/{personId}";
+export const member = `${group}/members/:personId`;
+const mostResults = 50;
 
-export async function showMember(request: PageRequest): Promise<PageView> {
-  const { t, path } = request;
-  const [{ record: group }, member] = await Promise.all([readGroup(request), readMember(request)]);
-  const cards = member.isGuest ? [] : await listLoginCards(request);
-  const mayChange = request.may("putMembership");
-  const isTaught = mayChange || member.role === "STUDENT";
-  const mayGive = isTaught && request.may("newPassword");
-  const isReached = mayGive && !member.isGuest;
-  const mayGivePassword = isReached && member.status === "ACTIVE";
-  const login = mayGivePassword
-    ? await unwrapIfFound(request.api.GET("/admin/v1/people/{personId}/login", { params: { path } }))
-    : null;
+export async function showMember(request: PageRequest) {
+  const { find, t, path, at, may } = request;
+  const [{ record }, person] = await Promise.all([readGroup(request), readMember(request)]);
+  const mayChange = may("putMembership");
+  const isTaught = mayChange || person.role === "STUDENT";
+  const mayGive = isTaught && may("newPassword");
+  const isReached = mayGive && !person.isGuest;
+  const mayGivePassword = isReached && person.status === "ACTIVE";
   const model = {
-    group,
-    member,
-    base: groupAddress(request),
+    group: record,
+    member: person,
+    base: at(group),
     schoolId: path.schoolId,
-    fullName: nameOf(member, request),
+    fullName: nameOf(person, request),
     mayChange,
     mayGivePassword,
-    usesPassword: login?.usesPassword === true,
-    cards,
+    usesPassword: mayGivePassword && (await find("getLogin"))?.usesPassword === true,
+    cards: person.isGuest ? [] : await listLoginCards(request),
     mayRevoke: isReached,
-    mayExplain: isTaught && request.may("explainSignIn"),
-    mayRequest: mayGive && member.isGuest && member.status === "ACTIVE",
+    mayExplain: isTaught && may("explainSignIn"),
+    mayRequest: mayGive && person.isGuest && person.status === "ACTIVE",
   };
   return { title: t("member.title"), view: "member", model };
 }
 
-export const setRole = postAndRedirect("roleSet", groupAddress, ({ api, path, field }) =>
-  api.PUT(membership, { params: { path }, body: { role: field("role") as AdminSchemas["SchoolRole"] } }),
-);
-
-export const askHomeSchool = postAndRedirect("passwordRequested", groupAddress, requestPassword);
-
-export const revokeCard = postAndRedirect("cardRevoked", personAddress, revokeLoginCard);
-
-export const removeMember = postAndRedirect("memberRemoved", groupAddress, ({ api, path }) =>
-  api.DELETE(membership, { params: { path } }),
-);
-
-export async function showAddition(request: PageRequest): Promise<PageView> {
-  const { api, t, path, query, reveal } = request;
+export async function showAddition(request: PageRequest) {
+  const { call, t, path, at, query, reveal } = request;
   const search = reveal(query("q"));
-  const [{ record: group }, found] = await Promise.all([readGroup(request), search === "" ? null : findPeople()]);
-  const people = found?.map((person) => ({
+  const filters = { school: path.schoolId, status: "ACTIVE", search, limit: mostResults } as const;
+  const [{ record }, results] = await Promise.all([
+    readGroup(request),
+    search === "" ? null : call("listPeople", { query: filters }),
+  ]);
+  const people = results?.map((person) => ({
     id: person.id,
     fullName: nameOf(person, request),
     about: aboutOf(person, request),
-    isMember: isIn(person),
+    isMember: person.groups.some(({ id }) => id === path.groupId),
   }));
-  const model = { group, base: groupAddress(request), search, people: people ?? null };
+  const model = { group: record, base: at(group), search, people: people ?? null };
   return { title: t("addition.title"), view: "addition", model };
-
-  function isIn({ groups }: AdminSchemas["AdminPerson"]): boolean {
-    return groups.some(({ id }) => id === path.groupId);
-  }
-  async function findPeople() {
-    const asked = { school: path.schoolId, status: "ACTIVE" as const, search, limit: mostFound };
-    return (await unwrapPage(api.GET("/admin/v1/people", { params: { query: asked } }))).items;
-  }
 }
 
-export const searchPeople = redirectToSearch((request) => `${groupAddress(request)}/add`);
-
-export async function addMembers(request: PageRequest): Promise<Redirect> {
-  const { api, path, typed } = request;
-  const chosen = (typed["person"] ?? []).slice(0, mostFound);
-  for (const personId of chosen)
-    await unwrap(api.PUT(membership, { params: { path: { ...path, personId } }, body: {} }));
-  return { to: groupAddress(request), done: "membersAdded", count: chosen.length };
+export async function addMembers({ call, at, typed }: PageRequest) {
+  const chosen = (typed["person"] ?? []).slice(0, mostResults);
+  for (const personId of chosen) await call("putMembership", { path: { personId }, body: {} });
+  return { to: at(group), done: "membersAdded", count: chosen.length };
 }

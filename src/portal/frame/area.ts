@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import express, { Router, type Request, type RequestHandler, type Response } from "express";
-import { permissionsOf } from "../../admin/index.ts";
+import type { BodyOf, OperationId, OperationRequest } from "../../admin/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import { CallerLeft } from "../../platform/http/index.ts";
 import {
@@ -16,16 +15,15 @@ import {
   type Render,
   type Texts,
 } from "../../platform/pages/index.ts";
-import { fieldOf, isFromOtherSite, isOwnForm, makeFormToken, nameBrowser, readTyped } from "./form.ts";
-import { hide, reveal } from "./hidden.ts";
+import { exceptFor, Refused, unlessDone } from "./calls.ts";
+import { isFromOtherSite, isOwnForm, makeFormToken, nameBrowser, readTyped } from "./form.ts";
 import { renderFramed, renderSessionEnded, type Framed } from "./frame.ts";
 import type { CurrentPage } from "./navigation.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
-import { Refused, unwrap } from "./refused.ts";
-import { readUpload, type Upload } from "./upload.ts";
-import type { FrameDeps, PageRequest, Visitor } from "./page-request.ts";
-import { makeTimes, readZone } from "./zone.ts";
+import { openVisit, requestIdOf, type FrameDeps, type PageRequest } from "./page-request.ts";
+import { readForm, type FieldName } from "./read-form.ts";
+import { readUpload } from "./upload.ts";
 
 export type PageView = {
   title: string;
@@ -47,6 +45,22 @@ export type InlineImage = { image: Buffer; type: string; tag: string };
 
 export type PageHandler = (request: PageRequest) => Promise<PageView | Redirect | Download | InlineImage>;
 
+/** A form that calls one operation. */
+type Action<Id extends OperationId> = {
+  /** The fields of the body, or what reads them. */
+  fields?: readonly FieldName[] | ((request: PageRequest) => BodyOf<Id>);
+  query?: (request: PageRequest) => OperationRequest<Id>["query"];
+  /** Runs before the call. Errors: Refused. */
+  check?: (request: PageRequest) => void;
+  /** Where the browser goes: an address with the parameters of this one. */
+  to: string | ((request: PageRequest) => string);
+  done: string;
+  /** The refusal of a form that is sent twice. */
+  repeated?: string;
+  /** Shows the page of the form if the admin API refuses. */
+  again?: PageHandler;
+};
+
 export type Pages = {
   get(path: string, show: PageHandler): void;
   /** Handles a form; `again` shows its page if the admin API refuses. */
@@ -55,18 +69,27 @@ export type Pages = {
   form(path: string, act: PageHandler, show: PageHandler): void;
   /** Like `post`, for a form with a file in `request.upload`. */
   upload(path: string, act: PageHandler, again?: PageHandler): void;
+  /** Handles a form by one call of an operation, with the parameters of the address. */
+  act<Id extends OperationId>(path: string, operation: Id, action: Action<Id>): void;
 };
 
 export type Area = (deps: FrameDeps) => Router;
+type AreaOptions = {
+  /** Holds `templates/` and `locales/`, whose texts are added to those of the frame. */
+  folder: string;
+  /** Texts from elsewhere. */
+  texts?: Record<Locale, Texts>;
+  /** Is marked in the navigation. */
+  page: CurrentPage;
+  /** Runs before each page. Errors: Refused for readers whom no page of the area is for. */
+  check?: (request: PageRequest) => void;
+};
 
 const largestForm = "256kb";
 
-/**
- * Makes a part of the portal: `folder` holds `templates/` and `locales/`, whose texts are added to those of the frame,
- * as are `texts` from elsewhere. `page` is marked in the navigation.
- */
+/** Makes a part of the portal. */
 export function makeArea(
-  { folder, texts, page }: { folder: string; texts?: Record<Locale, Texts>; page: CurrentPage },
+  { folder, texts, page, check = () => undefined }: AreaOptions,
   addPages: (pages: Pages) => void,
 ): Area {
   const own = readTexts(folder);
@@ -74,18 +97,56 @@ export function makeArea(
   const render = makeTemplates(join(folder, "templates"));
   return (deps) => {
     const router = Router();
+    const checked =
+      (handle: PageHandler): PageHandler =>
+      async (request) => {
+        check(request);
+        return handle(request);
+      };
     const serve = (work: PageHandler, again?: PageHandler): RequestHandler =>
-      serveVisit(deps, { translator, render, page, work, again });
-    const readForm = express.urlencoded({ extended: false, limit: largestForm });
+      serveVisit(deps, { translator, render, page, work: checked(work), again: again && checked(again) });
+    const readBody = express.urlencoded({ extended: false, limit: largestForm });
     addPages({
       get: (path, show) => void router.get(path, serve(show)),
-      post: (path, act, again) => void router.post(path, readForm, serve(act, again)),
-      form: (path, act, show) => void router.route(path).get(serve(show)).post(readForm, serve(act, show)),
+      post: (path, act, again) => void router.post(path, readBody, serve(act, again)),
+      form: (path, act, show) => void router.route(path).get(serve(show)).post(readBody, serve(act, show)),
       upload: (path, act, again) => void router.post(path, takeUpload, serve(act, again)),
+      act: (path, operation, action) => void router.post(path, readBody, serve(actOn(operation, action), action.again)),
     });
     return router;
   };
 }
+
+/** Handles a form that makes one call and leads to a page. */
+export const actOn =
+  <Id extends OperationId>(operation: Id, { fields, query, check, to, done, repeated }: Omit<Action<Id>, "again">) =>
+  async (request: PageRequest): Promise<Redirect> => {
+    check?.(request);
+    const body = typeof fields === "function" ? fields(request) : fields && readForm(request, operation, fields);
+    const parameters = query?.(request);
+    await request
+      .call(operation, { ...(body !== undefined && { body }), ...(parameters && { query: parameters }) })
+      .catch(exceptFor(repeated))
+      .catch(unlessDone(body));
+    return { to: typeof to === "string" ? request.at(to) : to(request), done };
+  };
+
+/** Errors: Refused role_forbids for readers who may not call the operation, not_found if they cannot see the school. */
+export const onlyIf =
+  (operation: OperationId, show: PageHandler): PageHandler =>
+  async (request) => {
+    if (request.may(operation)) return show(request);
+    if (request.param("schoolId") !== "") await request.call("getSchool");
+    throw new Refused(403, { code: "role_forbids" });
+  };
+
+/** Redirects to a search, which the address holds encrypted for the reader. */
+export const redirectToSearch =
+  (to: string) =>
+  (request: PageRequest): Promise<Redirect> => {
+    const query = new URLSearchParams({ q: request.hide(request.field("search")) });
+    return Promise.resolve({ to: `${request.at(to)}?${query.toString()}` });
+  };
 
 /** The texts of an area, with those of the frame. */
 export const addFrameTexts = (texts: Record<Locale, Texts>) =>
@@ -113,7 +174,7 @@ function serveVisit(deps: FrameDeps, serving: Serving): RequestHandler {
     const visitor = await deps.findVisitor(req, res);
     if (visitor === null) return sendToSignIn(serving, req, res);
     if (visitor.needsSecondFactor) return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
-    const request = await openVisit(deps, serving, { req, res, visitor });
+    const request = await openVisit(deps, { req, res, visitor, t: serving.translator(readLocale(req)) });
     const bound = { browser: nameBrowser(req, res), reader: visitor.personId };
     const framing = { token: makeFormToken(deps.keys, bound), render: serving.render, page: serving.page };
     if (req.method === "POST" && (isFromOtherSite(req) || !isOwnForm(deps.keys, bound, req))) {
@@ -146,63 +207,6 @@ async function answer(request: PageRequest, { work, again }: Serving, framing: F
 
 const refusalOf = ({ status, code, message, faults }: AppError, res: Response): Refused =>
   new Refused(status, { code, message, requestId: requestIdOf(res), errors: [...faults] });
-
-type Opening = { req: Request; res: Response; visitor: Visitor };
-
-async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Opening): Promise<PageRequest> {
-  const { req, res, visitor } = opening;
-  const locale = readLocale(req);
-  const api = deps.clientFor({ personId: visitor.personId, requestId: requestIdOf(res) });
-  const { schoolId } = req.params as { schoolId?: string };
-  const me = await unwrap(api.GET("/admin/v1/me"));
-  const permissions = permissionsOf(me.roles);
-  const typed = req.method === "POST" ? readTyped(req.body) : {};
-  const query = (name: string) => firstOf(req.query[name]).trim();
-  return {
-    req,
-    res,
-    visitor,
-    api,
-    locale,
-    t: translator(locale),
-    times: makeTimes(locale, readZone(req)),
-    me,
-    permissions,
-    may: (operation) => permissions.may(operation, schoolId),
-    school: schoolId === undefined ? null : await findSchool({ api, me, permissions }, schoolId),
-    signInAddress: deps.signInAddress,
-    now: deps.clock(),
-    hide: (text) => hide(deps.keys, visitor.personId, text),
-    reveal: (hidden) => reveal(deps.keys, visitor.personId, hidden),
-    path: req.params as PageRequest["path"],
-    noteSignedOut: () => deps.noteSignedOut(req, res),
-    signOut: () => deps.signOut(req, res),
-    param: (name) => String(req.params[name] ?? ""),
-    query,
-    cursor: query("cursor") === "" ? {} : { cursor: query("cursor") },
-    typed,
-    field: (name) => fieldOf(typed, name),
-    idempotencyKey: fieldOf(typed, "once") || randomUUID(),
-    upload: (res.locals["upload"] ?? null) as Upload | null,
-    refused: null,
-  };
-}
-
-/** The school of the page; null if it is out of reach, which the page itself reports. */
-async function findSchool(
-  { api, me, permissions }: Pick<PageRequest, "api" | "me" | "permissions">,
-  schoolId: string,
-): Promise<PageRequest["school"]> {
-  const mine = me.schools.find(({ id }) => id === schoolId);
-  if (mine !== undefined || !permissions.reachesAll) return mine ?? null;
-  const { data } = await api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } });
-  return data === undefined ? null : { id: data.id, name: data.name };
-}
-
-const firstOf = (value: unknown): string => {
-  const first: unknown = Array.isArray(value) ? value[0] : value;
-  return typeof first === "string" ? first : "";
-};
 
 function sendToSignIn({ translator }: Serving, req: Request, res: Response): void {
   // Values that another site filled in are not shown as the person's input.
@@ -247,5 +251,3 @@ function sendImage(res: Response, { image, type, tag }: InlineImage): void {
 
 const send = (res: Response, page: { status: number; headers: Record<string, string>; html: string }): void =>
   void res.status(page.status).set(page.headers).send(page.html);
-
-export const requestIdOf = (res: Response): string => String(res.locals["requestId"] ?? "");

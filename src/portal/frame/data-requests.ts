@@ -1,7 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import type { Translate } from "../../platform/pages/index.ts";
-import { nameOf } from "./person-name.ts";
-import { postAndRedirect } from "./post-and-redirect.ts";
+import { nameOf } from "./people.ts";
 import type { PageRequest } from "./page-request.ts";
 import type { Times } from "./zone.ts";
 
@@ -54,10 +53,8 @@ export const viewDataRequest = (request: DataRequest, page: PageRequest) => ({
   mayExtend: request.state === "OPEN" && request.extension === "NONE" && (request.daysLeft ?? 0) >= 0,
 });
 
-/** Handles the forms of the partial `data-request`. */
-export const updateDataRequest = (to: (request: PageRequest) => string) =>
-  postAndRedirect("dataRequestUpdated", to, ({ api, path, field }) => {
-    const [extension, outcome] = [field("extension"), field("outcome")];
-    const body = (extension === "" ? { outcome } : { extension }) as AdminSchemas["DataRequestUpdate"];
-    return api.PATCH("/admin/v1/data-requests/{dataRequestId}", { params: { path }, body });
-  });
+/** Reads the forms of the partial `data-request`. */
+export const readDataRequest = ({ field }: PageRequest): AdminSchemas["DataRequestUpdate"] => {
+  const [extension, outcome] = [field("extension"), field("outcome")];
+  return (extension === "" ? { outcome } : { extension }) as AdminSchemas["DataRequestUpdate"];
+};

@@ -2,7 +2,7 @@ import type { OperationId } from "../../admin/index.ts";
 import { findBodyProperty, type BodyProperty, type PropertySchema } from "../../platform/contract-texts.ts";
 import { escapeHtml, type Render, type Translate } from "../../platform/pages/index.ts";
 import type { LinkRequest } from "./frame.ts";
-import type { PropertyFault } from "./refused.ts";
+import type { PropertyFault } from "./calls.ts";
 
 export type FieldOptions = {
   label: string;

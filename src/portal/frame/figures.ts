@@ -1,6 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { drawLines, joinRest, type Drawn } from "./plot.ts";
-import { unwrap } from "./refused.ts";
 import type { PageRequest } from "./page-request.ts";
 
 type Metric = AdminSchemas["FigureMetric"];
@@ -64,13 +63,8 @@ export async function readPlots(
   { metrics, range, app }: { metrics: readonly Metric[]; range: FigureRange; app?: string },
 ): Promise<FigurePlot[]> {
   const span = spanOf(request, range);
-  const asked = { step: span.step, from: span.from.toISOString(), until: span.until.toISOString() };
-  const read = (metric: Metric) =>
-    unwrap(
-      request.api.GET("/admin/v1/figures", {
-        params: { query: { ...asked, metric, ...(app !== undefined && { app }) } },
-      }),
-    );
+  const period = { step: span.step, from: span.from.toISOString(), until: span.until.toISOString() };
+  const read = (metric: Metric) => request.call("getFigures", { query: { ...period, metric, app } });
   const figures = await Promise.all(metrics.map(read));
   return figures.map((one) => plotOf(request, one, span));
 }

@@ -15,8 +15,8 @@ import type { PageView } from "./area.ts";
 import type { Typed } from "./form.ts";
 import { listPages, type CurrentPage } from "./navigation.ts";
 import { makeFields, type Fields } from "./fields.ts";
-import type { Refused } from "./refused.ts";
-import { describeViewChange } from "./view-changes.ts";
+import type { Refused } from "./calls.ts";
+import { describeViewChange } from "./describe.ts";
 import { hasManySchools, type PageRequest } from "./page-request.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));

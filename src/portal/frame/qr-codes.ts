@@ -3,6 +3,6 @@ import type { QrPath } from "./qr-path.ts";
 
 /** Draws the QR code of each text. */
 export const drawQrPaths = limitThreaded<string[], QrPath[]>({
-  module: new URL("./qr-paths.ts", import.meta.url),
+  module: new URL("./qr-path.ts", import.meta.url),
   seconds: 60,
 });

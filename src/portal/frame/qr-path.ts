@@ -79,3 +79,6 @@ export function drawQrPath(text: string): QrPath {
 
 const pair = (x: number, y: number): string => `${short(x)}${y < 0 ? "" : " "}${y}`;
 const short = (length: number): string => String(Number(length.toFixed(1))).replace(/^(-?)0\./, "$1.");
+
+/** Runs in a thread. */
+export default (urls: readonly string[]): QrPath[] => urls.map(drawQrPath);

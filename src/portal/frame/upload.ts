@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import busboy from "busboy";
 import type { Request } from "express";
-import { refuseField } from "./refused.ts";
+import { refuseField } from "./calls.ts";
 
 /** Must be read to the end or destroyed. */
 export type Upload = { stream: Readable; fileName: string };
@@ -42,7 +42,7 @@ export function readUpload(req: Request): Promise<{ fields: Record<string, strin
 const largestImage = 262_144;
 
 /** Reads an image as the body of a call. Errors: Refused logo_missing, logo_too_large. */
-export async function readImageUpload({ upload }: { upload: Upload | null }) {
+export async function readImageUpload({ upload }: { upload: Upload | null }): Promise<Buffer> {
   if (upload === null) throw refuseField("logo", "logo_missing");
   const chunks: Buffer[] = [];
   let size = 0;
@@ -51,10 +51,5 @@ export async function readImageUpload({ upload }: { upload: Upload | null }) {
     if (size > largestImage) throw refuseField("logo", "logo_too_large");
     chunks.push(chunk);
   }
-  return {
-    // The API detects the real type from the bytes.
-    headers: { "Content-Type": "image/png" },
-    body: Buffer.concat(chunks) as never,
-    bodySerializer: (body: unknown) => body as never,
-  };
+  return Buffer.concat(chunks);
 }

@@ -1,9 +1,11 @@
-import { makeArea, onlyIf } from "../frame/index.ts";
-import { offer, showOffer } from "./offer.ts";
-import { accept, decline, showHandover, showHandovers, withdraw } from "./handover.ts";
+import type { AdminSchemas } from "../../admin/index.ts";
+import { listGroups, makeArea, nameOf, onlyClasses, onlyIf, pickable, type PageRequest } from "../frame/index.ts";
+
+type Handover = AdminSchemas["Handover"];
 
 const handovers = "/admin/schools/:schoolId/handovers";
 const one = `${handovers}/:handoverId`;
+const mostPupils = 200;
 
 /** `/admin/schools/:schoolId/handovers`: pupils are handed over to another school and received. */
 export const handoverPages = makeArea({ folder: import.meta.dirname, page: "people" }, (pages) => {
@@ -11,6 +13,109 @@ export const handoverPages = makeArea({ folder: import.meta.dirname, page: "peop
   pages.form(`${handovers}/new`, offer, onlyIf("createHandover", showOffer));
   pages.get(one, showHandover);
   pages.post(`${one}/accept`, accept, showHandover);
-  pages.post(`${one}/decline`, decline, showHandover);
-  pages.post(`${one}/withdraw`, withdraw, showHandover);
+  pages.act(`${one}/decline`, "declineHandover", { to: handovers, done: "declined", again: showHandover });
+  pages.act(`${one}/withdraw`, "withdrawHandover", { to: handovers, done: "withdrawn", again: showHandover });
 });
+
+const present = (handover: Handover, request: PageRequest) => ({
+  ...handover,
+  isIncoming: handover.to.id === request.path.schoolId,
+  pupils: handover.pupils.map((pupil) => ({
+    id: pupil.id,
+    name: nameOf(pupil, request),
+    classes: pupil.classes.join(", "),
+  })),
+});
+
+async function showHandovers(request: PageRequest) {
+  const { list, at, may, t } = request;
+  const { items, more } = await list("listHandovers");
+  const model = {
+    base: at(handovers),
+    handovers: items.map((handover) => present(handover, request)),
+    more: more(at(handovers)),
+    mayOffer: may("createHandover"),
+  };
+  return { title: t("handovers.title"), view: "list", model };
+}
+
+async function showHandover(request: PageRequest) {
+  const { call, path, at, may, t, field } = request;
+  const handover = present(await call("getHandover"), request);
+  const isOpen = handover.state === "OFFERED";
+  const mayAnswer = isOpen && handover.isIncoming && may("acceptHandover");
+  const model = {
+    base: at(one),
+    list: at(handovers),
+    schoolId: path.schoolId,
+    handover,
+    isOpen,
+    mayAnswer,
+    mayWithdraw: isOpen && !handover.isIncoming && may("withdrawHandover"),
+    classes: mayAnswer ? onlyClasses(await listGroups(request)) : [],
+    chosen: (id: string) => field(`class-${id}`),
+  };
+  return { title: t("handover.title"), view: "handover", model };
+}
+
+async function accept({ call, at, typed, field }: PageRequest) {
+  const pupils = [...new Set(typed["person"] ?? [])].map((personId) => {
+    const [groupId, sourceSystemIdentifier] = [field(`class-${personId}`), field(`number-${personId}`)];
+    return {
+      personId,
+      ...(groupId !== "" && { groupId }),
+      ...(sourceSystemIdentifier !== "" && { sourceSystemIdentifier }),
+    };
+  });
+  const { moved } = await call("acceptHandover", { body: { pupils } });
+  return { to: at(one), done: "accepted", count: moved ?? 0 };
+}
+
+/** The pupils to choose from: one person, or the members of a class. */
+async function listPupils(request: PageRequest, { personId, groupId }: { personId: string; groupId: string }) {
+  const { call, path } = request;
+  if (personId !== "") return [pickable(await call("getPerson", { path: { personId } }), request)];
+  if (groupId === "") return [];
+  const query = {
+    school: path.schoolId,
+    group: groupId,
+    status: "ACTIVE",
+    role: "STUDENT",
+    limit: mostPupils,
+  } as const;
+  const members = await call("listPeople", { query });
+  return members.filter(({ isGuest }) => !isGuest).map((person) => pickable(person, request));
+}
+
+async function showOffer(request: PageRequest) {
+  const { call, at, path, query, field, typed, t } = request;
+  const search = field("search");
+  const [ofPerson, ofGroup] = [query("person") || field("of-person"), query("group") || field("of-group")];
+  const [pupils, groups, schools] = await Promise.all([
+    listPupils(request, { personId: ofPerson, groupId: ofGroup }),
+    listGroups(request),
+    search.length < 2 ? null : call("listReceivingSchools", { query: { search, limit: 20 } }),
+  ]);
+  const isWhole = query("all") !== "";
+  const model = {
+    base: at(handovers),
+    ofPerson,
+    ofGroup,
+    pupils,
+    isWhole,
+    isChosen: (id: string) => typed["person"]?.includes(id) ?? (pupils.length === 1 || isWhole),
+    classes: onlyClasses(groups),
+    search,
+    schools: schools?.filter(({ id }) => id !== path.schoolId) ?? null,
+    school: field("school"),
+  };
+  return { title: t("offer.title"), view: "offer", model };
+}
+
+async function offer(request: PageRequest) {
+  const { call, at, field, typed } = request;
+  const [toSchoolId, personIds] = [field("school"), [...new Set(typed["person"] ?? [])]];
+  if (field("step") === "search" || toSchoolId === "" || personIds.length === 0) return showOffer(request);
+  const { id, offered } = await call("createHandover", { body: { toSchoolId, personIds } });
+  return { to: `${at(handovers)}/${id}`, done: "offered", count: offered };
+}

@@ -1,10 +1,20 @@
+import { join } from "node:path";
 import { Router, type Request, type Response } from "express";
 import { targetOfRole, type AdminSchemas } from "../../admin/index.ts";
-import { findProfiles, personMaySignIn, type ClientId } from "../../access/index.ts";
+import { findLogo, findProfiles, personMaySignIn, type ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import type { PrismaDb } from "../../platform/database/db.ts";
+import type { PrismaDb, RecordStore } from "../../platform/database/db.ts";
 import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
-import { showPage } from "./show-page.ts";
+import {
+  makeTemplates,
+  makeTranslator,
+  readLocale,
+  renderPage,
+  type Locale,
+  type Translate,
+} from "../../platform/pages/index.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
 
 type Tile = { clientId: ClientId; name: string; loginUrl: string; lastSignInAt: Date | null };
 
@@ -93,4 +103,40 @@ async function makeTileUrl(
   url.searchParams.set("iss", issuerUrl);
   url.searchParams.set("login_hint", await makeLoginHint(personId, tile.clientId));
   return url.href;
+}
+
+const translator = makeTranslator({ de: german, en: english });
+const render = makeTemplates(join(import.meta.dirname, "templates"));
+
+type PageContent = { title(t: Translate): string; model: object };
+
+function showPage(req: Request, res: Response, name: "tiles" | "welcome", { title, model }: PageContent): void {
+  const locale = readLocale(req);
+  const t = translator(locale);
+  const page = renderPage(
+    {
+      title: title(t),
+      body: render(name, { ...model, t, locale }),
+      width: name === "tiles" ? "wide" : "narrow",
+    },
+    { locale, languageUrl: (other: Locale) => `/?lang=${other}` },
+  );
+  res.status(page.status).set(page.headers).send(page.html);
+}
+
+/** Serves the logos of apps. An address never changes its image. */
+export function makeAppLogos(db: RecordStore): Router {
+  const router = Router();
+  router.get("/assets/apps/:clientId/:file", async (req, res, next) => {
+    const logo = await findLogo(db, req.path);
+    if (logo === null) return next();
+    res.set({
+      "Content-Type": logo.type,
+      "Cache-Control": "public, max-age=31536000, immutable",
+      "Content-Security-Policy": "default-src 'none'",
+      "X-Content-Type-Options": "nosniff",
+    });
+    res.send(Buffer.from(logo.bytes));
+  });
+  return router;
 }

@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { unwrap, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { importAddress, readImport } from "./import-record.ts";
-import { readScope, scopeChoiceOf, scopeChoices } from "./scope.ts";
+import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
+import { one, readImport } from "./import-record.ts";
+import { readScope, scopeChoiceOf, scopeChoices } from "./list.ts";
 import german from "./locales/de.json" with { type: "json" };
 
 type NewColumns = AdminSchemas["ImportColumnsInput"];
@@ -13,15 +13,12 @@ const roles = Object.keys(german.columns.roles) as NewColumns["role"][];
 const encodings = Object.keys(german.columns.encodings) as NonNullable<NewColumns["encoding"]>[];
 const separators = Object.keys(german.columns.separators) as NonNullable<NewColumns["separator"]>[];
 
-const readColumns = ({ api, path }: PageRequest) =>
-  unwrap(api.GET("/admin/v1/imports/{importId}/columns", { params: { path } }));
-
 /** Of more, only those with a meaning; the others stay ignored. */
 const mostShown = 100;
 
 export async function showColumns(request: PageRequest): Promise<PageView> {
   const { field, refused, t } = request;
-  const [read, found] = await Promise.all([readImport(request), readColumns(request)]);
+  const [read, found] = await Promise.all([readImport(request), request.call("getImportColumns")]);
   const typed = refused === null ? null : field;
   const { columns, role, className, idFromName } = found;
   const chosen = {
@@ -35,7 +32,7 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
     .filter(({ index }) => index < mostShown || columns[index]!.use !== "IGNORED");
   const isMissing = (...needed: Use[]) => !columns.some(({ use }) => needed.includes(use));
   const model = {
-    base: importAddress(request),
+    base: request.at(one),
     read,
     found,
     rows,
@@ -57,14 +54,14 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
 }
 
 export async function mapColumns(request: PageRequest): Promise<Redirect> {
-  const { api, field, path } = request;
-  const found = await readColumns(request);
+  const { field } = request;
+  const found = await request.call("getImportColumns");
   const { columns, role, className, idFromName, mode, people } = found;
   const again = field("look") === "" ? null : readReading(request);
   const isSame = (["sheet", "encoding", "separator"] as const).every(
     (name) => (again?.[name] ?? found[name]) === found[name],
   );
-  if (again !== null && isSame) return { to: `${importAddress(request)}/columns` };
+  if (again !== null && isSame) return { to: `${request.at(one)}/columns` };
   const body: NewColumns =
     again !== null
       ? { role, className, idFromName, mode, people, uses: columns.map(({ use }) => use), ...again }
@@ -75,14 +72,14 @@ export async function mapColumns(request: PageRequest): Promise<Redirect> {
           idFromName: field("idFromName") !== "",
           ...(readScope(field("mode")) ?? { mode: "DELTA" as const }),
         };
-  const made = await unwrap(api.PUT("/admin/v1/imports/{importId}/columns", { params: { path }, body }));
-  return { to: `${importAddress(request)}${made.state === "UNMAPPED" ? "/columns" : ""}` };
+  const made = await request.call("putImportColumns", { body });
+  return { to: `${request.at(one)}${made.state === "UNMAPPED" ? "/columns" : ""}` };
 }
 
 /** A select that the page does not have is empty. */
 function readReading({ field }: PageRequest): Pick<NewColumns, "sheet" | "encoding" | "separator"> {
   const sheet = field("sheet");
-  const encoding = encodings.find((one) => one === field("encoding"));
-  const separator = separators.find((one) => one === field("separator"));
+  const encoding = encodings.find((name) => name === field("encoding"));
+  const separator = separators.find((name) => name === field("separator"));
   return { ...(sheet !== "" && { sheet }), ...(encoding && { encoding }), ...(separator && { separator }) };
 }

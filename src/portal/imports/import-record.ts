@@ -1,21 +1,18 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { Refused, unwrap, type PageRequest } from "../frame/index.ts";
+import { Refused, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 
 export type Import = AdminSchemas["Import"];
 export type ImportSchool = AdminSchemas["ImportSchool"];
 
-export const listAddress = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/imports`;
-export const importAddress = (request: PageRequest): string => `${listAddress(request)}/${request.path.importId}`;
+export const imports = "/admin/schools/:schoolId/imports";
+export const one = `${imports}/:importId`;
 
-export const paramsOf = ({ path }: PageRequest) => ({ path, query: { school: path.schoolId } });
+export const ofSchool = ({ path }: PageRequest) => ({ school: path.schoolId });
 
 /** The import of the page. Errors: Refused if it does not affect the school of the page. */
-export async function readImport({ api, path }: PageRequest): Promise<Import> {
-  const [read] = await Promise.all([
-    unwrap(api.GET("/admin/v1/imports/{importId}", { params: { path } })),
-    unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path } })),
-  ]);
+export async function readImport({ call, path }: PageRequest): Promise<Import> {
+  const [read] = await Promise.all([call("getImport"), call("getSchool")]);
   if (read.schools.length > 0 && !read.schools.some(({ id }) => id === path.schoolId))
     throw new Refused(404, { code: "import_not_found" });
   return read;

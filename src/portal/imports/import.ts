@@ -1,9 +1,9 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { hasManySchools, listProposedTeachers, type PageView, type PageRequest } from "../frame/index.ts";
-import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
-import { showMoves } from "./moves.ts";
+import { imports, one, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
 import { countKinds } from "./people.ts";
-import { scopeChoiceOf } from "./scope.ts";
+import { scopeChoiceOf } from "./list.ts";
+import { showMoves } from "./steps.ts";
 
 export async function showImport(request: PageRequest): Promise<PageView> {
   const { path, t } = request;
@@ -11,8 +11,8 @@ export async function showImport(request: PageRequest): Promise<PageView> {
   const school = partOf(read, request);
   const isWaiting = read.state === "READY" || read.state === "HELD";
   const model = {
-    base: importAddress(request),
-    list: listAddress(request),
+    base: request.at(one),
+    list: request.at(imports),
     school,
     schoolId: path.schoolId,
     read,

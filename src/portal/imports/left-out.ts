@@ -1,25 +1,16 @@
 import { setImmediate } from "node:timers/promises";
 import { stringify } from "csv-stringify/sync";
-import { leftOutHeading } from "../../admin/index.ts";
+import { leftOutHeading, type DataOf } from "../../admin/index.ts";
 import { csvFile } from "../../platform/text/csv.ts";
-import { postAndRedirect, unwrapPage, type Download, type PageRequest, type PageView } from "../frame/index.ts";
-import { describeFault, importAddress, readImport } from "./import-record.ts";
-import { listSize, showList } from "./lists.ts";
+import type { Download, PageRequest, PageView } from "../frame/index.ts";
+import { describeFault, readImport } from "./import-record.ts";
+import { showList } from "./lists.ts";
 
 /** Of long rows, more would keep others waiting. */
 const pageSize = 200;
 
-async function readRows({ api, path }: PageRequest, page: { limit: number; cursor?: string }) {
-  const params = { path, query: page };
-  return unwrapPage(api.GET("/admin/v1/imports/{importId}/faulty-rows", { params }));
-}
-
-export const leaveOut = postAndRedirect("rowsLeftOut", importAddress, ({ api, path }) =>
-  api.POST("/admin/v1/imports/{importId}/left-out-rows", { params: { path } }),
-);
-
 export async function showLeftOut(request: PageRequest): Promise<PageView> {
-  const { items, next } = await readRows(request, { limit: listSize, ...request.cursor });
+  const { items, next } = await request.list("listImportFaultyRows");
   const rows = items.map(({ line, fields, faults }) => ({
     line,
     text: fields.map(({ value }) => value).join("; "),
@@ -36,9 +27,11 @@ export async function handOutLeftOut(request: PageRequest): Promise<Download> {
   const table: string[][] = [];
   let headings: string[] = [];
   for (let cursor: string | null = ""; cursor !== null;) {
-    const page = { limit: pageSize, ...(cursor !== "" && { cursor }) };
-    const { items, next }: Awaited<ReturnType<typeof readRows>> = await readRows(request, page);
-    for (const { fields, faults } of items) {
+    const page: { items: DataOf<"listImportFaultyRows">; next: string | null } = await request.list(
+      "listImportFaultyRows",
+      { query: { limit: pageSize, cursor } },
+    );
+    for (const { fields, faults } of page.items) {
       const labels = fields.map(({ heading }) => heading);
       if (labels.length > headings.length) headings = labels;
       const reasons = faults.map(
@@ -46,7 +39,7 @@ export async function handOutLeftOut(request: PageRequest): Promise<Download> {
       );
       table.push([...fields.map(({ value }) => value), reasons.join(" ")]);
     }
-    cursor = next;
+    cursor = page.next;
   }
   const rows = table.map((row) => [...row.slice(0, -1), ...headings.slice(row.length - 1).map(() => ""), row.at(-1)!]);
   const file = await stringifyInTurns([[...headings, await leftOutHeading(locale)], ...rows], csvFile(locale));
@@ -63,10 +56,4 @@ async function stringifyInTurns(rows: string[][], options: ReturnType<typeof csv
     await setImmediate();
   }
   return parts.join("");
-}
-
-export async function showWarnings(request: PageRequest): Promise<PageView> {
-  const params = { path: request.path, query: { limit: listSize, ...request.cursor } };
-  const { items, next } = await unwrapPage(request.api.GET("/admin/v1/imports/{importId}/warnings", { params }));
-  return showList(request, "warnings", { kinds: Map.groupBy(items, ({ kind }) => kind), next });
 }

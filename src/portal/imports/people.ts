@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { leavingOf, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { nameOf, partOf, readImport, type ImportSchool } from "./import-record.ts";
-import { addressOfList, pageOf, showList } from "./lists.ts";
+import { leavingOf, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { nameOf, ofSchool, partOf, readImport, type ImportSchool } from "./import-record.ts";
+import { addressOfList, showList } from "./lists.ts";
 
 type Person = AdminSchemas["ImportPerson"];
 type Kind = AdminSchemas["ImportPersonKind"];
@@ -36,18 +36,10 @@ export async function showPeople(request: PageRequest): Promise<PageView> {
   const search = reveal(filters.q);
   const shown = filters.kind === "" && search === "" ? tabs[0] : tabs.find(([one]) => one === filters.kind);
   const kind = group === "" ? shown?.[0] : undefined;
-  const { path, query: page } = pageOf(request);
-  const asked = {
-    ...(kind && { kind }),
-    ...(group !== "" && { "leaves-group": group }),
-    ...(search !== "" && { search }),
-  };
-  const { items, next } = await unwrapPage(
-    request.api.GET("/admin/v1/imports/{importId}/people", {
-      params: { path, query: { ...page, ...asked } },
-      signal: leavingOf(request),
-    }),
-  );
+  const { items, next } = await request.list("listImportPeople", {
+    query: { ...ofSchool(request), kind, "leaves-group": group, search },
+    signal: leavingOf(request),
+  });
   return showList(request, "people", {
     ...filters,
     kind: kind ?? "ALL",

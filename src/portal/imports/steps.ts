@@ -1,8 +1,56 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { postAndRedirect, Refused, refuseField, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
-import { importAddress, paramsOf } from "./import-record.ts";
+import { schoolYearOf } from "../../admin/index.ts";
+import { leavingOf, Refused, refuseField, type PageRequest, type Redirect } from "../frame/index.ts";
+import { ofSchool, one, readImport } from "./import-record.ts";
 import german from "./locales/de.json" with { type: "json" };
-import { changeMoves } from "./moves.ts";
+
+/** More classes than any school has. */
+const allMoves = 1000;
+
+async function readMoves(request: PageRequest) {
+  const query = { ...ofSchool(request), limit: allMoves };
+  const items = await request.call("listImportGroupMoves", { query, signal: leavingOf(request) });
+  return items.map((move) => ({ ...move, pair: pairOf(move) }));
+}
+
+/** The value of the checkbox; null for a class that was made by hand, which has no id to carry over. */
+const pairOf = ({ from, to }: AdminSchemas["ImportGroupMove"]): string | null =>
+  from.sourceSystemIdentifier && JSON.stringify([from.sourceSystemIdentifier, to.sourceSystemIdentifier]);
+
+/** The classes that move up, ticked as they are carried over, or as the refused form had them. */
+export async function showMoves(request: PageRequest) {
+  const { locale, refused, typed } = request;
+  const list = new Intl.ListFormat(locale, { type: "conjunction" });
+  const chosen = refused !== null && typed["moves"] !== undefined ? (typed["move"] ?? []) : null;
+  return (await readMoves(request)).map((move) => ({
+    ...move,
+    appNames: list.format(move.apps.map(({ name }) => name)),
+    isChosen: chosen === null ? move.isCarriedOver : chosen.includes(move.pair ?? ""),
+  }));
+}
+
+/** Carries over the classes that are ticked, and no others. Returns whether that changed the import. */
+async function changeMoves(request: PageRequest): Promise<boolean> {
+  const { call, field, typed, now } = request;
+  if (field("moves") === "") return false;
+  const chosen = new Set(typed["move"] ?? []);
+  const present = (await readMoves(request)).filter(({ isCarriedOver }) => isCarriedOver);
+  if (present.length === chosen.size && present.every(({ pair }) => pair !== null && chosen.has(pair))) return false;
+  const { schoolYear } = await readImport(request);
+  const body = { schoolYear: schoolYear ?? (await schoolYearOf(now)), moves: [...chosen].map(readPair) };
+  await call("setImportGroupMoves", { query: ofSchool(request), body });
+  return true;
+}
+
+function readPair(text: string): { from: string; to: string } {
+  try {
+    const [from, to] = JSON.parse(text) as unknown[];
+    if (typeof from === "string" && typeof to === "string") return { from, to };
+  } catch {
+    // An invalid value is treated as no pair.
+  }
+  throw new Refused(400, { code: "invalid_request" });
+}
 
 const reasons = Object.keys(german.apply.confirm) as AdminSchemas["ImportHoldReason"][];
 
@@ -12,21 +60,17 @@ const reasons = Object.keys(german.apply.confirm) as AdminSchemas["ImportHoldRea
  * Errors: Refused if a number typed is another one.
  */
 export async function apply(request: PageRequest): Promise<Redirect> {
-  const { api, path } = request;
-  if (await changeMoves(request)) return { to: importAddress(request), done: "movesSet" };
+  const { call, at } = request;
+  if (await changeMoves(request)) return { to: at(one), done: "movesSet" };
   const body = readConfirmation(request);
-  const applied = await unwrap(api.POST("/admin/v1/imports/{importId}/application", { params: { path }, body }));
-  return { to: importAddress(request), ...(applied.state === "APPLIED" && { done: "importApplied" }) };
+  const applied = await call("applyImport", { body });
+  return { to: at(one), ...(applied.state === "APPLIED" && { done: "importApplied" }) };
 }
 
 export async function setMoves(request: PageRequest): Promise<Redirect> {
   await changeMoves(request);
-  return { to: importAddress(request), done: "movesSet" };
+  return { to: request.at(one), done: "movesSet" };
 }
-
-export const compare = postAndRedirect("importCompared", importAddress, (request) =>
-  request.api.POST("/admin/v1/imports/{importId}/comparison", { params: paramsOf(request) }),
-);
 
 /** The number of leavers that was shown, or the number typed for each reason of a hold. */
 function readConfirmation({ field, typed }: PageRequest): AdminSchemas["ImportConfirmation"] {
@@ -40,22 +84,14 @@ function readConfirmation({ field, typed }: PageRequest): AdminSchemas["ImportCo
   return { confirmHolds: held.map((reason) => ({ reason, count: read(`hold_${reason}`, "holds_not_confirmed") })) };
 }
 
-export const cancel = postAndRedirect("importCancelled", importAddress, ({ api, path }) =>
-  api.POST("/admin/v1/imports/{importId}/cancellation", { params: { path } }),
-);
-
 /** Merges two similar groups. The same form sent again succeeds too. */
 export async function joinGroups(request: PageRequest): Promise<Redirect> {
-  const { api, field } = request;
-  const [groupId, sourceSystemIdentifier] = [field("group"), field("source")];
-  const join = api.POST("/admin/v1/imports/{importId}/joined-groups", {
-    params: paramsOf(request),
-    body: { groupId, sourceSystemIdentifier },
-  });
-  await unwrap(join).catch(async (error: unknown) => {
+  const { call, at, field } = request;
+  const body = { groupId: field("group"), sourceSystemIdentifier: field("source") };
+  await call("joinImportGroups", { query: ofSchool(request), body }).catch(async (error: unknown) => {
     if (!(error instanceof Refused) || error.code !== "not_look_alike") throw error;
-    const group = await unwrap(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
-    if (group.sourceSystemIdentifier !== sourceSystemIdentifier) throw error;
+    const group = await call("getGroup", { path: { groupId: body.groupId } });
+    if (group.sourceSystemIdentifier !== body.sourceSystemIdentifier) throw error;
   });
-  return { to: importAddress(request), done: "groupsJoined" };
+  return { to: at(one), done: "groupsJoined" };
 }

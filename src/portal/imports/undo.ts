@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { leavingOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { importAddress, nameOf, readImport } from "./import-record.ts";
-import { pageOf, showList } from "./lists.ts";
+import { leavingOf, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { nameOf, ofSchool, one, readImport } from "./import-record.ts";
+import { showList } from "./lists.ts";
 
 type Entry = AdminSchemas["ImportUndoEntry"];
 
@@ -12,17 +12,15 @@ export async function showUndo(request: PageRequest): Promise<PageView> {
   const previews = [];
   const applied = read.schools.filter(({ state }) => state === "APPLIED").map(({ id }) => id);
   // The API refuses the preview of an import that is not applied, with the reason.
-  for (const id of applied.length === 0 ? [path.schoolId] : applied) previews.push(await previewAt(request, id));
+  for (const id of applied.length === 0 ? [path.schoolId] : applied) {
+    const query = { school: id };
+    previews.push(await request.call("previewImportUndo", { query, signal: leavingOf(request) }));
+  }
   const here = previews.find(({ schoolId }) => schoolId === path.schoolId) ?? null;
   const kept = previews.reduce((sum, { kept: { people, groups } }) => sum + people + groups, 0);
   const mayUndo = request.may("undoImport");
-  const base = importAddress(request);
+  const base = request.at(one);
   return { title: t("undo.title"), view: "undo", model: { read, here, kept, mayUndo, base, figures: figuresOf(here) } };
-}
-
-function previewAt(request: PageRequest, school: string) {
-  const params = { path: request.path, query: { school } };
-  return unwrap(request.api.GET("/admin/v1/imports/{importId}/undo", { params, signal: leavingOf(request) }));
 }
 
 function figuresOf(preview: AdminSchemas["ImportUndo"] | null): [name: string, count: number][] {
@@ -42,11 +40,8 @@ function figuresOf(preview: AdminSchemas["ImportUndo"] | null): [name: string, c
 }
 
 async function listEntries(request: PageRequest, kept: boolean) {
-  const { path, query } = pageOf(request);
-  const params = { path, query: { ...query, kept } };
-  const { items, next } = await unwrapPage(
-    request.api.GET("/admin/v1/imports/{importId}/undo/entries", { params, signal: leavingOf(request) }),
-  );
+  const query = { ...ofSchool(request), kept };
+  const { items, next } = await request.list("listImportUndoEntries", { query, signal: leavingOf(request) });
   const school = `/admin/schools/${request.path.schoolId}`;
   const entries = items.map((entry) => ({
     name: entry.groupName ?? nameOf(entry.personName, request),
@@ -80,13 +75,7 @@ export const showUndoKept = async (request: PageRequest): Promise<PageView> =>
 export const showUndoChanges = async (request: PageRequest): Promise<PageView> =>
   showList(request, "undo-changes", await listEntries(request, false));
 
-export async function undo(request: PageRequest): Promise<Redirect> {
-  const { api, path, field } = request;
-  const undone = await unwrap(
-    api.POST("/admin/v1/imports/{importId}/undo", {
-      params: { path },
-      body: { confirmKept: Number(field("kept")) || 0 },
-    }),
-  );
-  return { to: importAddress(request), ...(undone.state === "UNDONE" && { done: "importUndone" }) };
+export async function undo({ call, at, field }: PageRequest): Promise<Redirect> {
+  const { state } = await call("undoImport", { body: { confirmKept: Number(field("kept")) || 0 } });
+  return { to: at(one), ...(state === "UNDONE" && { done: "importUndone" }) };
 }

@@ -1,5 +1,5 @@
-import { makeArea, onlyIf } from "../frame/index.ts";
-import { merge, showMerge, showMergers, undo } from "./merger.ts";
+import type { AdminSchemas } from "../../admin/index.ts";
+import { listMySchools, makeArea, onlyIf, refuseField, requireFields, type PageRequest } from "../frame/index.ts";
 
 const mergers = "/admin/schools/:schoolId/mergers";
 
@@ -7,5 +7,51 @@ const mergers = "/admin/schools/:schoolId/mergers";
 export const mergerPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
   pages.get(mergers, onlyIf("listSchoolMergers", showMergers));
   pages.form(`${mergers}/new`, merge, onlyIf("createSchoolMerger", showMerge));
-  pages.post(`${mergers}/:mergerId/undo`, undo, showMergers);
+  pages.act(`${mergers}/:mergerId/undo`, "withdrawSchoolMerger", { to: mergers, done: "undone", again: showMergers });
 });
+
+async function showMergers({ list, may, at, t }: PageRequest) {
+  const { items, more } = await list("listSchoolMergers");
+  const mayUndo = may("withdrawSchoolMerger");
+  const model = {
+    base: at(mergers),
+    mergers: items.map((one) => ({ ...one, mayUndo: mayUndo && one.state === "MERGED" })),
+    more: more(at(mergers)),
+    mayMerge: may("createSchoolMerger"),
+    settings: at("/admin/schools/:schoolId/settings"),
+  };
+  return { title: t("mergers.title"), view: "list", model };
+}
+
+const bodyOf = ({ field }: PageRequest): AdminSchemas["SchoolMergerInput"] => ({
+  intoSchoolId: field("into"),
+  keepSourceIds: field("ids") === "keep",
+});
+
+/** Offers the other schools of the caller; after a choice it shows what would happen. */
+async function showMerge(request: PageRequest) {
+  const { call, path, field, at, t } = request;
+  const schools = await listMySchools(request);
+  const into = schools.find(({ id }) => id === field("into") && id !== path.schoolId);
+  const query = { "dry-run": true };
+  const preview = into && (await call("createSchoolMerger", { query, body: bodyOf(request) }));
+  const model = {
+    base: at(mergers),
+    from: schools.find(({ id }) => id === path.schoolId)?.name ?? "",
+    schools: schools.filter(({ id }) => id !== path.schoolId),
+    into,
+    ids: field("ids") === "keep" ? "keep" : "remove",
+    preview: preview as AdminSchemas["SchoolMergerPreview"] | undefined,
+  };
+  return { title: t("merge.title"), view: "merge", model };
+}
+
+/** Merges once the number of people has been typed; shows what would happen before. */
+async function merge(request: PageRequest) {
+  const { call, field, at } = request;
+  requireFields(request, "into");
+  if (field("step") !== "merge") return showMerge(request);
+  if (field("number") !== field("people")) throw refuseField("number", "number_not_confirmed");
+  const merged = await call("createSchoolMerger", { body: bodyOf(request) });
+  return { to: at(mergers), done: "merged", count: (merged as AdminSchemas["SchoolMerger"]).people };
+}

@@ -1,8 +1,8 @@
 import type { AppGuides, OwnValues } from "../../publish/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
-import { Refused, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, readApp, showAppPage, type App } from "./app-page.ts";
-import { indentJson } from "./deliveries.ts";
+import { Refused, type PageView, type PageRequest } from "../frame/index.ts";
+import { app as addressOfApp, showAppPage, type App } from "./app-page.ts";
+import { indentJson } from "./webhooks.ts";
 
 export type { AppGuides };
 
@@ -19,11 +19,8 @@ const [pupil, otherPupil, withoutName, noPupil] = [1, 2, 3, 8].map(
   (n) => `c0000000-0000-4000-8000-00000000000${n}`,
 ) as [string, string, string, string];
 
-const readAnswer = (request: PageRequest, path: string): Promise<Answer> =>
-  unwrap(request.api.GET("/admin/v1/apps/{clientId}/answer", { params: { path: request.path, query: { path } } }));
-
 async function readPeople(request: PageRequest, path: string): Promise<Read[]> {
-  const { body, status } = await readAnswer(request, path);
+  const { body, status } = await request.call("getAppAnswer", { query: { path } });
   return status === 200 && body !== null ? (JSON.parse(body) as Read[]) : [];
 }
 
@@ -59,8 +56,7 @@ async function listSandboxIds(
 
 /** Maps the demo school to the first school that syncs to the app, if there is no sandbox. */
 async function listGrantedIds(request: PageRequest): Promise<[string, string][]> {
-  const query = { app: request.path.clientId, limit: 50 };
-  const grants = await unwrap(request.api.GET("/admin/v1/grants", { params: { query } }));
+  const grants = await request.call("listGrants", { query: { app: request.path.clientId, limit: 50 } });
   const school = grants.find(({ sync }) => sync)?.schoolId;
   return school === undefined ? [] : [[schoolOfDemo, school]];
 }
@@ -69,7 +65,7 @@ type Ran = { number: number; answer: Answer };
 
 /** Makes the pages of the guides with the app's own ids in their examples. */
 export function makeGuidePages(guides: AppGuides) {
-  const docsOf = (request: PageRequest) => `${addressOf(request)}/docs`;
+  const docsOf = (request: PageRequest) => request.at(`${addressOfApp}/docs`);
 
   function listContents(request: PageRequest) {
     const isGuide = (path: string) => guides.findTitle(path.replace("/docs/", "")) !== null;
@@ -90,8 +86,8 @@ export function makeGuidePages(guides: AppGuides) {
 
   async function readOwn(request: PageRequest): Promise<{ app: App; sandbox: Sandbox | undefined; own: OwnValues }> {
     const [app, [sandbox]] = await Promise.all([
-      readApp(request),
-      unwrap(request.api.GET("/admin/v1/sandboxes", { params: { query: { app: request.path.clientId, limit: 1 } } })),
+      request.call("getApp"),
+      request.call("listSandboxes", { query: { app: request.path.clientId, limit: 1 } }),
     ]);
     const asked = guides.listDemoIds(nameOf(request));
     const isAsked = asked.length > 0 && app.type === "CONFIDENTIAL";
@@ -137,7 +133,7 @@ export function makeGuidePages(guides: AppGuides) {
         const number = Number(request.param("number"));
         const path = guides.listCalls(nameOf(request), own)[number - 1];
         if (path === undefined) throw new Refused(404, { code: "path_not_found" });
-        return { number, answer: await readAnswer(request, path) };
+        return { number, answer: await request.call("getAppAnswer", { query: { path } }) };
       }),
   };
 }

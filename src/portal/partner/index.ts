@@ -1,31 +1,21 @@
 import { signOnAdviceTexts } from "../../platform/advice/sign-on/index.ts";
 import { signatureFaultTexts } from "../../../clients/tools/src/signature/index.ts";
-import { makeArea, type PageHandler, type Pages } from "../frame/index.ts";
-import { deleteDraft, loadPdf, publishDraft, showAgreement, uploadPdf, writeDraft } from "./agreement.ts";
-import { refuseOtherApp } from "./app-page.ts";
-import { redeliver, showDelivery } from "./deliveries.ts";
-import * as endpoints from "./endpoint-actions.ts";
-import { listErasures } from "./erasures.ts";
+import { makeArea, type Pages } from "../frame/index.ts";
+import { agreement, loadPdf, showAgreement, uploadPdf, writeDraft } from "./agreement.ts";
+import { app, checkConfirmed, checkReader, listErasures, listSchools } from "./app-page.ts";
+import { makeGuidePages, type AppGuides } from "./guides.ts";
 import * as ids from "./ids.ts";
 import { createApp, listOwn, showNew } from "./list.ts";
-import { makeGuidePages, type AppGuides } from "./guides.ts";
-import { listLog } from "./log.ts";
-import { deleteApp, resumeApp, showOverview, suspendApp } from "./overview.ts";
-import { changeRegistration, putLogo, removeLogo, showRegistration } from "./registration.ts";
-import { listRequests } from "./requests.ts";
-import { listSchools } from "./schools.ts";
-import { createSandbox, deleteSandbox, playSandbox, showSandboxes } from "./sandbox.ts";
-import { requestScopes, setAttributes, setScopes, showScopes } from "./scopes.ts";
-import { endOldSecret, rotateSecret, showSecret } from "./secret.ts";
+import { createSandbox, showOverview, showSandboxes } from "./overview.ts";
+import { putLogo, readRegistration, registration, showRegistration } from "./registration.ts";
+import { rotateSecret, scopes, secret, showScopes, showSecret } from "./scopes.ts";
 import { debugSignature, showSignature } from "./signature.ts";
-import { listSignOns } from "./sign-ons.ts";
-import { createEndpoint, listEndpoints, showEndpoint, showNewEndpoint } from "./webhooks.ts";
+import { listLog, listRequests, listSignOns } from "./traffic.ts";
+import * as webhooks from "./webhooks.ts";
 
-const app = "/partner/apps/:clientId";
-const endpoint = `${app}/webhooks/:endpointId`;
-const delivery = `${endpoint}/deliveries/:deliveryId`;
-
+const { delivery, endpoint } = webhooks;
 const guide = `${app}/docs/:guide`;
+const sandbox = `${app}/sandbox`;
 
 export type { AppGuides };
 
@@ -36,70 +26,73 @@ const texts = {
 
 /** `/partner`: partners manage their apps, operators all apps. */
 export const makePartnerPages = (guides: AppGuides) =>
-  makeArea({ folder: import.meta.dirname, texts, page: "partner" }, (pages) => addPages(pages, guides));
+  makeArea({ folder: import.meta.dirname, texts, page: "partner", check: checkReader }, (pages) =>
+    addPages(pages, guides),
+  );
 
-/** Pages of an app, which only those see who manage it. */
-function forOwnApps(pages: Pages): Pages {
-  const own =
-    (handle: PageHandler): PageHandler =>
-    async (request) => {
-      refuseOtherApp(request);
-      return handle(request);
-    };
-  return {
-    get: (path, show) => pages.get(path, own(show)),
-    post: (path, act, again) => pages.post(path, own(act), again && own(again)),
-    form: (path, act, show) => pages.form(path, own(act), own(show)),
-    upload: (path, act, again) => pages.upload(path, own(act), again && own(again)),
-  };
-}
-
-function addPages(all: Pages, guides: AppGuides): void {
-  all.get("/partner", listOwn);
-  all.get("/partner/new", showNew);
-  all.post("/partner/new", createApp, showNew);
-  const pages = forOwnApps(all);
+function addPages(pages: Pages, guides: AppGuides): void {
+  pages.get("/partner", listOwn);
+  pages.form("/partner/new", createApp, showNew);
+  const onApp = { to: app, again: showOverview };
   pages.get(app, showOverview);
-  pages.post(`${app}/deletion`, deleteApp, showOverview);
-  pages.post(`${app}/suspension`, suspendApp, showOverview);
-  pages.post(`${app}/suspension/end`, resumeApp, showOverview);
-  pages.form(`${app}/registration`, changeRegistration, showRegistration);
+  pages.act(`${app}/deletion`, "deleteApp", { ...onApp, check: checkConfirmed, to: "/admin/apps", done: "appDeleted" });
+  pages.act(`${app}/suspension`, "suspendApp", { ...onApp, fields: ["reason"], done: "appSuspended" });
+  pages.act(`${app}/suspension/end`, "resumeApp", { ...onApp, done: "appResumed" });
+  const onRegistration = { to: registration, again: showRegistration };
+  pages.get(registration, showRegistration);
+  pages.act(registration, "updateApp", { ...onRegistration, fields: readRegistration, done: "registrationChanged" });
   pages.upload(`${app}/logo`, putLogo, showRegistration);
-  pages.post(`${app}/logo/deletion`, removeLogo, showRegistration);
-  pages.form(`${app}/secret`, rotateSecret, showSecret);
-  pages.post(`${app}/secret/end`, endOldSecret, showSecret);
+  pages.act(`${app}/logo/deletion`, "deleteAppLogo", { ...onRegistration, done: "logoRemoved" });
+  pages.form(secret, rotateSecret, showSecret);
+  pages.act(`${secret}/end`, "endOldSecret", {
+    to: secret,
+    done: "oldSecretEnded",
+    // Also if the old secret has expired.
+    repeated: "old_secret_not_found",
+    again: showSecret,
+  });
   pages.get(`${app}/schools`, listSchools);
   pages.get(`${app}/erasures`, listErasures);
-  pages.form(`${app}/scopes`, requestScopes, showScopes);
-  pages.post(`${app}/scopes/set`, setScopes, showScopes);
-  pages.post(`${app}/attributes`, setAttributes, showScopes);
-  pages.get(`${app}/agreement`, showAgreement);
-  pages.post(`${app}/agreement`, writeDraft, showAgreement);
-  pages.upload(`${app}/agreement/pdf`, uploadPdf, showAgreement);
-  pages.post(`${app}/agreement/publication`, publishDraft, showAgreement);
-  pages.post(`${app}/agreement/deletion`, deleteDraft, showAgreement);
-  pages.get(`${app}/agreement/:agreementId/pdf`, loadPdf);
-  pages.get(`${app}/webhooks`, listEndpoints);
-  pages.form(`${app}/webhooks/new`, createEndpoint, showNewEndpoint);
+  const onScopes = { to: scopes, again: showScopes };
+  const scopeField = [["scope", "scopes"]] as const;
+  pages.get(scopes, showScopes);
+  pages.act(scopes, "requestScopes", { ...onScopes, fields: [...scopeField, "reason"], done: "scopesRequested" });
+  pages.act(`${scopes}/set`, "updateApp", { ...onScopes, fields: scopeField, done: "scopesSet" });
+  const attributeField = [["attribute", "attributes"]] as const;
+  pages.act(`${app}/attributes`, "updateApp", { ...onScopes, fields: attributeField, done: "attributesSet" });
+  const onAgreement = { to: agreement, again: showAgreement };
+  pages.form(agreement, writeDraft, showAgreement);
+  pages.upload(`${agreement}/pdf`, uploadPdf, showAgreement);
+  pages.act(`${agreement}/publication`, "publishAgreement", { ...onAgreement, done: "agreementPublished" });
+  pages.act(`${agreement}/deletion`, "deleteAgreementDraft", { ...onAgreement, done: "draftDeleted" });
+  pages.get(`${agreement}/:agreementId/pdf`, loadPdf);
+  pages.get(`${app}/webhooks`, webhooks.listEndpoints);
+  pages.form(`${app}/webhooks/new`, webhooks.createEndpoint, webhooks.showNewEndpoint);
   pages.form(`${app}/webhooks/signature`, debugSignature, showSignature);
-  pages.get(endpoint, showEndpoint);
-  pages.post(`${endpoint}/change`, endpoints.changeEndpoint, showEndpoint);
-  pages.post(`${endpoint}/state`, endpoints.setState, showEndpoint);
-  pages.post(`${endpoint}/secret`, endpoints.rotateEndpointSecret, showEndpoint);
-  pages.post(`${endpoint}/test`, endpoints.testEndpoint, showEndpoint);
-  pages.post(`${endpoint}/redelivery`, endpoints.redeliverFailed, showEndpoint);
-  pages.post(`${endpoint}/deletion`, endpoints.deleteEndpoint, showEndpoint);
-  pages.get(delivery, showDelivery);
-  pages.post(`${delivery}/redelivery`, redeliver, showDelivery);
-  pages.get(`${app}/ids`, ids.showIds);
-  pages.post(`${app}/ids`, ids.startMove, ids.showIds);
-  pages.post(`${app}/ids/preview`, ids.previewMove, ids.showIds);
-  pages.post(`${app}/ids/date`, ids.setCutOver, ids.showIds);
-  pages.post(`${app}/ids/cut-over`, ids.cutOver, ids.showIds);
-  pages.post(`${app}/ids/calling-off`, ids.callOffMove, ids.showIds);
-  pages.form(`${app}/sandbox`, createSandbox, showSandboxes);
-  pages.post(`${app}/sandbox/:sandboxId/steps`, playSandbox, showSandboxes);
-  pages.post(`${app}/sandbox/:sandboxId/deletion`, deleteSandbox, showSandboxes);
+  pages.get(endpoint, webhooks.showEndpoint);
+  pages.post(`${endpoint}/change`, webhooks.changeEndpoint, webhooks.showEndpoint);
+  pages.post(`${endpoint}/state`, webhooks.setState, webhooks.showEndpoint);
+  pages.post(`${endpoint}/secret`, webhooks.rotateEndpointSecret, webhooks.showEndpoint);
+  pages.post(`${endpoint}/test`, webhooks.testEndpoint, webhooks.showEndpoint);
+  pages.post(`${endpoint}/redelivery`, webhooks.redeliverFailed, webhooks.showEndpoint);
+  pages.post(`${endpoint}/deletion`, webhooks.deleteEndpoint, webhooks.showEndpoint);
+  pages.get(delivery, webhooks.showDelivery);
+  pages.post(`${delivery}/redelivery`, webhooks.redeliver, webhooks.showDelivery);
+  const onMove = { to: ids.page, again: ids.showIds };
+  pages.get(ids.page, ids.showIds);
+  pages.act(ids.page, "createIdMove", { ...onMove, fields: ids.readMove, done: "idMoveStarted" });
+  pages.post(`${ids.page}/preview`, ids.previewMove, ids.showIds);
+  pages.act(`${ids.page}/date`, "updateIdMove", { ...onMove, fields: ids.readCutOver, done: "cutOverSet" });
+  pages.act(`${ids.page}/cut-over`, "applyIdMove", { ...onMove, check: checkConfirmed, done: "idsCutOver" });
+  pages.act(`${ids.page}/calling-off`, "deleteIdMove", { ...onMove, done: "idMoveCalledOff" });
+  const onSandbox = { to: sandbox, again: showSandboxes };
+  pages.form(sandbox, createSandbox, showSandboxes);
+  pages.act(`${sandbox}/:sandboxId/steps`, "applySandboxSteps", {
+    ...onSandbox,
+    fields: [["step", "upTo"]],
+    done: "sandboxPlayed",
+  });
+  pages.act(`${sandbox}/:sandboxId/deletion`, "deleteSandbox", { ...onSandbox, done: "sandboxDeleted" });
   pages.get(`${app}/sign-ons`, listSignOns);
   pages.get(`${app}/requests`, listRequests);
   pages.get(`${app}/log`, listLog);

@@ -1,19 +1,19 @@
-import { figureRanges, readPlots, refuseField, unwrap, unwrapRecord } from "../frame/index.ts";
-import type { Redirect, PageView, PageRequest } from "../frame/index.ts";
-import { addressOf, showAppPage } from "./app-page.ts";
+import type { AdminSchemas } from "../../admin/index.ts";
+import { figureRanges, readPlots, type PageRequest } from "../frame/index.ts";
+import { showAppPage } from "./app-page.ts";
 
 const mostGrants = 100;
 const metrics = ["signIns", "apiCalls", "refusals", "deliveries"] as const;
 
-export async function showOverview(request: PageRequest): Promise<PageView> {
-  const { api, query } = request;
-  const app = request.path.clientId;
+export async function showOverview(request: PageRequest) {
+  const { call, getRecord, query, path } = request;
+  const app = path.clientId;
   const range = figureRanges.find((one) => one === query("range")) ?? "month";
   const [{ record, tag }, grants, endpoints, requests, plots] = await Promise.all([
-    unwrapRecord(api.GET("/admin/v1/apps/{clientId}", { params: { path: request.path } })),
-    unwrap(api.GET("/admin/v1/grants", { params: { query: { app, limit: mostGrants } } })),
-    unwrap(api.GET("/admin/v1/webhook-endpoints", { params: { query: { app, limit: 100 } } })),
-    unwrap(api.GET("/admin/v1/scope-requests", { params: { query: { app, limit: 20 } } })),
+    getRecord("getApp"),
+    call("listGrants", { query: { app, limit: mostGrants } }),
+    call("listEndpoints", { query: { app, limit: 100 } }),
+    call("listScopeRequests", { query: { app, limit: 20 } }),
     readPlots(request, { metrics, range, app }),
   ]);
   const waits = requests.some(({ state }) => state === "REQUESTED");
@@ -39,23 +39,11 @@ export async function showOverview(request: PageRequest): Promise<PageView> {
   return showAppPage(request, { app: record, page: "", view: "overview", model });
 }
 
-export async function deleteApp({ api, path, field }: PageRequest): Promise<Redirect> {
-  if (field("confirmed") !== path.clientId) throw refuseField("confirmed", "client_id_not_confirmed");
-  const params = { path, header: { "If-Match": field("tag") } };
-  await unwrap(api.DELETE("/admin/v1/apps/{clientId}", { params }));
-  return { to: "/admin/apps", done: "appDeleted" };
+/** `made` is a new sandbox, whose passwords are shown once. */
+export async function showSandboxes(request: PageRequest, made: AdminSchemas["CreatedSandbox"] | null = null) {
+  const sandboxes = await request.call("listSandboxes", { query: { app: request.path.clientId, limit: 10 } });
+  return showAppPage(request, { page: "sandbox", view: "sandbox", model: { sandboxes, made } });
 }
 
-export async function suspendApp(request: PageRequest): Promise<Redirect> {
-  const { api, path, field } = request;
-  const params = { path, header: { "If-Match": field("tag") } };
-  await unwrap(api.PUT("/admin/v1/apps/{clientId}/suspension", { params, body: { reason: field("reason") } }));
-  return { to: addressOf(request), done: "appSuspended" };
-}
-
-export async function resumeApp(request: PageRequest): Promise<Redirect> {
-  const { api, path, field } = request;
-  const params = { path, header: { "If-Match": field("tag") } };
-  await unwrap(api.DELETE("/admin/v1/apps/{clientId}/suspension", { params }));
-  return { to: addressOf(request), done: "appResumed" };
-}
+export const createSandbox = async (request: PageRequest) =>
+  showSandboxes(request, await request.call("createSandbox"));

@@ -1,52 +1,44 @@
+import { enumOf } from "../../platform/contract-texts.ts";
+import { attributeNames, type PageRequest } from "../frame/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
-import { attributeNames, postAndRedirect, unwrapPage, unwrapRecord, unwrapUnlessDone } from "../frame/index.ts";
-import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
-import { addressOf, showAppPage } from "./app-page.ts";
-import { scopeNames } from "./options.ts";
+import { app, showAppPage } from "./app-page.ts";
 
-export async function showScopes(request: PageRequest): Promise<PageView> {
-  const { api, typed } = request;
-  const asked = { app: request.path.clientId, limit: 50, ...request.cursor };
-  const [{ record: app, tag }, { items, more }] = await Promise.all([
-    unwrapRecord(api.GET("/admin/v1/apps/{clientId}", { params: { path: request.path } })),
-    unwrapPage(api.GET("/admin/v1/scope-requests", { params: { query: asked } })),
+export const scopes = `${app}/scopes`;
+export const secret = `${app}/secret`;
+
+export const listScopes = () => enumOf<AdminSchemas["AppScope"]>("createApp", "scopes");
+
+export async function showScopes(request: PageRequest) {
+  const { list, getRecord, at, typed, path } = request;
+  const [{ record, tag }, { items, more }] = await Promise.all([
+    getRecord("getApp"),
+    list("listScopeRequests", { query: { app: path.clientId } }),
   ]);
   const isTyped = request.field("form") === "attributes";
   const model = {
     tag,
     requests: items,
-    scopes: scopeNames,
+    scopes: listScopes(),
     chosen: typed["scope"] ?? [],
     attributes: attributeNames,
-    ticked: isTyped ? typedAttributes(request) : app.attributes,
-    missing: scopeNames.filter((scope) => !app.scopes.includes(scope) && !scope.startsWith("admin:")),
+    ticked: isTyped ? (typed["attribute"] ?? []) : record.attributes,
+    missing: listScopes().filter((scope) => !record.scopes.includes(scope) && !scope.startsWith("admin:")),
     waits: items.some(({ state }) => state === "REQUESTED"),
-    more: more(scopesAddress(request)),
+    more: more(at(scopes)),
   };
-  return showAppPage(request, { app, page: "scopes", view: "scopes", model });
+  return showAppPage(request, { app: record, page: "scopes", view: "scopes", model });
 }
 
-const scopesAddress = (request: PageRequest): string => `${addressOf(request)}/scopes`;
-const typedScopes = ({ typed }: PageRequest) => scopeNames.filter((scope) => typed["scope"]?.includes(scope));
-const typedAttributes = ({ typed }: PageRequest) => attributeNames.filter((name) => typed["attribute"]?.includes(name));
+const dayInSeconds = 86_400;
+/** Days for which the present secret stays valid; 0 for a leaked one. */
+const overlaps = [0, 1, 7, 30, 90] as const;
 
-export const requestScopes = postAndRedirect("scopesRequested", scopesAddress, (request) => {
-  const { api, path, field, idempotencyKey } = request;
-  return api.POST("/admin/v1/apps/{clientId}/scope-requests", {
-    params: { path, header: { "Idempotency-Key": idempotencyKey } },
-    body: { scopes: typedScopes(request), reason: field("reason") },
-  });
-});
-
-async function changeApp(request: PageRequest, body: AdminSchemas["AppUpdate"], done: string): Promise<Redirect> {
-  const { api, path, field } = request;
-  const params = { path, header: { "If-Match": field("tag") } };
-  await unwrapUnlessDone(api.PATCH("/admin/v1/apps/{clientId}", { params, body }), body);
-  return { to: scopesAddress(request), done };
+export async function showSecret(request: PageRequest, made: AdminSchemas["AppCredentials"] | null = null) {
+  const chosen = made === null ? Number(request.field("days") || 1) : 1;
+  return showAppPage(request, { page: "secret", view: "secret", model: { overlaps, made, chosen } });
 }
 
-export const setScopes = (request: PageRequest): Promise<Redirect> =>
-  changeApp(request, { scopes: typedScopes(request) }, "scopesSet");
-
-export const setAttributes = (request: PageRequest): Promise<Redirect> =>
-  changeApp(request, { attributes: typedAttributes(request) }, "attributesSet");
+export async function rotateSecret(request: PageRequest) {
+  const body = { keepOldSeconds: Number(request.field("days") || 1) * dayInSeconds };
+  return showSecret(request, await request.call("rotateSecret", { body }));
+}

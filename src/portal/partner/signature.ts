@@ -9,8 +9,6 @@ const headerFields = {
   timestamp: "webhook-timestamp",
 } as const;
 
-export const showSignature = (request: PageRequest): Promise<PageView> => show(request, null);
-
 /** Explains why a signature does not match. The secret is never stored or shown. */
 export async function debugSignature(request: PageRequest): Promise<PageView> {
   requireFields(request, "secret");
@@ -20,10 +18,10 @@ export async function debugSignature(request: PageRequest): Promise<PageView> {
   const body = Buffer.from((typed["body"]?.[0] ?? "").replaceAll("\r\n", "\n"));
   const headers = Object.fromEntries(filled.map(([name, header]) => [header, field(name)]));
   const report = explainSignature({ headers, body, secret: field("secret"), computed: field("computed"), now });
-  return show(request, { ...report, bytes: report.bodyBytes.toLocaleString(locale) });
+  return showSignature(request, { ...report, bytes: report.bodyBytes.toLocaleString(locale) });
 }
 
-async function show(request: PageRequest, report: object | null): Promise<PageView> {
+export async function showSignature(request: PageRequest, report: object | null = null): Promise<PageView> {
   return showAppPage(request, {
     page: "webhooks",
     view: "signature",

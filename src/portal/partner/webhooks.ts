@@ -1,79 +1,150 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { Refused, unwrap, unwrapPage, unwrapRecord, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, showAppPage } from "./app-page.ts";
-import { eventTypes } from "./options.ts";
+import { enumOf } from "../../platform/contract-texts.ts";
+import { exceptFor, readForm, Refused, refuseField, unlessDone } from "../frame/index.ts";
+import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
+import { app, showAppPage } from "./app-page.ts";
 
 type Endpoint = AdminSchemas["WebhookEndpoint"];
 
-const list = "/admin/v1/webhook-endpoints";
-const states = ["PENDING", "DELIVERED", "FAILED"] as const;
+const list = `${app}/webhooks`;
+export const endpoint = `${list}/:endpointId`;
+export const delivery = `${endpoint}/deliveries/:deliveryId`;
 
-export const endpointAddress = (request: PageRequest): string =>
-  `${addressOf(request)}/webhooks/${request.path.endpointId}`;
+const states = ["PENDING", "DELIVERED", "FAILED"] as const;
+const listEventTypes = () => enumOf<Endpoint["eventTypes"][number]>("createEndpoint", "eventTypes");
+const fields = ["url", ["eventType", "eventTypes"]] as const;
 
 export async function listEndpoints(request: PageRequest): Promise<PageView> {
-  const asked = { app: request.path.clientId, limit: 50, ...request.cursor };
-  const { items, more } = await unwrapPage(request.api.GET(list, { params: { query: asked } }));
-  const model = { endpoints: items, more: more(`${addressOf(request)}/webhooks`) };
+  const { items, more } = await request.list("listEndpoints", { query: { app: request.path.clientId } });
+  const model = { endpoints: items, more: more(request.at(list)) };
   return showAppPage(request, { page: "webhooks", view: "endpoints", model });
 }
 
 export async function showNewEndpoint(request: PageRequest): Promise<PageView> {
+  const eventTypes = listEventTypes();
   const chosen = "url" in request.typed ? (request.typed["eventType"] ?? []) : eventTypes;
   const title = request.t("endpoint.new");
   return showAppPage(request, { page: "webhooks", view: "new-endpoint", title, model: { eventTypes, chosen } });
 }
 
-export async function showEndpointSecret(
+async function showSecret(
   request: PageRequest,
-  { made, title }: { made: AdminSchemas["EndpointSecret"]; title: string },
+  made: AdminSchemas["EndpointSecret"],
+  title: string,
 ): Promise<PageView> {
-  const model = { made, back: `${addressOf(request)}/webhooks/${made.id}` };
+  const model = { made, back: `${request.at(list)}/${made.id}` };
   return showAppPage(request, { page: "webhooks", view: "endpoint-secret", title, model });
 }
 
-export const chosenTypes = ({ typed }: PageRequest) => eventTypes.filter((type) => typed["eventType"]?.includes(type));
-
 export async function createEndpoint(request: PageRequest): Promise<PageView> {
-  const { api, field, idempotencyKey, t } = request;
-  const made = await unwrap(
-    api.POST(list, {
-      params: { header: { "Idempotency-Key": idempotencyKey } },
-      body: { clientId: request.path.clientId, url: field("url"), eventTypes: chosenTypes(request) },
-    }),
-  );
-  return showEndpointSecret(request, { made, title: t("endpoint.made") });
+  const { call, path, t } = request;
+  const body = { ...readForm(request, "createEndpoint", fields), clientId: path.clientId };
+  return showSecret(request, await call("createEndpoint", { body }), t("endpoint.made"));
 }
 
 /** Errors: Refused webhook_endpoint_not_found for an endpoint of another app. */
-export async function readEndpoint(request: PageRequest): Promise<{ record: Endpoint; tag: string }> {
-  const found = await unwrapRecord(request.api.GET(`${list}/{endpointId}`, { params: { path: request.path } }));
-  if (found.record.clientId !== request.path.clientId) throw new Refused(404, { code: "webhook_endpoint_not_found" });
-  return found;
+async function readEndpoint({ getRecord, path }: PageRequest): Promise<{ record: Endpoint; tag: string }> {
+  const read = await getRecord("getEndpoint");
+  if (read.record.clientId !== path.clientId) throw new Refused(404, { code: "webhook_endpoint_not_found" });
+  return read;
 }
 
 export async function showEndpoint(request: PageRequest): Promise<PageView> {
-  const { api, query, field, t } = request;
+  const { call, list: readList, at, query, field, t } = request;
   const state = states.find((one) => one === query("state"));
-  const asked = { limit: 50, ...(state && { state }), ...request.cursor };
   const [{ record, tag }, { items, more }, figures] = await Promise.all([
     readEndpoint(request),
-    unwrapPage(api.GET(`${list}/{endpointId}/deliveries`, { params: { path: request.path, query: asked } })),
-    unwrap(api.GET(`${list}/{endpointId}/figures`, { params: { path: request.path } })),
+    readList("listDeliveries", { query: { state } }),
+    call("getEndpointFigures"),
   ]);
-  const here = endpointAddress(request);
   const isTyped = field("form") === "endpoint" && request.refused?.code !== "precondition_failed";
   const model = {
     endpoint: record,
     tag,
-    here,
+    here: at(endpoint),
     figures,
     deliveries: items,
     states,
     state: state ?? "",
-    eventTypes,
-    shown: isTyped ? { url: field("url"), eventTypes: chosenTypes(request) } : record,
-    more: more(here, state && { state }),
+    eventTypes: listEventTypes(),
+    shown: isTyped ? readForm(request, "createEndpoint", fields) : record,
+    more: more(at(endpoint)),
   };
   return showAppPage(request, { page: "webhooks", view: "endpoint", title: t("endpoint.title"), model });
+}
+
+/** Makes changes to the endpoint of the page, which belongs to the app. */
+async function update(request: PageRequest, body: AdminSchemas["WebhookEndpointUpdate"], done: string) {
+  await readEndpoint(request);
+  await request.call("updateEndpoint", { body }).catch(unlessDone(body));
+  return { to: request.at(endpoint), done };
+}
+
+export const changeEndpoint = (request: PageRequest): Promise<Redirect> =>
+  update(request, readForm(request, "updateEndpoint", fields), "endpointChanged");
+
+const doneOfState = { ACTIVE: "endpointActive", PAUSED: "endpointPaused", DISABLED: "endpointDisabled" } as const;
+
+export async function setState(request: PageRequest): Promise<Redirect> {
+  const state = request.field("state") as keyof typeof doneOfState;
+  if (!Object.hasOwn(doneOfState, state)) throw new Refused(400, { code: "invalid_request" });
+  return update(request, { state }, doneOfState[state]);
+}
+
+export async function deleteEndpoint(request: PageRequest): Promise<Redirect> {
+  // If the form is sent twice, the endpoint is already deleted.
+  await readEndpoint(request)
+    .then(() => request.call("deleteEndpoint"))
+    .catch(exceptFor("webhook_endpoint_not_found"));
+  return { to: request.at(list), done: "endpointDeleted" };
+}
+
+export async function rotateEndpointSecret(request: PageRequest): Promise<PageView> {
+  await readEndpoint(request);
+  const body = { overlapHours: Number(request.field("hours") || 24) };
+  return showSecret(request, await request.call("rotateEndpointSecret", { body }), request.t("endpoint.newSecret"));
+}
+
+export async function testEndpoint(request: PageRequest): Promise<Redirect> {
+  await readEndpoint(request);
+  const eventType = (request.field("eventType") || "person") as Endpoint["eventTypes"][number];
+  const { deliveryId } = await request.call("testEndpoint", { body: { eventType } });
+  return { to: `${request.at(endpoint)}/deliveries/${deliveryId}`, done: "testSent" };
+}
+
+export async function redeliverFailed(request: PageRequest): Promise<Redirect> {
+  await readEndpoint(request);
+  const since = request.times.startOf(request.field("since"));
+  if (since === null) throw refuseField("since", "day_missing");
+  const { deliveries } = await request.call("redeliverFailed", { body: { since } });
+  return { to: request.at(endpoint), done: "redeliveredFailed", count: deliveries };
+}
+
+/** Errors: Refused webhook_delivery_not_found for a delivery of another endpoint. */
+async function readDelivery({ call, path }: PageRequest) {
+  const read = await call("getDelivery");
+  if (read.delivery.endpointId !== path.endpointId) throw new Refused(404, { code: "webhook_delivery_not_found" });
+  return read;
+}
+
+export async function showDelivery(request: PageRequest): Promise<PageView> {
+  const [{ record }, read] = await Promise.all([readEndpoint(request), readDelivery(request)]);
+  const model = { endpoint: record, ...read, here: request.at(endpoint), body: indentJson(read.delivery.body) };
+  return showAppPage(request, { page: "webhooks", view: "delivery", title: request.t("delivery.title"), model });
+}
+
+/** Other texts stay as they are. */
+export function indentJson(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+export async function redeliver(request: PageRequest): Promise<Redirect> {
+  await Promise.all([readEndpoint(request), readDelivery(request)]);
+  // If the form is sent twice, the delivery already waits.
+  await request.call("redeliver").catch(exceptFor("webhook_delivery_pending"));
+  return { to: request.at(delivery), done: "redelivered" };
 }

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import type { Translate } from "../../platform/pages/index.ts";
-import { describeAction } from "../frame/action.ts";
+import { describeAction } from "../frame/describe.ts";
 import { compareLine } from "../frame/differences.ts";
 import { describeDataRequest } from "../frame/data-requests.ts";
 import { describeDisclosures } from "../frame/disclosures.ts";

@@ -1,102 +1,144 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listGroups, onlyClasses, nameOf, unwrapPage } from "../frame/index.ts";
-import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
-import { classesOf, stateOf } from "./presentation.ts";
+import { aboutOf, listGroups, nameOf, onlyClasses, type PageRequest, type Redirect } from "../frame/index.ts";
+import { classesOf, people, stateOf } from "./record.ts";
 
 type Status = AdminSchemas["PersonStatus"];
 
-const pageSize = 50;
 /** A filter of the page alone; as long as Today counts leavers. */
 const justLeft = "JUST_LEFT";
 const justLeftDays = 7;
-const addressOf = (schoolId: string): string => `/admin/schools/${schoolId}/people`;
-
-/** The filters in the address; "" if unset. */
-type Filters = { q: string; group: string; status: string; role: string; "sign-in": string; sort: string };
 
 const filterNames = ["group", "status", "role", "sign-in"] as const;
-type Named = Pick<Filters, (typeof filterNames)[number]>;
+/** The filters in the address; "" if unset. */
+type Filters = Record<"q" | (typeof filterNames)[number] | "sort", string>;
 
 /** The first one is the default. */
 const orders = ["name", "-name", "lastSignIn", "-lastSignIn"] as const;
 const readOrder = (text: string): string => orders.slice(1).find((one) => one === text) ?? "";
 
+const readFilters = (read: (name: string) => string, q: string): Filters => ({
+  q,
+  group: read("group"),
+  status: read("status"),
+  role: read("role"),
+  "sign-in": read("sign-in"),
+  sort: readOrder(read("sort")),
+});
+
 /** A sortable column; `href` sorts by it or reverses the order. */
 type Column = { key: string; sorted: "ascending" | "descending" | null; href: string };
 
-function listColumns(schoolId: string, filters: Filters): Column[] {
+function listColumns(address: string, filters: Filters): Column[] {
   const current = filters.sort === "" ? "name" : filters.sort;
   const column = (key: string, [first, second]: [string, string]): Column => ({
     key,
     sorted: current === key ? "ascending" : current === `-${key}` ? "descending" : null,
-    href: withFilters(schoolId, { ...filters, sort: readOrder(current === first ? second : first) }),
+    href: withFilters(address, { ...filters, sort: readOrder(current === first ? second : first) }),
   });
   return [column("name", ["name", "-name"]), column("lastSignIn", ["-lastSignIn", "lastSignIn"])];
 }
 
-const withFilters = (schoolId: string, filters: Filters, cursor = ""): string => {
-  const filled = Object.entries({ ...filters, cursor }).filter(([, value]) => value !== "");
-  return `${addressOf(schoolId)}${filled.length > 0 ? "?" : ""}${new URLSearchParams(filled).toString()}`;
+const withFilters = (address: string, filters: Record<string, string>): string => {
+  const filled = Object.entries(filters).filter(([, value]) => value !== "");
+  return `${address}${filled.length > 0 ? "?" : ""}${new URLSearchParams(filled).toString()}`;
 };
 
 /**
  * Redirects to the search, which the address holds encrypted for the reader; a search of another page (`from`) to the
  * person, if it finds one only.
  */
-export async function searchPeople({ api, field, hide, param }: PageRequest): Promise<Redirect> {
-  const [schoolId, search] = [param("schoolId"), field("search")];
+export async function searchPeople({ call, at, field, hide, path }: PageRequest): Promise<Redirect> {
+  const search = field("search");
   if (field("from") !== "" && search !== "") {
-    const query = { school: schoolId, search, status: "ACTIVE" as const, limit: 2 };
-    const [one, ...others] = (await unwrapPage(api.GET("/admin/v1/people", { params: { query } }))).items;
-    if (one !== undefined && others.length === 0) return { to: `${addressOf(schoolId)}/${one.id}` };
+    const query = { school: path.schoolId, search, status: "ACTIVE", limit: 2 } as const;
+    const [one, ...others] = await call("listPeople", { query });
+    if (one !== undefined && others.length === 0) return { to: `${at(people)}/${one.id}` };
   }
-  const named = Object.fromEntries(filterNames.map((name) => [name, field(name)])) as Named;
-  return { to: withFilters(schoolId, { q: hide(search), ...named, sort: readOrder(field("sort")) }) };
+  return { to: withFilters(at(people), readFilters(field, hide(search))) };
 }
 
-const queryOf = ({ group, status, role, "sign-in": signIn, sort }: Filters, search: string) => ({
-  ...(search !== "" && { search }),
-  ...(group !== "" && { group }),
+const queryOf = ({ group, status, role, "sign-in": signIn, sort }: Filters) => ({
+  group,
   ...(status === justLeft && { status: "SOFT_DELETED" as const, "left-days": justLeftDays }),
   ...(status !== "ALL" && status !== justLeft && { status: (status || "ACTIVE") as Status }),
-  ...(role !== "" && { role: role as AdminSchemas["SchoolRole"] }),
-  ...(signIn !== "" && { "sign-in": signIn as AdminSchemas["SignInState"] }),
-  ...(sort !== "" && { sort: sort.replace("-", "") as AdminSchemas["PeopleSort"] }),
+  role: role as AdminSchemas["SchoolRole"],
+  "sign-in": signIn as AdminSchemas["SignInState"],
+  sort: sort.replace("-", "") as AdminSchemas["PeopleSort"],
   ...(sort.startsWith("-") && { order: "desc" as const }),
 });
 
-export async function listPeople(request: PageRequest): Promise<PageView> {
-  const { api, t, param, query, reveal } = request;
-  const schoolId = param("schoolId");
-  const named = Object.fromEntries(filterNames.map((name) => [name, query(name)])) as Named;
-  const filters = { q: query("q"), ...named, sort: readOrder(query("sort")) };
-  const search = reveal(query("q"));
-  const asked = { school: schoolId, limit: pageSize, ...queryOf(filters, search), ...request.cursor };
+export async function listPeople(request: PageRequest) {
+  const { list, at, may, t, path, query, reveal } = request;
+  const filters = readFilters(query, query("q"));
+  const search = reveal(filters.q);
   const [{ items, next }, groups] = await Promise.all([
-    unwrapPage(api.GET("/admin/v1/people", { params: { query: asked } })),
+    list("listPeople", { query: { school: path.schoolId, search, ...queryOf(filters) } }),
     listGroups(request),
   ]);
   const classes = onlyClasses(groups);
-  const byId = new Map(classes.map((group) => [group.id, group]));
-  const people = items.map((person) => ({
-    ...person,
-    fullName: nameOf(person, request),
-    classes: classesOf(person, byId),
-    state: stateOf(person),
-  }));
-  const more = next === null ? null : withFilters(schoolId, filters, next);
-  const isFiltered = search !== "" || Object.values(named).some((value) => value !== "");
+  const classIds = new Set(classes.map(({ id }) => id));
   const model = {
-    schoolId,
-    people,
+    schoolId: path.schoolId,
+    people: items.map((person) => ({
+      ...person,
+      fullName: nameOf(person, request),
+      classes: classesOf(person, classIds),
+      state: stateOf(person),
+    })),
     classes,
     filters,
     search,
-    more,
-    isFiltered,
-    mayChange: request.may("createPerson"),
-    mayHandOver: request.may("listHandovers"),
-    columns: new Map(listColumns(schoolId, filters).map((one) => [one.key, one])),
+    more: next && withFilters(at(people), { ...filters, cursor: next }),
+    isFiltered: search !== "" || filterNames.some((name) => filters[name] !== ""),
+    mayChange: may("createPerson"),
+    mayHandOver: may("listHandovers"),
+    columns: new Map(listColumns(at(people), filters).map((one) => [one.key, one])),
   };
   return { title: t("frame.pages.people"), view: "people", model };
+}
+
+/** Finds people at all schools of the reader. Only sent searches are asked for, because each is recorded. */
+export async function showEverywhere(request: PageRequest) {
+  const { list, query, reveal, t } = request;
+  const search = reveal(query("q"));
+  const results = search === "" ? null : await list("listPeople", { query: { search } });
+  const found = results?.items.map((person) => {
+    const school = person.homeSchool ?? person.schools[0] ?? null;
+    return {
+      ...person,
+      fullName: nameOf(person, request),
+      about: aboutOf(person, request),
+      school,
+      href: school && `/admin/schools/${school.id}/people/${person.id}`,
+      state: stateOf(person),
+    };
+  });
+  const model = { people: found ?? [], search, more: results?.more("/admin/people") ?? null };
+  return { title: t("everywhere.title"), view: "everywhere", model, page: "operator_people" as const };
+}
+
+export async function showNewPerson(request: PageRequest) {
+  const model = { schoolId: request.path.schoolId, classes: onlyClasses(await listGroups(request)) };
+  return { title: request.t("people.add"), view: "new", model };
+}
+
+/** All first names default to the preferred first name. */
+export const readName = ({ field }: PageRequest): NonNullable<AdminSchemas["PersonInput"]["name"]> => {
+  const firstCall = field("firstCall");
+  return { firstCall, firstFull: field("firstFull") || firstCall, last: field("last") };
+};
+
+export async function addPerson(request: PageRequest): Promise<Redirect> {
+  const { call, at, field, path } = request;
+  const [group, source] = [field("group"), field("sourceId")];
+  const made = await call("createPerson", {
+    body: {
+      schoolIds: [path.schoolId],
+      role: field("role") as AdminSchemas["SchoolRole"],
+      name: readName(request),
+      ...(group !== "" && { groupIds: [group] }),
+      ...(source !== "" && { sourceSystemIdentifier: source }),
+    },
+  });
+  return { to: `${at(people)}/${"id" in made ? made.id : ""}`, done: "personAdded" };
 }

@@ -1,78 +1,153 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listGroups, listLoginCards, nameOf, unwrapIfFound, unwrapPage } from "../frame/index.ts";
-import type { PageRequest, PageView } from "../frame/index.ts";
-import { addressOf, readPerson } from "./record.ts";
+import { describeDisclosures, listGroups, listLoginCards, nameOf, requireFields } from "../frame/index.ts";
+import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
+import { classesOf, handOverAddress, hasOtherSchools, person, readPerson, stateOf } from "./record.ts";
 import { listMoments } from "./timeline.ts";
-import { classesOf, handOverAddress, hasOtherSchools, stateOf } from "./presentation.ts";
-
-type Line = AdminSchemas["AuditLine"];
-type Login = AdminSchemas["Login"];
 
 const mostLines = 50;
+const mostUses = 100;
+const mostDisclosures = 1000;
 
-/** The newest audit lines about a person; none if the reader may not read them. */
-async function listLines(request: PageRequest): Promise<Line[]> {
-  const { api, param } = request;
-  if (!request.may("listAudit")) return [];
-  const query = { school: param("schoolId"), person: param("personId"), limit: mostLines };
-  return (await unwrapPage(api.GET("/admin/v1/audit", { params: { query } }))).items;
-}
-
-type SignIn = { login: Login | null; factors: AdminSchemas["SecondFactor"][]; cards: AdminSchemas["LoginCard"][] };
+type SignIn = {
+  login: AdminSchemas["Login"] | null;
+  factors: AdminSchemas["SecondFactor"][];
+  cards: AdminSchemas["LoginCard"][];
+};
 
 /** For a guest, whose home school has the data. */
 const nothing: SignIn = { login: null, factors: [], cards: [] };
 
 async function readSignIn(request: PageRequest): Promise<SignIn> {
-  const { api, path } = request;
-  const params = { path };
+  const { call, find } = request;
   const [login, factors, cards] = await Promise.all([
-    unwrapIfFound(api.GET("/admin/v1/people/{personId}/login", { params })),
-    unwrapPage(api.GET("/admin/v1/people/{personId}/second-factors", { params })),
+    find("getLogin"),
+    call("listSecondFactors"),
     listLoginCards(request),
   ]);
-  return { login, factors: factors.items, cards };
+  return { login, factors, cards };
 }
 
 export async function showPerson(request: PageRequest): Promise<PageView> {
-  const { api, t, path } = request;
-  const mayChange = request.may("updatePerson");
-  const query = { limit: mostLines };
-  const { record: person, tag } = await readPerson(request);
+  const { call, at, may, t, path } = request;
+  const mayChange = may("updatePerson");
+  const { record, tag } = await readPerson(request);
+  const ofPerson = { school: path.schoolId, person: path.personId, limit: mostLines };
   const [groups, lines, imports, { login, factors, cards }] = await Promise.all([
     listGroups(request),
-    listLines(request),
-    unwrapPage(api.GET("/admin/v1/people/{personId}/imports", { params: { path, query } })),
-    person.isGuest ? nothing : readSignIn(request),
+    may("listAudit") ? call("listAudit", { query: ofPerson }) : [],
+    call("listPersonImports", { query: { limit: mostLines } }),
+    record.isGuest ? nothing : readSignIn(request),
   ]);
   const byId = new Map(groups.map((group) => [group.id, group]));
-  const memberships = person.groups.filter(({ id, status }) => status === "ACTIVE" && byId.has(id));
+  const memberships = record.groups.filter(({ id, status }) => status === "ACTIVE" && byId.has(id));
   const isMember = new Set(memberships.map(({ id }) => id));
-  const others = groups.filter(({ id }) => !isMember.has(id));
-  const classIds = new Map([...byId].filter(([, { type }]) => type === "KLASSE"));
-  const moments = listMoments({ person, lines, imports: imports.items, groups: byId, login, isMember }, request);
+  const classIds = new Set(groups.filter(({ type }) => type === "KLASSE").map(({ id }) => id));
   const model = {
     schoolId: path.schoolId,
-    base: addressOf(request),
-    person,
+    base: at(person),
+    person: record,
     tag,
     login,
     memberships,
-    others,
-    moments,
+    others: groups.filter(({ id }) => !isMember.has(id)),
+    moments: listMoments({ person: record, lines, imports, groups: byId, login, isMember }, request),
     factors,
     cards,
-    mayQuit: person.isGuest && mayChange,
-    fullName: nameOf(person, request),
-    state: stateOf(person),
-    classes: classesOf(person, classIds),
+    mayQuit: record.isGuest && mayChange,
+    fullName: nameOf(record, request),
+    state: stateOf(record),
+    classes: classesOf(record, classIds),
     isClass: (id: string) => classIds.has(id),
-    handOver: handOverAddress(request, person),
-    manySchools: hasOtherSchools(request, person),
+    handOver: handOverAddress(request, record),
+    manySchools: hasOtherSchools(request, record),
     mayChange,
-    mayKeep: !person.isGuest && mayChange,
-    mayAnswer: !person.isGuest && request.may("listDataRequests"),
-    mayDelete: !person.isGuest && request.may("deletePerson"),
+    mayKeep: !record.isGuest && mayChange,
+    mayAnswer: !record.isGuest && may("listDataRequests"),
+    mayDelete: !record.isGuest && may("deletePerson"),
   };
   return { title: t("frame.difference.property.personId"), view: "person", model };
+}
+
+/** Adds the person to a group and removes them from the one that it replaces. */
+export async function joinGroup(request: PageRequest): Promise<Redirect> {
+  const { call, at, field } = request;
+  requireFields(request, "group");
+  const [groupId, from] = [field("group"), field("from")];
+  await call("putMembership", { path: { groupId }, body: {} });
+  if (from !== "" && from !== groupId) await call("deleteMembership", { path: { groupId: from } });
+  return { to: at(person), done: "groupJoined" };
+}
+
+/** The person's name; a class teacher reads it from the members of the class. */
+async function findName(request: PageRequest): Promise<string> {
+  const { call, find, may, path, field } = request;
+  const named = may("getPerson")
+    ? await find("getPerson")
+    : (await call("listMembers", { path: { groupId: field("class") }, query: { limit: 1000 } })).find(
+        ({ id }) => id === path.personId,
+      );
+  return named ? nameOf(named, request) : "";
+}
+
+async function showPassword(request: PageRequest, secret: AdminSchemas["LoginSecret"]): Promise<PageView> {
+  const { t, at, field } = request;
+  const group = field("class");
+  const back = group === "" ? at(person) : `${at("/admin/schools/:schoolId/classes")}/${encodeURIComponent(group)}`;
+  const model = { secret, fullName: await findName(request), back };
+  return { title: t("words.newPassword"), view: "password", model, page: group === "" ? "people" : "classes" };
+}
+
+export const givePassword = async (request: PageRequest): Promise<PageView> =>
+  showPassword(request, await request.call("newPassword"));
+
+export const setLogin = async (request: PageRequest): Promise<PageView> =>
+  showPassword(request, await request.call("setLogin", { body: { username: request.field("username") } }));
+
+/** When and why a person is deleted, and until when staff keep them. */
+export async function showRetention(request: PageRequest): Promise<PageView> {
+  const { getRecord, at, may, t } = request;
+  const [{ record }, { record: retention, tag }] = await Promise.all([
+    readPerson(request),
+    getRecord("getPersonRetention"),
+  ]);
+  const named = { base: at(person), fullName: nameOf(record, request) };
+  const model = { ...named, retention, tag, mayKeep: may("putRetentionExemption") };
+  return { title: t("frame.pages.operator_retention"), view: "retention", model };
+}
+
+export async function showDisclosures(request: PageRequest): Promise<PageView> {
+  const { call, at, t, times } = request;
+  const { record } = await readPerson(request);
+  const disclosures = await call("listDisclosuresOfPerson", { query: { limit: mostDisclosures } });
+  const model = {
+    base: at(person),
+    fullName: nameOf(record, request),
+    recordedSince: disclosures[0]?.recordedSince ?? null,
+    apps: describeDisclosures(disclosures, { t, times }),
+  };
+  return { title: t("disclosures.title"), view: "disclosures", model };
+}
+
+export async function showUses(request: PageRequest): Promise<PageView> {
+  const { call, at, may, t } = request;
+  const query = { limit: mostUses };
+  const { record } = await readPerson(request);
+  const [apps, sessions, consents, links] = await Promise.all([
+    call("listAppsOfPerson"),
+    record.isGuest ? [] : call("listSessions", { query }),
+    record.isGuest ? [] : call("listConsents", { query }),
+    record.isGuest ? [] : call("listUpstreamLinksOfPerson", { query }),
+  ]);
+  const model = {
+    base: at(person),
+    fullName: nameOf(record, request),
+    apps,
+    mayChange: may("endSession"),
+    sessions,
+    consents,
+    links,
+    mayUnlink: may("revokeUpstreamLink"),
+    isGuest: record.isGuest,
+  };
+  return { title: t("words.sessions"), view: "uses", model };
 }

@@ -1,15 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { nameWeekday, type Locale } from "../../platform/pages/index.ts";
-import {
-  isMemberPage,
-  nameOf,
-  readMember,
-  unwrap,
-  unwrapPage,
-  type PageRequest,
-  type PageView,
-} from "../frame/index.ts";
-import { addressOf, readPerson } from "./record.ts";
+import { isMemberPage, nameOf, personAddress, readMember, type PageRequest, type PageView } from "../frame/index.ts";
+import { readPerson } from "./record.ts";
 
 type Step = AdminSchemas["SignInStep"];
 type App = { clientId: string; name: string };
@@ -18,11 +10,9 @@ const mostApps = 200;
 
 /** The apps that the school can choose; none if the reader may not read them. */
 async function listApps(request: PageRequest): Promise<App[]> {
-  const { api, path, may } = request;
+  const { call, may } = request;
   if (!may("listAppsOfPerson")) return [];
-  if (!may("listCatalogue")) return unwrap(api.GET("/admin/v1/people/{personId}/apps", { params: { path } }));
-  const params = { path, query: { limit: mostApps } };
-  return (await unwrapPage(api.GET("/admin/v1/schools/{schoolId}/catalogue", { params }))).items;
+  return may("listCatalogue") ? call("listCatalogue", { query: { limit: mostApps } }) : call("listAppsOfPerson");
 }
 
 /** How to fix a refused step: a form sent to `action`, or a page. */
@@ -43,7 +33,7 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
   if (fix === null) return null;
   const { t } = request;
   if (!fix.isAllowed) return { roles: fix.roles.map((role) => t(`staffRoles.${role}`)).join(", ") };
-  const base = addressOf(request);
+  const base = personAddress(request);
   if (fix.operationId === "restorePerson") return { action: `${base}/restore` };
   if (fix.operationId === "unblockPerson") return { action: `${base}/unblock` };
   if (fix.operationId === "releaseSignInLimits") return { action: `${base}/release` };
@@ -121,13 +111,12 @@ function wordsOf(step: Step, request: PageRequest): string {
 
 /** Explains step by step why a person can or cannot sign in, to an app or at all, with fixes. */
 export async function showSignIn(request: PageRequest): Promise<PageView> {
-  const { api, path, t, query } = request;
+  const { call, t, query } = request;
   const clientId = query("app");
-  const params = { path, query: { ...(clientId !== "" && { app: clientId }) } };
   const [person, apps, { isAllowed, ...explanation }] = await Promise.all([
     isMemberPage(request) ? readMember(request) : readPerson(request).then(({ record }) => record),
     listApps(request),
-    unwrap(api.GET("/admin/v1/people/{personId}/sign-in-explanation", { params })),
+    call("explainSignIn", { query: { app: clientId } }),
   ]);
   const steps = explanation.steps.map((step) => ({
     code: step.code,
@@ -137,7 +126,7 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
     fixLabel: step.fix && t(fixTextOf(step)),
   }));
   const fullName = nameOf(person, request);
-  const model = { base: addressOf(request), fullName, apps, clientId, steps, isAllowed };
+  const model = { base: personAddress(request), fullName, apps, clientId, steps, isAllowed };
   const page = isMemberPage(request) ? "classes" : "people";
   return { title: t("words.whySignIn"), view: "sign-in", model, page };
 }

@@ -2,7 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import type { PageRequest } from "../frame/index.ts";
 import { nameActor } from "./data-sections.ts";
 import german from "./locales/de.json" with { type: "json" };
-import type { Person } from "./presentation.ts";
+import type { Person } from "./record.ts";
 
 type Line = AdminSchemas["AuditLine"];
 type Import = AdminSchemas["PersonImport"];

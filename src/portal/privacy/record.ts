@@ -1,14 +1,11 @@
 import { stringify } from "csv-stringify/sync";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { csvFile } from "../../platform/text/csv.ts";
-import { describeReads, unwrap, type Download, type PageRequest, type PageView } from "../frame/index.ts";
+import { describeReads, type Download, type PageRequest, type PageView } from "../frame/index.ts";
 
 type ProcessingRecord = AdminSchemas["ProcessingRecord"];
 type Activity = AdminSchemas["ProcessingActivity"];
 type Both = AdminSchemas["AppText"];
-
-const readRecord = ({ api, path }: PageRequest): Promise<ProcessingRecord> =>
-  unwrap(api.GET("/admin/v1/schools/{schoolId}/processing-record", { params: { path } }));
 
 const columns = [
   ...(["kind", "name", "controller", "processor", "purpose", "purposes", "people", "data", "withheld"] as const),
@@ -48,27 +45,27 @@ const writeRetention = ({ retention }: ProcessingRecord, { locale }: PageRequest
   retention.map(({ text, reason }) => (reason === null ? text[locale] : `${text[locale]} (${reason})`));
 
 export async function showRecord(request: PageRequest): Promise<PageView> {
-  const { path, t, locale } = request;
-  const record = await readRecord(request);
+  const { at, t, locale } = request;
+  const record = await request.call("getProcessingRecord");
   const model = {
     record,
     activities: record.activities.map((activity) => writeActivity(activity, request)),
     retention: writeRetention(record, request),
     measures: record.measures.map(({ text }) => text[locale]),
-    address: `/admin/schools/${path.schoolId}/privacy`,
+    address: at("/admin/schools/:schoolId/privacy"),
   };
   return { title: t("record.title"), view: "record", model };
 }
 
 export async function handJson(request: PageRequest): Promise<Download> {
-  const file = JSON.stringify(await readRecord(request), null, 2);
+  const file = JSON.stringify(await request.call("getProcessingRecord"), null, 2);
   return { file, type: "application/json", name: `${request.t("record.file")}.json` };
 }
 
 /** A row for each activity; a cell has a line for each entry. */
 export async function handCsv(request: PageRequest): Promise<Download> {
   const { t, locale } = request;
-  const record = await readRecord(request);
+  const record = await request.call("getProcessingRecord");
   const { school, operator, activities } = record;
   const ofService = {
     retention: writeRetention(record, request).join("\n"),

@@ -1,17 +1,17 @@
-import { unwrap, type PageRequest } from "../frame/index.ts";
+import type { PageRequest } from "../frame/index.ts";
 
 /** Something that waits at a school: how much, and the page there that shows it. */
 export type Waiting = { key: string; count: number; href: string };
 
 /** What waits at each of these schools, with the numbers of their page "Today". */
 export async function listWaiting(
-  { api, permissions }: PageRequest,
+  { call, permissions }: PageRequest,
   schoolIds: readonly string[],
 ): Promise<ReadonlyMap<string, Waiting[]>> {
   const found = new Map<string, Waiting[]>();
   // One after another: this page is not urgent, and each of them reads much.
   for (const school of schoolIds) {
-    const today = await unwrap(api.GET("/admin/v1/today", { params: { query: { school } } }));
+    const today = await call("getToday", { query: { school } });
     const { atSchools: at, schoolLogins: logins } = today;
     const mayAgree = permissions.may("acceptAgreement", school);
     const counts: [key: string, page: string, some: { count: number } | null | undefined][] = [

@@ -1,18 +1,87 @@
-import { makeArea, onlyIf } from "../frame/index.ts";
-import { putLogo, removeLogo, showLogo } from "./logo.ts";
-import { changeCards, changeSchool, changeSignIn, showSettings } from "./settings.ts";
+import { nameWeekday } from "../../platform/pages/index.ts";
+import {
+  findSchoolLogo,
+  makeArea,
+  nameSchoolingLevels,
+  onlyIf,
+  readForm,
+  readImageUpload,
+  Refused,
+  schoolLogo,
+  type PageRequest,
+} from "../frame/index.ts";
 
 const settings = "/admin/schools/:schoolId/settings";
-// Class teachers may read each setting, for the pages of their classes; this page is for the staff of the whole school.
-const show = onlyIf("listPeople", showSettings);
+
+const schoolFields = [
+  ...["name", "officialId", "schoolingLevel"],
+  ...([["street", "address/address"], "addressAddition", "zipCode", "city"] as const),
+];
+const signInFields = ["userNameRule", "passwordKind", "mustChangePassword", "ownPasswordFromGrade", "helpText"];
 
 /** `/admin/schools/:schoolId/settings`: name, address and logo of a school, its sign-in and its login cards. */
 export const settingsPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
-  pages.get(settings, show);
-  pages.post(`${settings}/school`, changeSchool, show);
-  pages.get("/admin/schools/:schoolId/logo", showLogo);
-  pages.upload(`${settings}/logo`, putLogo, show);
-  pages.post(`${settings}/logo/deletion`, removeLogo, show);
-  pages.post(`${settings}/sign-in`, changeSignIn, show);
-  pages.post(`${settings}/cards`, changeCards, show);
+  // Class teachers may read each setting, for the pages of their classes; this page is for the staff of the school.
+  const form = { to: settings, again: onlyIf("listPeople", showSettings) };
+  pages.get(settings, form.again);
+  pages.act(`${settings}/school`, "updateSchool", { ...form, fields: schoolFields, done: "schoolChanged" });
+  pages.get(schoolLogo, showLogo);
+  pages.upload(`${settings}/logo`, putLogo, form.again);
+  pages.act(`${settings}/logo/deletion`, "deleteSchoolLogo", { ...form, done: "logoRemoved" });
+  pages.act(`${settings}/sign-in`, "putSignInSettings", { ...form, fields: signInFields, done: "signInChanged" });
+  pages.act(`${settings}/cards`, "putCardSettings", { ...form, fields: readCards, done: "cardsChanged" });
 });
+
+/** No grade means everybody; no hour means always. */
+function readCards(request: PageRequest) {
+  const { field, typed } = request;
+  const read = readForm(request, "putCardSettings", ["enabled", "secondStep", "printSecondStep"]);
+  const [grades, weekdays] = [typed["grade"] ?? [], typed["weekday"] ?? ["1", "2", "3", "4", "5", "6", "7"]];
+  const [from, to] = [field("from"), field("to")];
+  return {
+    ...read,
+    grades: grades.length === 0 ? null : grades.map(Number),
+    hours: from === "" && to === "" ? null : { from, to, weekdays: weekdays.map(Number) },
+    networks: field("networks").split(/\s+/).filter(Boolean),
+  };
+}
+
+async function showSettings(request: PageRequest) {
+  const { getRecord, at, may, t, field } = request;
+  const [school, signIn, cards, logo] = await Promise.all([
+    getRecord("getSchool"),
+    getRecord("getSignInSettings"),
+    getRecord("getCardSettings"),
+    findSchoolLogo(request),
+  ]);
+  const typed = field("form");
+  const model = {
+    address: at(settings),
+    retention: at("/admin/schools/:schoolId/retention"),
+    mergers: may("listSchoolMergers") ? at("/admin/schools/:schoolId/mergers") : null,
+    ownLogin: may("listUpstreamConnections") ? at("/admin/schools/:schoolId/own-login") : null,
+    logo: logo && at(schoolLogo),
+    school:
+      typed === "school"
+        ? { ...school, record: { ...school.record, ...readForm(request, "updateSchool", schoolFields) } }
+        : school,
+    signIn: typed === "sign-in" ? { ...signIn, record: readForm(request, "putSignInSettings", signInFields) } : signIn,
+    cards: typed === "cards" ? { ...cards, record: readCards(request) } : cards,
+    levels: nameSchoolingLevels(request, school.record.schoolingLevel),
+    mayChange: may("updateSchool"),
+    nameWeekday,
+  };
+  return { title: t("frame.pages.settings"), view: "settings", model };
+}
+
+/** Errors: Refused for a school that the reader may not see, and for one without a logo. */
+async function showLogo(request: PageRequest) {
+  const logo = await findSchoolLogo(request);
+  if (logo === null) throw new Refused(404, { code: "logo_not_found" });
+  return logo;
+}
+
+async function putLogo(request: PageRequest) {
+  await request.call("putSchoolLogo", { body: await readImageUpload(request) });
+  return { to: request.at(settings), done: "logoKept" };
+}

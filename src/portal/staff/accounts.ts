@@ -1,15 +1,12 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { nameOf, postAndRedirect, unwrap, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
-import { findChoices, isSearch, readRole } from "./give.ts";
-import { staffOf } from "./staff-page.ts";
+import { nameOf, type PageRequest, type PageView } from "../frame/index.ts";
+import { findChoices, isSearch, readRole, staffOf } from "./give.ts";
 
 const address = "/admin/staff/accounts";
-const limit = 50;
 
 export async function listAccounts(request: PageRequest): Promise<PageView> {
-  const { api, t, me } = request;
-  const asked = { limit, status: "ACTIVE" as const, ...request.cursor };
-  const { items, more } = await unwrapPage(api.GET("/admin/v1/staff-people", { params: { query: asked } }));
+  const { list, t, me } = request;
+  const { items, more } = await list("listStaffPeople", { query: { status: "ACTIVE" } });
   const accounts = items.map((one) => ({
     ...one,
     fullName: one.name === null ? (one.username ?? nameOf({ name: null }, request)) : nameOf(one, request),
@@ -20,10 +17,9 @@ export async function listAccounts(request: PageRequest): Promise<PageView> {
 }
 
 export async function showNewAccount(request: PageRequest): Promise<PageView> {
-  const { t } = request;
   const { given, page } = staffOf(request);
   const model = { address, formAddress: address, given, ...(await findChoices(request)) };
-  return { title: t("accounts.new"), view: "new-account", model, page };
+  return { title: request.t("accounts.new"), view: "new-account", model, page };
 }
 
 const showSecret = (request: PageRequest, title: string, secret: AdminSchemas["LoginSecret"]): PageView => ({
@@ -35,23 +31,12 @@ const showSecret = (request: PageRequest, title: string, secret: AdminSchemas["L
 
 export async function addAccount(request: PageRequest): Promise<PageView> {
   if (isSearch(request)) return showNewAccount(request);
-  const { api, field, idempotencyKey } = request;
+  const { call, field } = request;
   const first = field("firstCall");
   const name = { firstCall: first, firstFull: first, last: field("last") };
   const body = { name, username: field("username"), ...readRole(request) };
-  const params = { header: { "Idempotency-Key": idempotencyKey } };
-  return showSecret(request, "accounts.made", await unwrap(api.POST("/admin/v1/staff-people", { params, body })));
+  return showSecret(request, "accounts.made", await call("createStaffPerson", { body }));
 }
 
-export async function givePassword(request: PageRequest): Promise<PageView> {
-  const { api, path, idempotencyKey } = request;
-  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
-  const secret = await unwrap(api.POST("/admin/v1/people/{personId}/login/password", { params }));
-  return showSecret(request, "words.newPassword", secret);
-}
-
-export const deleteAccount = postAndRedirect(
-  "accountDeleted",
-  () => address,
-  ({ api, path }) => api.POST("/admin/v1/people/{personId}/soft-deletion", { params: { path } }),
-);
+export const givePassword = async (request: PageRequest): Promise<PageView> =>
+  showSecret(request, "words.newPassword", await request.call("newPassword"));

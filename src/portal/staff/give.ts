@@ -1,55 +1,47 @@
 import { targetOfRole, type AdminSchemas } from "../../admin/index.ts";
-import {
-  aboutOf,
-  makeChoices,
-  mostChoices,
-  nameOf,
-  readChosen,
-  redirectToSearch,
-  searchOf,
-  unwrap,
-  unwrapPage,
-} from "../frame/index.ts";
+import { aboutOf, makeChoices, mostChoices, nameOf, pickable, readChosen, searchOf } from "../frame/index.ts";
 import type { Choices, Redirect, PageView, PageRequest } from "../frame/index.ts";
-import { staffOf, type RoleName } from "./staff-page.ts";
 
-type NewStaffRole = AdminSchemas["StaffRoleInput"];
+type RoleName = AdminSchemas["StaffRoleName"];
+
+/** The staff of one school, or of the whole service. */
+type Staff = {
+  schoolId: string | null;
+  address: string;
+  page: NonNullable<PageView["page"]>;
+  given: readonly RoleName[];
+};
+
+export function staffOf({ permissions, param }: PageRequest): Staff {
+  const schoolId = param("schoolId") || null;
+  const given = permissions.rolesToGive(schoolId);
+  if (schoolId === null) return { schoolId, address: "/admin/staff", page: "operator_staff", given };
+  return { schoolId, address: `/admin/schools/${schoolId}/staff`, page: "staff", given };
+}
 
 export const showNewRole = (request: PageRequest): Promise<PageView> =>
   request.query("person") === "" && request.field("person") === "" ? showSearch(request) : showForm(request);
 
-export const findHolder = redirectToSearch((request) => `${staffOf(request).address}/new`);
-
 async function showSearch(request: PageRequest): Promise<PageView> {
-  const { api, query, reveal, t } = request;
+  const { list, query, reveal, t } = request;
   const { schoolId, address, page } = staffOf(request);
   const search = reveal(query("q"));
-  const asked = { search, status: "ACTIVE" as const, limit: 20, ...(schoolId !== null && { school: schoolId }) };
-  const found = search === "" ? null : await unwrapPage(api.GET("/admin/v1/people", { params: { query: asked } }));
+  const filters = { search, status: "ACTIVE", limit: 20, school: schoolId } as const;
+  const results = search === "" ? null : await list("listPeople", { query: filters });
   const people =
-    found?.items.map((person) => ({ ...person, fullName: nameOf(person, request), about: aboutOf(person, request) })) ??
+    results?.items.map((person) => ({ ...person, ...pickable(person, request), fullName: nameOf(person, request) })) ??
     null;
-  const model = { address, search, people, isMore: found !== null && found.next !== null };
+  const model = { address, search, people, isMore: results !== null && results.next !== null };
   return { title: t("give.title"), view: "search", model, page };
 }
 
 async function showForm(request: PageRequest): Promise<PageView> {
-  const { api, field, query, t } = request;
+  const { call, field, query, t } = request;
   const { address, page, given } = staffOf(request);
   const personId = field("person") || query("person");
-  const [person, choices] = await Promise.all([
-    unwrap(api.GET("/admin/v1/people/{personId}", { params: { path: { personId } } })),
-    findChoices(request),
-  ]);
-  const model = {
-    address,
-    formAddress: `${address}/new`,
-    person,
-    name: nameOf(person, request),
-    about: aboutOf(person, request),
-    given,
-    ...choices,
-  };
+  const [person, choices] = await Promise.all([call("getPerson", { path: { personId } }), findChoices(request)]);
+  const names = { name: nameOf(person, request), about: aboutOf(person, request) };
+  const model = { address, formAddress: `${address}/new`, person, ...names, given, ...choices };
   return { title: t("give.title"), view: "give", model, page };
 }
 
@@ -57,25 +49,19 @@ async function showForm(request: PageRequest): Promise<PageView> {
 export async function findChoices(
   request: PageRequest,
 ): Promise<{ choices: Record<"school" | "app", Choices> | null }> {
-  const { api } = request;
+  const { call } = request;
   if (staffOf(request).schoolId !== null) return { choices: null };
-  const asked = (name: string) => {
-    const search = searchOf(request, name);
-    return { params: { query: { limit: mostChoices + 1, ...(search !== "" && { search }) } } };
-  };
-  const [schools, apps] = await Promise.all([
-    unwrap(api.GET("/admin/v1/schools", asked("school"))),
-    unwrap(api.GET("/admin/v1/apps", asked("app"))),
-  ]);
-  const ids = apps.map(({ clientId, name }) => ({ id: clientId, name }));
-  const choose = (name: string, found: typeof ids) =>
-    makeChoices(searchOf(request, name), found, readChosen(request, name));
-  return { choices: { school: choose("school", schools), app: choose("app", ids) } };
+  const filters = (name: string) => ({ query: { limit: mostChoices + 1, search: searchOf(request, name) } });
+  const [schools, apps] = await Promise.all([call("listSchools", filters("school")), call("listApps", filters("app"))]);
+  const choose = (name: string, results: { id: string; name: string }[]) =>
+    makeChoices(searchOf(request, name), results, readChosen(request, name));
+  const named = apps.map(({ clientId, name }) => ({ id: clientId, name }));
+  return { choices: { school: choose("school", schools), app: choose("app", named) } };
 }
 
 export const isSearch = ({ field }: Pick<PageRequest, "field">): boolean => field("step") === "search";
 
-export function readRole(request: PageRequest): Omit<NewStaffRole, "holder"> {
+export function readRole(request: PageRequest): Omit<AdminSchemas["StaffRoleInput"], "holder"> {
   const { field, times } = request;
   const { schoolId } = staffOf(request);
   const [role, reason] = [field("role") as RoleName, field("reason")];
@@ -93,9 +79,7 @@ export function readRole(request: PageRequest): Omit<NewStaffRole, "holder"> {
 
 export async function giveRole(request: PageRequest): Promise<Redirect | PageView> {
   if (isSearch(request)) return showForm(request);
-  const { api, field, idempotencyKey } = request;
-  const { address } = staffOf(request);
-  const body: NewStaffRole = { holder: { personId: field("person") }, ...readRole(request) };
-  await unwrap(api.POST("/admin/v1/staff-roles", { params: { header: { "Idempotency-Key": idempotencyKey } }, body }));
-  return { to: address, done: "roleGiven" };
+  const body = { holder: { personId: request.field("person") }, ...readRole(request) };
+  await request.call("giveStaffRole", { body });
+  return { to: staffOf(request).address, done: "roleGiven" };
 }

@@ -1,15 +1,15 @@
-import { makeArea, unwrap, viewDataRequest, type PageView, type PageRequest } from "../frame/index.ts";
+import { makeArea, viewDataRequest, type PageRequest } from "../frame/index.ts";
 
 /** `/admin/schools/:schoolId/today`: what needs attention at this school. */
 export const todayPage = makeArea({ folder: import.meta.dirname, page: "today" }, (pages) => {
   pages.get("/admin/schools/:schoolId/today", showToday);
 });
 
-async function showToday(request: PageRequest): Promise<PageView> {
-  const { api, may, path, t } = request;
+async function showToday(request: PageRequest) {
+  const { call, may, path, at, t } = request;
   const [today] = await Promise.all([
-    may("getToday") ? unwrap(api.GET("/admin/v1/today", { params: { query: { school: path.schoolId } } })) : null,
-    unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path } })),
+    may("getToday") ? call("getToday", { query: { school: path.schoolId } }) : null,
+    call("getSchool"),
   ]);
   const can = {
     find: may("listPeople"),
@@ -21,6 +21,9 @@ async function showToday(request: PageRequest): Promise<PageView> {
     dismiss: may("withdrawPasswordRequests"),
   };
   const requests = today?.atSchools?.dataRequests.first.map((one) => viewDataRequest(one, request)) ?? [];
-  const model = { today, can, requests, address: `/admin/schools/${path.schoolId}` };
-  return { title: t("frame.pages.today"), view: "today", model };
+  return {
+    title: t("frame.pages.today"),
+    view: "today",
+    model: { today, can, requests, address: at("/admin/schools/:schoolId") },
+  };
 }

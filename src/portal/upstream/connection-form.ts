@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { readChoice, refuseField, requireFields, type PageRequest } from "../frame/index.ts";
+import { readChoice, readForm, refuseField, requireFields, type PageRequest } from "../frame/index.ts";
 
 export type Connection = AdminSchemas["UpstreamConnection"];
 export type Update = AdminSchemas["UpstreamConnectionUpdate"];
@@ -35,21 +35,19 @@ export function readFilledIn(read: Read, connection: Connection): Update {
   return { ...readAccess(read, connection), ...readDetails(read) };
 }
 
-const readDetails = ({ field }: Read): Update => ({
-  authMethod: field("authMethod") as Connection["authMethod"],
-  scopes: field("scopes").split(/\s+/).filter(Boolean),
-  schoolClaim: field("schoolClaim") || null,
-  schoolValue: field("schoolValue") || null,
-  subjectClaim: field("subjectClaim"),
-  endsUpstreamSession: field("endsUpstreamSession") === "on",
+const readDetails = (read: Read): Update => ({
+  ...readForm(read, "updateUpstreamConnection", [
+    ...["authMethod", "schoolClaim", "schoolValue", "subjectClaim", "endsUpstreamSession"],
+  ]),
+  scopes: read.field("scopes").split(/\s+/).filter(Boolean),
 });
 
-export const readRule = ({ field, typed }: Read) =>
-  ({
-    ruleClaim: field("ruleClaim") || null,
-    ruleField: field("ruleField") as Connection["ruleField"],
-    normalisations: (typed["normalisation"] ?? []) as Connection["normalisations"],
-  }) satisfies Rule;
+export const readRule = (read: Read) =>
+  readForm(read, "updateUpstreamConnection", [
+    "ruleClaim",
+    "ruleField",
+    ["normalisation", "normalisations"],
+  ]) as Required<Rule>;
 
 /** Reads for whom the connection is switched on. Errors: Refused classes_missing, so that none never means all. */
 export function readClasses({ field, typed }: Read): string[] {

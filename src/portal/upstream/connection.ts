@@ -1,46 +1,39 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { ifMatch, postAndRedirect, Refused, unwrap, unwrapPage, unwrapRecord } from "../frame/index.ts";
-import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
+import { actOn, Refused, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { dayOf, readClasses, readFilledIn, readRule, withTyped } from "./connection-form.ts";
 import type { Connection, Update } from "./connection-form.ts";
+import { base } from "./overview.ts";
 import { listProviderSteps } from "./provider-steps.ts";
 
-export const one = "/admin/v1/upstream-connections/{connectionId}";
-
-export const ownLoginAddress = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/own-login`;
-export const connectionAddress = (request: PageRequest): string =>
-  `${ownLoginAddress(request)}/${request.path.connectionId}`;
+export const one = `${base}/:connectionId`;
 
 /** Errors: Refused upstream_connection_not_found, also for a connection of another school. */
-export async function readConnection({ api, path }: PageRequest): Promise<{ record: Connection; tag: string }> {
-  const found = await unwrapRecord(api.GET(one, { params: { path } }));
-  if (found.record.schoolId !== path.schoolId) throw new Refused(404, { code: "upstream_connection_not_found" });
-  return found;
+export async function readConnection({ getRecord, path }: PageRequest): Promise<{ record: Connection; tag: string }> {
+  const read = await getRecord("getUpstreamConnection");
+  if (read.record.schoolId !== path.schoolId) throw new Refused(404, { code: "upstream_connection_not_found" });
+  return read;
 }
 
 type Found = { check?: AdminSchemas["UpstreamCheck"]; preview?: AdminSchemas["UpstreamRulePreview"] };
 
-async function show(request: PageRequest, found: Found = {}): Promise<PageView> {
-  const { api, path, may } = request;
+export async function showConnection(request: PageRequest, { check, preview }: Found = {}): Promise<PageView> {
+  const { call, at, may } = request;
   const { record, tag } = await readConnection(request);
-  const [setUp, links] = await Promise.all([
-    unwrap(api.GET(`${one}/set-up`, { params: { path } })),
-    unwrapPage(api.GET(`${one}/set-up-links`, { params: { path } })),
-  ]);
+  const [setUp, links] = await Promise.all([call("getUpstreamSetUp"), call("listSetUpLinks")]);
   const connection = withTyped(record, request);
   const model = {
-    address: connectionAddress(request),
-    back: ownLoginAddress(request),
+    address: at(one),
+    back: at(base),
     connection,
     tag,
     classes: setUp.classes,
     people: setUp.people,
     ruleClaims: setUp.ruleClaims,
-    openLinks: links.items.filter(({ closedAt, expiresAt }) => closedAt === null && new Date(expiresAt) > request.now),
+    openLinks: links.filter(({ closedAt, expiresAt }) => closedAt === null && new Date(expiresAt) > request.now),
     steps: listProviderSteps(record),
     secretExpiresOn: dayOf(connection.secretExpiresAt),
-    check: found.check ?? null,
-    preview: found.preview ?? null,
+    check: check ?? null,
+    preview: preview ?? null,
     previewField: connection.ruleField,
     mayChange: may("updateUpstreamConnection"),
     mayTrust: request.permissions.reachesAll,
@@ -48,15 +41,11 @@ async function show(request: PageRequest, found: Found = {}): Promise<PageView> 
   return { title: record.name, view: "connection", model };
 }
 
-export const showConnection = (request: PageRequest): Promise<PageView> => show(request);
-
 const change = (done: string, read: (request: PageRequest, connection: Connection) => Update) =>
   async function changeConnection(request: PageRequest): Promise<Redirect> {
-    const { api, path } = request;
     const { record } = await readConnection(request);
-    const params = { path, header: ifMatch(request) };
-    await unwrap(api.PATCH(one, { params, body: read(request, record) }));
-    return { to: connectionAddress(request), done };
+    await request.call("updateUpstreamConnection", { body: read(request, record) });
+    return { to: request.at(one), done };
   };
 
 /** Only what the reader may change: the trust is the operator's. */
@@ -77,32 +66,24 @@ export const switchOff = change("connectionOff", () => ({ state: "OFF" }));
 export async function changeRule(request: PageRequest): Promise<Redirect | PageView> {
   if (request.field("preview") === "") return saveRule(request);
   await readConnection(request);
-  const call = request.api.POST(`${one}/rule-preview`, { params: { path: request.path }, body: readRule(request) });
-  return show(request, { preview: await unwrap(call) });
+  return showConnection(request, { preview: await request.call("previewUpstreamRule", { body: readRule(request) }) });
 }
 
 export async function checkConnection(request: PageRequest): Promise<PageView> {
   await readConnection(request);
-  return show(request, {
-    check: await unwrap(request.api.POST(`${one}/metadata`, { params: { path: request.path } })),
-  });
+  return showConnection(request, { check: await request.call("updateUpstreamMetadata") });
 }
+
+const remove = actOn("deleteUpstreamConnection", { to: base, done: "connectionDeleted" });
 
 export async function deleteConnection(request: PageRequest): Promise<Redirect> {
   await readConnection(request);
-  await unwrap(request.api.DELETE(one, { params: { path: request.path, header: ifMatch(request) } }));
-  return { to: ownLoginAddress(request), done: "connectionDeleted" };
+  return remove(request);
 }
 
 export async function createSetUpLink(request: PageRequest): Promise<PageView> {
-  const { api, path, t, field, idempotencyKey } = request;
   const { record } = await readConnection(request);
-  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
-  const link = await unwrap(api.POST(`${one}/set-up-links`, { params, body: { days: Number(field("days")) } }));
-  const model = { address: connectionAddress(request), link, name: record.name };
-  return { title: t("setUpLink.title"), view: "set-up-link", model };
+  const link = await request.call("createSetUpLink", { body: { days: Number(request.field("days")) } });
+  const model = { address: request.at(one), link, name: record.name };
+  return { title: request.t("setUpLink.title"), view: "set-up-link", model };
 }
-
-export const closeSetUpLink = postAndRedirect("setUpLinkClosed", connectionAddress, ({ api, path }) =>
-  api.DELETE(`${one}/set-up-links/{setUpLinkId}`, { params: { path } }),
-);

@@ -1,43 +1,51 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
 import * as connections from "./connection.ts";
-import { showLinks, unlink } from "./links.ts";
 import * as overview from "./overview.ts";
 import * as refusals from "./refusals.ts";
 
 export { makeSetUpPages, type SetUpDeps } from "./set-up/index.ts";
 
-const base = "/admin/schools/:schoolId/own-login";
-const one = `${base}/:connectionId`;
+const { base } = overview;
+const { one } = connections;
+const { refusals: list } = refusals;
+const links = `${one}/links`;
 
 /** `/admin/schools/:schoolId/own-login`: the logins that a school has elsewhere, and the way in. */
 export const upstreamPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
-  const show = onlyIf("listUpstreamConnections", overview.showOverview);
-  pages.get(base, show);
-  pages.post(base, overview.createConnection, show);
-  pages.post(`${base}/way-in`, overview.changeWayIn, show);
-  pages.post(`${base}/emergency`, overview.openEmergency, show);
-  pages.post(`${base}/emergency/end`, overview.closeEmergency, show);
+  const onOverview = { to: base, again: onlyIf("listUpstreamConnections", overview.showOverview) };
+  pages.get(base, onOverview.again);
+  pages.post(base, overview.createConnection, onOverview.again);
+  pages.act(`${base}/way-in`, "putWayIn", { ...onOverview, fields: overview.readWayIn, done: "wayInChanged" });
+  pages.act(`${base}/emergency`, "setEmergencySignIn", { ...onOverview, done: "emergencyOpened" });
+  pages.act(`${base}/emergency/end`, "withdrawEmergencySignIn", { ...onOverview, done: "emergencyClosed" });
   pages.get(`${base}/poster`, onlyIf("getWayIn", overview.showPoster));
-  const showOne = onlyIf("getUpstreamConnection", connections.showConnection);
-  pages.get(one, showOne);
-  pages.post(`${one}/settings`, connections.changeSettings, showOne);
-  pages.post(`${one}/rule`, connections.changeRule, showOne);
-  pages.post(`${one}/on`, connections.switchOn, showOne);
-  pages.post(`${one}/off`, connections.switchOff, showOne);
-  pages.post(`${one}/confirmation`, connections.confirmForStaff, showOne);
-  pages.post(`${one}/check`, connections.checkConnection, showOne);
-  pages.post(`${one}/deletion`, connections.deleteConnection, showOne);
-  pages.post(`${one}/set-up-links`, connections.createSetUpLink, showOne);
-  pages.post(`${one}/set-up-links/:setUpLinkId/close`, connections.closeSetUpLink, showOne);
-  const list = onlyIf("listUpstreamRefusals", refusals.showRefusals);
-  pages.get(`${one}/refusals`, list);
-  pages.post(`${one}/refusals/guests`, refusals.decideGuests, list);
-  pages.post(`${one}/refusals/:refusalId/search`, refusals.searchPerson, list);
-  pages.post(`${one}/refusals/:refusalId/link`, refusals.linkByHand, list);
-  pages.post(`${one}/refusals/:refusalId/dismissal`, refusals.dismissRefusal, list);
-  const links = onlyIf("listUpstreamLinks", showLinks);
-  pages.get(`${one}/links`, links);
-  pages.post(`${one}/links/:personId/end`, unlink, links);
+  const onOne = { to: one, again: onlyIf("getUpstreamConnection", (request) => connections.showConnection(request)) };
+  pages.get(one, onOne.again);
+  pages.post(`${one}/settings`, connections.changeSettings, onOne.again);
+  pages.post(`${one}/rule`, connections.changeRule, onOne.again);
+  pages.post(`${one}/on`, connections.switchOn, onOne.again);
+  pages.post(`${one}/off`, connections.switchOff, onOne.again);
+  pages.post(`${one}/confirmation`, connections.confirmForStaff, onOne.again);
+  pages.post(`${one}/check`, connections.checkConnection, onOne.again);
+  pages.post(`${one}/deletion`, connections.deleteConnection, onOne.again);
+  pages.post(`${one}/set-up-links`, connections.createSetUpLink, onOne.again);
+  pages.act(`${one}/set-up-links/:setUpLinkId/close`, "revokeSetUpLink", { ...onOne, done: "setUpLinkClosed" });
+  const onList = {
+    to: list,
+    again: onlyIf("listUpstreamRefusals", (request) => refusals.showRefusals(request)),
+  };
+  pages.get(list, onList.again);
+  pages.post(`${list}/guests`, refusals.decideGuests, onList.again);
+  pages.post(`${list}/:refusalId/search`, refusals.searchPerson, onList.again);
+  pages.act(`${list}/:refusalId/link`, "setUpstreamLink", {
+    ...onList,
+    fields: [["person", "personId"]],
+    done: "accountLinked",
+  });
+  pages.act(`${list}/:refusalId/dismissal`, "withdrawUpstreamRefusal", { ...onList, done: "refusalDismissed" });
+  const onLinks = { to: links, again: onlyIf("listUpstreamLinks", refusals.showLinks) };
+  pages.get(links, onLinks.again);
+  pages.act(`${links}/:personId/end`, "revokeUpstreamLink", { ...onLinks, done: "accountUnlinked" });
 });
 
 /** `/admin/logins`: the connections of all schools in reach. */

@@ -59,15 +59,18 @@ async function makeSchool() {
 
 const newBrowser = () => randomBytes(32).toString("base64url");
 const tokenOf = ({ url }: Link) => url.slice(url.lastIndexOf("/") + 1);
-const connections = "/admin/v1/upstream-connections/{connectionId}";
+const dataOf = <Data>(answer: { problem: object | null; data?: Data }): Data => {
+  if (answer.problem !== null) throw new Error(`refused: ${JSON.stringify(answer.problem)}`);
+  return answer.data as Data;
+};
 
 async function openAsContact({ createLink, id }: Awaited<ReturnType<typeof makeSchool>>, browser = newBrowser()) {
   const link = await createLink();
   const caller = (await admin.setUp.open({ token: tokenOf(link), browser }))!;
   const api = admin.clientFor({ setUp: caller, requestId: "request-1" });
-  const params = { path: { connectionId: id } };
-  const codeOf = async (sent: Promise<{ error?: { code: string } }>) => (await sent).error?.code;
-  return { link, caller, api, params, browser, codeOf };
+  const path = { connectionId: id };
+  const codeOf = async (sent: Promise<{ problem: { code?: string } | null }>) => (await sent).problem?.code;
+  return { link, caller, api, path, browser, codeOf };
 }
 
 test("a set-up link is shown once, opens in one browser, and is closed by staff", async () => {
@@ -114,13 +117,13 @@ test("the contact goes from the empty connection over a test sign-in to one clas
   const name = { firstFull: "Bo", firstCall: "Bo", last: "Muster" };
   const person = await make.person({ school, sourceSystemIdentifier: "17", name });
   await giveLogin(db, person);
-  const { api, params, browser, caller, codeOf } = await openAsContact(world);
+  const { api, path, browser, caller, codeOf } = await openAsContact(world);
   const update = (body: Schemas["UpstreamConnectionUpdate"]) => {
     // Each change is a request at a time of its own.
     clock.forwardSeconds(1);
-    return api.PATCH(connections, { params, body });
+    return api.call("updateUpstreamConnection", { path, body });
   };
-  const setUp = async () => (await api.GET(`${connections}/set-up`, { params })).data!;
+  const setUp = async () => dataOf(await api.call("getUpstreamSetUp", { path }));
   expect(await setUp()).toEqual({
     classes: [{ id: group, name: "5a" }],
     people: 1,
@@ -128,13 +131,13 @@ test("the contact goes from the empty connection over a test sign-in to one clas
     expiresAt: caller.expiresAt.toISOString(),
     test: null,
   });
-  expect((await api.GET(connections, { params })).data).toMatchObject({
+  expect(dataOf(await api.call("getUpstreamConnection", { path }))).toMatchObject({
     ...addressesOf(issuerUrl, id),
     hasSecret: false,
   });
-  expect(await codeOf(api.POST(`${connections}/metadata`, { params }))).toBe("upstream_incomplete");
+  expect(await codeOf(api.call("updateUpstreamMetadata", { path }))).toBe("upstream_incomplete");
   await update({ issuer: provider.issuer, clientId, clientSecret, ruleClaim: "employee_id" });
-  expect((await api.POST(`${connections}/metadata`, { params })).data).toMatchObject({ isReached: true });
+  expect(dataOf(await api.call("updateUpstreamMetadata", { path }))).toMatchObject({ isReached: true });
   expect(await codeOf(update({ state: "ON" }))).toBe("upstream_not_tested");
 
   provider.redirectUris.push(addressesOf(issuerUrl, id).redirectUri);
@@ -152,11 +155,11 @@ test("the contact goes from the empty connection over a test sign-in to one clas
   // Claims of the account are for the contact alone.
   const ofStaff = (await world.staff.call("GET", `${world.path}/set-up`)).body as Schemas["UpstreamSetUp"];
   expect([ofStaff.test, ofStaff.expiresAt]).toEqual([null, null]);
-  const preview = await api.POST(`${connections}/rule-preview`, { params, body: { groupIds: [group] } });
-  expect(preview.data!.roster).toEqual({ people: 0, withKey: 0, unique: 0 });
+  const preview = await api.call("previewUpstreamRule", { path, body: { groupIds: [group] } });
+  expect(dataOf(preview).roster).toEqual({ people: 0, withKey: 0, unique: 0 });
 
-  expect((await update({ state: "ON", groupIds: [group] })).response.status).toBe(204);
-  expect((await update({ state: "OFF" })).response.status).toBe(204);
+  expect((await update({ state: "ON", groupIds: [group] })).status).toBe(204);
+  expect((await update({ state: "OFF" })).status).toBe(204);
   const lines = await db.prisma.audit.findMany({
     where: { schoolId: school, actorId: `set-up-link:${caller.setUpLinkId}` },
     orderBy: { at: "asc" },
@@ -174,12 +177,12 @@ test("the contact goes from the empty connection over a test sign-in to one clas
 
 test("the contact changes nothing but how the login works", async () => {
   const world = await makeSchool();
-  const { api, params, codeOf } = await openAsContact(world);
-  const update = (body: Schemas["UpstreamConnectionUpdate"]) => codeOf(api.PATCH(connections, { params, body }));
+  const { api, path, codeOf } = await openAsContact(world);
+  const update = (body: Schemas["UpstreamConnectionUpdate"]) =>
+    codeOf(api.call("updateUpstreamConnection", { path, body }));
   for (const body of [{ name: "Mine" }, { createsGuests: true }, { trustedForSecondFactor: true }])
     expect([body, await update({ ...body, issuer: provider.issuer })]).toEqual([body, "role_forbids"]);
-  const { data } = await api.GET(connections, { params });
-  expect(data).toMatchObject({ name: "Own login", issuer: null });
+  expect(dataOf(await api.call("getUpstreamConnection", { path }))).toMatchObject({ name: "Own login", issuer: null });
   const stranger = await makeSchool();
   const colleague = (
     await world.staff.call("POST", "/upstream-connections", {
@@ -187,7 +190,7 @@ test("the contact changes nothing but how the login works", async () => {
     })
   ).body as { id: string };
   for (const { id } of [stranger, colleague])
-    expect(await codeOf(api.GET(connections, { params: { path: { connectionId: id } } }))).toBe(
+    expect(await codeOf(api.call("getUpstreamConnection", { path: { connectionId: id } }))).toBe(
       "upstream_connection_not_found",
     );
 });
@@ -202,7 +205,7 @@ const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
 const schoolId = "a0000000-0000-4000-8000-000000000001" as SchoolId;
 
 /** Calls an operation as the contact of a connection would. Returns status and code. */
-async function callAsContact({ method, path, operation }: (typeof places)[number]) {
+async function callAsContact({ path, operation }: (typeof places)[number]) {
   const setUp = { setUpLinkId: missing, connectionId: missing, schoolId, expiresAt: clock() } as SetUpCaller;
   const api = admin.clientFor({ setUp, requestId: "request-1" });
   const query = Object.fromEntries(
@@ -218,12 +221,9 @@ async function callAsContact({ method, path, operation }: (typeof places)[number
   const [example] = Object.values(examples) as never[];
   const isJson = type === "application/json";
   const body = isJson ? (resolve(document, example!) as { value: unknown }).value : Buffer.from("bytes");
-  const asBytes = { bodySerializer: (bytes: unknown) => bytes, headers: { "content-type": type } };
-  const given = requestBody === undefined ? {} : { body, ...(!isJson && asBytes) };
-  const options = { params: { path: ids, query }, ...given } as never;
-  const sent = await api.request(method as never, path as never, options);
-  const { response, error } = sent as { response: Response; error?: { code: string } };
-  return [response.status, error?.code];
+  const given = requestBody === undefined ? {} : { body };
+  const { status, problem } = await api.call(operation.operationId as never, { path: ids, query, ...given } as never);
+  return [status, (problem as { code?: string } | null)?.code];
 }
 
 test("a set-up link allows five operations and no other", async () => {

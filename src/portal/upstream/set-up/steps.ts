@@ -1,18 +1,15 @@
 import type { AdminSchemas } from "../../../admin/index.ts";
-import { unwrap, unwrapRecord } from "../../frame/index.ts";
 import { dayOf, isClaim, readClasses, readRule, readFilledIn, withTyped } from "../connection-form.ts";
 import type { Connection, Update } from "../connection-form.ts";
 import german from "../locales/de.json" with { type: "json" };
 import { listProviderSteps } from "../provider-steps.ts";
 import { showUnusable, type LinkVisit, type Shown, type Redirect } from "./visit.ts";
 
-const one = "/admin/v1/upstream-connections/{connectionId}";
 const steps = ["start", "provider", "values", "check", "result", "switch-on"] as const;
 export type Step = (typeof steps)[number];
 
-const paramsOf = ({ caller }: LinkVisit) => ({ path: { connectionId: caller.connectionId } });
-const readConnection = (visit: LinkVisit) => unwrapRecord(visit.api.GET(one, { params: paramsOf(visit) }));
-const readSetUp = (visit: LinkVisit) => unwrap(visit.api.GET(`${one}/set-up`, { params: paramsOf(visit) }));
+const readConnection = ({ getRecord }: LinkVisit) => getRecord("getUpstreamConnection");
+const readSetUp = ({ call }: LinkVisit) => call("getUpstreamSetUp");
 
 const hasValues = ({ issuer, clientId, hasSecret }: Connection): boolean =>
   issuer !== null && clientId !== null && hasSecret;
@@ -49,11 +46,7 @@ async function showValues(visit: LinkVisit): Promise<Shown> {
   return pageOf(visit, "values", { connection, tag, secretExpiresOn: dayOf(connection.secretExpiresAt) });
 }
 
-async function change(visit: LinkVisit, update: Update): Promise<void> {
-  const tag = visit.field("tag");
-  const params = { ...paramsOf(visit), header: tag === "" ? {} : { "If-Match": tag } };
-  await unwrap(visit.api.PATCH(one, { params, body: update }));
-}
+const change = ({ call }: LinkVisit, body: Update) => call("updateUpstreamConnection", { body });
 
 export async function saveValues(visit: LinkVisit): Promise<Redirect> {
   const { record } = await readConnection(visit);
@@ -74,7 +67,7 @@ const showCheck = (visit: LinkVisit): Promise<Shown> => showFound(visit, { failu
 
 /** Reads what the provider says about itself now. */
 export const checkValues = async (visit: LinkVisit): Promise<Shown> =>
-  showFound(visit, { check: await unwrap(visit.api.POST(`${one}/metadata`, { params: paramsOf(visit) })) });
+  showFound(visit, { check: await visit.call("updateUpstreamMetadata") });
 
 /** Sends the browser to the provider. A link and no form: browsers limit where a form may lead to. */
 export async function startTest(visit: LinkVisit): Promise<Shown | Redirect> {
@@ -96,8 +89,8 @@ async function showTest(visit: LinkVisit, shown?: Preview): Promise<Shown> {
   return pageOf(visit, "result", { connection, tag, test, claims, isClaim, preview, previewField });
 }
 
-const previewRule = (visit: LinkVisit, rule: AdminSchemas["UpstreamRuleInput"]): Promise<Preview> =>
-  unwrap(visit.api.POST(`${one}/rule-preview`, { params: paramsOf(visit), body: rule }));
+const previewRule = ({ call }: LinkVisit, body: AdminSchemas["UpstreamRuleInput"]): Promise<Preview> =>
+  call("previewUpstreamRule", { body });
 
 /** Saves the rule, or only shows what it would do. */
 export async function saveRule(visit: LinkVisit): Promise<Shown | Redirect> {

@@ -4,7 +4,15 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { EncryptionKeys } from "../../../platform/crypto/seal.ts";
 import { makeTemplates, readLocale } from "../../../platform/pages/index.ts";
 import * as frame from "../../frame/index.ts";
-import { Refused, type LinkRequest, type PageView, type Redirect, type Typed } from "../../frame/index.ts";
+import {
+  makeCalls,
+  Refused,
+  type Calls,
+  type LinkRequest,
+  type PageView,
+  type Redirect,
+  type Typed,
+} from "../../frame/index.ts";
 import german from "../locales/de.json" with { type: "json" };
 import english from "../locales/en.json" with { type: "json" };
 
@@ -25,7 +33,7 @@ export type Visit = LinkRequest & {
   browser: string;
 };
 /** A request in the browser that opened the link. */
-export type LinkVisit = Visit & { caller: SetUpCaller; api: AdminClient; address: string };
+export type LinkVisit = Visit & Pick<Calls, "call" | "getRecord"> & { caller: SetUpCaller; address: string };
 
 /** A set-up link is usable for at most 30 days, in the browser that opened it. */
 const longestLinkSeconds = 30 * 86_400;
@@ -110,7 +118,10 @@ export const onLink = (deps: SetUpDeps, work: Work<LinkVisit>, again: Work<LinkV
     const caller = await deps.setUp.find({ id, browser });
     if (caller === null) return showUnusable(visit);
     const api = deps.clientFor({ setUp: caller, requestId: frame.requestIdOf(res) });
-    const linked: LinkVisit = { ...visit, caller, api, address: addressOfLink(id) };
+    const { connectionId } = caller;
+    const headers = frame.headersOf(visit);
+    const { call, getRecord } = makeCalls(api, { path: { connectionId }, headers, search: new URLSearchParams() });
+    const linked: LinkVisit = { ...visit, caller, call, getRecord, address: addressOfLink(id) };
     try {
       return await work(linked);
     } catch (caught) {
