@@ -119,11 +119,12 @@ export function makeInnerClients(document: OpenApiDocument): {
   };
 }
 
+/** Encodes spaces as %20, as the contract has them. */
 function searchOf(query: object = {}): string {
-  const filled = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-    value === undefined || value === null || value === "" ? [] : [[name, String(value)]],
+  const filled = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === null || value === "" ? [] : `${name}=${encodeURIComponent(String(value))}`,
   );
-  return filled.length === 0 ? "" : `?${new URLSearchParams(filled).toString()}`;
+  return filled.length === 0 ? "" : `?${filled.join("&")}`;
 }
 
 type BindOne = (operation: OperationId, log: Log) => Promise<Router>;

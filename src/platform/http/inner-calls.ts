@@ -1,6 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 import { IncomingMessage, ServerResponse } from "node:http";
-import { Duplex, Readable } from "node:stream";
+import { Duplex, finished, Readable } from "node:stream";
 import express, { type Router } from "express";
 import { CallerLeft } from "../concurrency/caller.ts";
 
@@ -72,7 +72,7 @@ function makeRequest(socket: Duplex, { method, url, headers = {}, body }: InnerR
     req._read = () => void body.resume();
     body.pause();
     body.on("data", (piece) => void (req.push(piece) || body.pause()));
-    body.once("end", end);
+    finished(body, { writable: false }, (error) => void (error || end()));
   } else {
     req._read = () => undefined;
     if (body !== undefined) req.push(body);
@@ -137,7 +137,7 @@ function makeResponse(
       return res;
     },
   });
-  if (body instanceof Readable) body.once("error", breakOff);
+  if (body instanceof Readable) finished(body, { writable: false }, (error) => void (error && breakOff(error)));
   signal?.addEventListener("abort", leave);
   if (signal?.aborted === true) leave();
   return { res, response };

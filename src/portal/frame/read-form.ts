@@ -33,9 +33,9 @@ function readField({ field, typed }: Sent, name: string, { schema, items, isOpti
   return text === "" || Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-/** The values of ticked boxes in the order of the contract, or the lines of a text. */
+/** The values of ticked boxes, those of the contract in its order, or the lines of a text. */
 function readList(values: readonly string[], text: string, { enum: known, type, format }: BodyProperty["schema"]) {
-  if (known !== undefined) return known.filter((value) => values.includes(String(value)));
+  if (known !== undefined) return [...new Set([...known.filter((value) => values.includes(String(value))), ...values])];
   if (type === "integer") return values.map(Number);
   return format === "uuid" ? [...new Set(values)] : linesOf(text);
 }
