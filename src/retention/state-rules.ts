@@ -17,6 +17,6 @@ const rules: Readonly<Record<string, (reason: string) => Periods>> = {
   }),
 };
 
-/** A policy that follows the rules of a state, with the reason in the reader's language; null if we do not know them. */
+/** A policy that follows the rules of a state, with the reason in the language of a reader; null for unknown rules. */
 export const suggestPolicy = (state: string, reason: (state: string) => string): Periods | null =>
   rules[state]?.(reason(state)) ?? null;

@@ -109,15 +109,15 @@ properties:
   "A page of the portal": [
     [
       "src/portal/size/index.ts",
-      `import { makeArea, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
+      `import { makeArea, type PageView, type PageRequest } from "../frame/index.ts";
 
 /** \`/admin/schools/:schoolId/size\`: how large the school is. */
 export const sizePage = makeArea({ folder: import.meta.dirname, page: "size" }, (pages) => {
   pages.get("/admin/schools/:schoolId/size", showSize);
 });
 
-async function showSize({ api, path, t }: PageRequest): Promise<PageView> {
-  const size = await unwrap(api.GET("/admin/v1/schools/{schoolId}/size", { params: { path } }));
+async function showSize({ call, t }: PageRequest): Promise<PageView> {
+  const size = await call("getSchoolSize");
   return { title: t("frame.pages.size"), view: "size", model: { size } };
 }
 `,
