@@ -21,7 +21,7 @@ import { makeImportRequests, makeImportSweep, makePersonImportSweep } from "./im
 import type { Clock } from "./platform/clock.ts";
 import { makeReadAddress } from "./platform/server/client-address.ts";
 import { allowAnyOrigin } from "./platform/server/cors.ts";
-import { makeHealthRouter, makeReadiness, type HealthCheck } from "./platform/telemetry/health.ts";
+import { makeHealthRouter, makeReadiness, type HealthCheck, makeMetricsRouter } from "./platform/telemetry/health.ts";
 import {
   listOperations,
   loadDocument,
@@ -35,7 +35,6 @@ import {
 } from "./platform/http/index.ts";
 import { makeLastAnswers } from "./platform/server/last-answers.ts";
 import type { Log } from "./platform/telemetry/log.ts";
-import { makeMetricsRouter } from "./platform/telemetry/metrics-router.ts";
 import { makeMetrics, watchImports, watchPools, watchReplica, type Metrics } from "./platform/telemetry/metrics.ts";
 import { watchSurroundings } from "./platform/telemetry/watch-surroundings.ts";
 import { makeUploadSweep } from "./platform/temporary-files.ts";

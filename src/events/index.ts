@@ -26,6 +26,8 @@ export {
   recordDifference,
   type AuditLine,
   type Origin,
+  listAudit,
+  type RecordedAudit,
 } from "./audit.ts";
 export {
   makeListEvents,
@@ -35,8 +37,11 @@ export {
   type AppEventType,
   type DeleteReason,
 } from "./feed.ts";
-export { listAudit, type RecordedAudit } from "./list-audit.ts";
-export { restartFeed, sequenceEvents, sequenceSome } from "./sequence.ts";
-export { dropAuditPartitions, listAuditPartitions, makeAuditPartitions } from "./audit-partitions.ts";
-export { makeAuditSweepJob, sweepAudit } from "./sweep-audit.ts";
-export { forgetEvents, makeEventSweepJob, sweepEvents } from "./sweep.ts";
+export { restartFeed, sequenceEvents, sequenceSome, forgetEvents, makeEventSweepJob, sweepEvents } from "./sequence.ts";
+export {
+  dropAuditPartitions,
+  listAuditPartitions,
+  makeAuditPartitions,
+  makeAuditSweepJob,
+  sweepAudit,
+} from "./audit-partitions.ts";

@@ -19,7 +19,7 @@ import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Binaries } from "./binaries.ts";
-import { canEnter, type ServerUser } from "./server-user.ts";
+import { canEnter, type ServerUser, findServerUser, isShared } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
 export type Cluster = { folder: string; user: ServerUser };
@@ -134,7 +134,7 @@ async function fillOrRemove(folder: string, fill: (folder: string) => Promise<vo
   }
 }
 
-export function giveTo(user: ServerUser, folder: string): void {
+function giveTo(user: ServerUser, folder: string): void {
   if (user === null) return;
   execFileSync("find", [folder, "-mindepth", "1", "-exec", "chown", "-h", `${user.uid}:${user.gid}`, "{}", "+"]);
 }
@@ -173,4 +173,23 @@ function accountName(): string {
       { cause },
     );
   }
+}
+
+export function findUserFor({ folder, user }: Cluster, say: (line: string) => void): Cluster["user"] {
+  if (!isShared(user)) return user;
+  const own = findServerUser(say);
+  return canEnter(own, dirname(folder)) ? own : user;
+}
+
+/** Changes the owner of a stopped cluster, its folder last, so that an interrupted change is repeated. */
+export function takeOver(
+  { folder, user: before }: Cluster,
+  user: Cluster["user"],
+  say: (line: string) => void,
+): Cluster {
+  if (user === null || user.uid === before?.uid) return { folder, user: before };
+  giveTo(user, folder);
+  chownSync(folder, user.uid, user.gid);
+  say(`The files in ${folder} belong to the database's own account now.`);
+  return { folder, user };
 }

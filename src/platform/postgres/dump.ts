@@ -4,9 +4,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { runStatement } from "./run-statement.ts";
 import { DatabaseStartError } from "./start-error.ts";
-import { markUnfinished, removeMarkOf, unfinishedTable } from "./unfinished-restore.ts";
+import { markUnfinished, removeMarkOf, unfinishedTable, runStatement } from "./unfinished-restore.ts";
 
 const run = promisify(execFile);
 const debianFolder = "/usr/lib/postgresql";

@@ -11,15 +11,15 @@ import {
   runInitdb,
   writeAccessRules,
   type Cluster,
+  findUserFor,
+  takeOver,
 } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers, startPostmaster } from "./postmaster.ts";
 import { noteDataDir } from "./places.ts";
-import { runStatement } from "./run-statement.ts";
 import { findServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
-import { findUserFor, takeOver } from "./take-over.ts";
-import { handMarkOn } from "./unfinished-restore.ts";
+import { handMarkOn, runStatement } from "./unfinished-restore.ts";
 
 export type EmbeddedPostgres = {
   url: string;

@@ -16,7 +16,7 @@ export { dumpDatabase, loadDump, readDump } from "./dump.ts";
 export { startEmbeddedPostgres, type EmbeddedPostgres } from "./embedded.ts";
 export { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace, type DatabasePlace } from "./places.ts";
 export { reachDatabase } from "./reach.ts";
-export { findRunningServer } from "./running.ts";
+export { findRunningServer } from "./postmaster.ts";
 export { DatabaseStartError, explainDatabaseError } from "./start-error.ts";
 export { checkRestored, removeMark } from "./unfinished-restore.ts";
 

@@ -1,9 +1,9 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Binaries } from "./binaries.ts";
-import type { Cluster } from "./cluster.ts";
+import { type Cluster, databaseRole } from "./cluster.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
 /** Marks our servers on their command line, so that a later start recognises them. */
@@ -156,5 +156,22 @@ function readLines(file: string): string[] {
     return readFileSync(file, "utf8").split("\n");
   } catch {
     return [];
+  }
+}
+
+export function findRunningServer(dataDir: string): string | null {
+  const file = join(resolve(dataDir), "postgres", "postmaster.pid");
+  if (!existsSync(file)) return null;
+  const [pid, , , , socketFolder, , , status] = readFileSync(file, "utf8").split("\n");
+  if (!isAlive(Number(pid)) || status?.trim() !== "ready" || !socketFolder) return null;
+  return `postgresql://${databaseRole}@localhost/${databaseRole}?host=${encodeURIComponent(socketFolder)}`;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type pg from "pg";
-import { runStatement } from "./run-statement.ts";
+import pg from "pg";
 import { DatabaseStartError } from "./start-error.ts";
 
 // A database that was loaded but not finished looks normal, and its codes could be used a second time. It is marked by
@@ -35,4 +34,13 @@ export async function checkRestored(db: Asks): Promise<void> {
     throw new DatabaseStartError(
       "The database was restored, but the restore did not finish: codes and tokens of before would count again. Run `schultor finish-restore --yes`; if that finds no tables, run `schultor restore` again.",
     );
+}
+
+export async function runStatement<Row extends object>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url, application_name: "schultor" });
+  await client.connect();
+  return client
+    .query<Row>(text)
+    .then(({ rows }) => rows)
+    .finally(() => client.end());
 }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Router } from "express";
 import type { Clock } from "../clock.ts";
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Registry } from "prom-client";
 
 export type HealthCheck = { name: string; missing: string; check(): Promise<unknown> };
 
@@ -51,4 +53,24 @@ export function makeReadiness({ checks, isStopping, clock }: Process & { clock: 
       last = { atMs: nowMs, isWell: runChecks(checks).then((results) => results.every(({ well }) => well)) };
     return (await last.isWell) && !isStopping();
   };
+}
+
+const digest = (text: string) => createHash("sha256").update(text).digest();
+
+type Served = { read: () => Promise<string>; token?: string | undefined };
+
+export function makeMetricsRouter({ read, token }: Served): Router {
+  const router = Router();
+  router.get("/metrics", async (req, res) => {
+    if (token !== undefined && !timingSafeEqual(digest(req.headers.authorization ?? ""), digest(`Bearer ${token}`))) {
+      res
+        .status(401)
+        .set("WWW-Authenticate", "Bearer")
+        .type("text/plain")
+        .send("This address needs the metrics token.\n");
+      return;
+    }
+    res.set({ "Content-Type": Registry.PROMETHEUS_CONTENT_TYPE, "Cache-Control": "no-store" }).send(await read());
+  });
+  return router;
 }
