@@ -39,26 +39,21 @@ export const variables = {
 
 type Setting = Exclude<keyof Days, "leftMonths" | "inactiveMonths">;
 
-export type Period = {
-  /** `{days}` is the number of the setting. */
-  text: Words;
+/** `{days}` in the text is the number of the setting. */
+export type Period = Words & {
   /** Left out if the period is fixed. */
   setting?: Setting;
   /** Where leavers are kept for `{months}` first. */
   delayed?: Words;
   /** Added where people are deleted after `{inactive}` months without a sign-in. */
   unused?: Words;
-  /** What prisma/GROWTH.md says of each table with this period; left out if no table has it. */
-  growth?: string;
 };
 
 /** When data is deleted. */
 export const periods = {
   LEFT: {
-    text: {
-      de: "{days} Tage nach dem Ausscheiden aus der letzten Schule (bis dahin ist die Person wiederherstellbar)",
-      en: "{days} days after the person left their last school (until then they can be restored)",
-    },
+    de: "{days} Tage nach dem Ausscheiden aus der letzten Schule (bis dahin ist die Person wiederherstellbar)",
+    en: "{days} days after the person left their last school (until then they can be restored)",
     delayed: {
       de:
         "{months} Monate nach dem Ausscheiden aus der letzten Schule und danach noch {days} Tage (bis dahin ist die Person " +
@@ -72,151 +67,83 @@ export const periods = {
       en: "the same after {inactive} months without a sign-in",
     },
     setting: "deletedPersonDays",
-    growth: "`RESTORE_WINDOW_DAYS`",
   },
   WITH_PERSON: {
-    text: { de: "mit der Person, oder wenn es zurückgenommen wird", en: "with the person, or when it is withdrawn" },
-    growth: "person( or the app)? is deleted|person removes it|they are deleted|holder is deleted|person leaves",
+    de: "mit der Person, oder wenn es zurückgenommen wird",
+    en: "with the person, or when it is withdrawn",
   },
-  WITH_SIGN_IN: {
-    text: { de: "mit dem Ende der Sitzung oder des Tokens", en: "when the session or token ends" },
-    growth: "SESSION_SECONDS",
-  },
-  UNTIL_TOLD: {
-    text: { de: "nach der Zustellung, spätestens nach 70 Minuten", en: "when delivered, 70 minutes at most" },
-    growth: "70 minutes",
-  },
-  AT_ONCE: { text: { de: "nach Sekunden", en: "after seconds" }, growth: "ended|a second later" },
-  WORK: { text: { de: "mit dem Ende der Arbeit", en: "when the work ends" }, growth: "the work ends" },
-  HOUR: {
-    text: { de: "nach einer Stunde, spätestens einem Tag", en: "after an hour, a day at most" },
-    growth: "an hour",
-  },
-  HALF_DAY: {
-    text: { de: "12 Stunden nach dem letzten Versuch", en: "12 hours after the last try" },
-    growth: "12 hours",
-  },
-  DAY: { text: { de: "nach einem Tag", en: "after a day" }, growth: "a day" },
-  PRINTED: {
-    text: { de: "nach dem Druck, spätestens nach zehn Minuten", en: "when printed, ten minutes at most" },
-    growth: "ten minutes",
-  },
+  WITH_SIGN_IN: { de: "mit dem Ende der Sitzung oder des Tokens", en: "when the session or token ends" },
+  UNTIL_TOLD: { de: "nach der Zustellung, spätestens nach 70 Minuten", en: "when delivered, 70 minutes at most" },
+  AT_ONCE: { de: "nach Sekunden", en: "after seconds" },
+  WORK: { de: "mit dem Ende der Arbeit", en: "when the work ends" },
+  HOUR: { de: "nach einer Stunde, spätestens einem Tag", en: "after an hour, a day at most" },
+  HALF_DAY: { de: "12 Stunden nach dem letzten Versuch", en: "12 hours after the last try" },
+  DAY: { de: "nach einem Tag", en: "after a day" },
+  PRINTED: { de: "nach dem Druck, spätestens nach zehn Minuten", en: "when printed, ten minutes at most" },
   WEEK: {
-    text: {
-      de: "nach sieben Tagen, früher wenn der Import angewendet oder abgebrochen wird",
-      en: "after seven days, earlier if the import is applied or cancelled",
-    },
-    growth: "seven days",
+    de: "nach sieben Tagen, früher wenn der Import angewendet oder abgebrochen wird",
+    en: "after seven days, earlier if the import is applied or cancelled",
   },
-  REQUEST_LOG: { text: { de: "nach sieben Tagen", en: "after seven days" }, growth: "7 days" },
+  REQUEST_LOG: { de: "nach sieben Tagen", en: "after seven days" },
   CARD: {
-    text: {
-      de: "90 Tage nach dem Sperren der Karte, oder wenn die Person die Schule verlässt",
-      en: "90 days after the card was revoked, or when the person leaves the school",
-    },
-    growth: "90 days",
+    de: "90 Tage nach dem Sperren der Karte, oder wenn die Person die Schule verlässt",
+    en: "90 days after the card was revoked, or when the person leaves the school",
   },
-  DEVICE: {
-    text: { de: "180 Tage nach der letzten Benutzung", en: "180 days after it was last used" },
-    growth: "180 days",
-  },
+  DEVICE: { de: "180 Tage nach der letzten Benutzung", en: "180 days after it was last used" },
   UNDO: {
-    text: {
-      de: "{days} Tage (so lange kann der Import rückgängig gemacht werden)",
-      en: "{days} days, in which the import can be undone",
-    },
+    de: "{days} Tage (so lange kann der Import rückgängig gemacht werden)",
+    en: "{days} days, in which the import can be undone",
     setting: "deletedPersonDays",
-    growth: "`RESTORE_WINDOW_DAYS`",
   },
   EVENTS: {
-    text: { de: "{days} Tage", en: "{days} days" },
+    de: "{days} Tage",
+    en: "{days} days",
     setting: "eventDays",
-    growth: "`CHANGE_FEED_DAYS`",
   },
   DELIVERIES: {
-    text: { de: "{days} Tage nach der Zustellung", en: "{days} days after the delivery" },
+    de: "{days} Tage nach der Zustellung",
+    en: "{days} days after the delivery",
     setting: "deliveryDays",
-    growth: "`WEBHOOK_LOG_DAYS`|with its delivery",
   },
   RECORDS: {
-    text: {
-      de: "{days} Tage nach dem Ende, spätestens mit der Person",
-      en: "{days} days after the end, with the person at the latest",
-    },
+    de: "{days} Tage nach dem Ende, spätestens mit der Person",
+    en: "{days} days after the end, with the person at the latest",
     setting: "recordDays",
-    growth: "`PRIVACY_RECORD_DAYS`",
   },
   ERASURES: {
-    text: {
-      de: "30 Tage nachdem die App gelöscht hat, sonst nach {days} Tagen",
-      en: "30 days after the app erased the data, otherwise after {days} days",
-    },
+    de: "30 Tage nachdem die App gelöscht hat, sonst nach {days} Tagen",
+    en: "30 days after the app erased the data, otherwise after {days} days",
     setting: "erasureDays",
-    growth: "`ERASURE_DAYS`",
   },
   RECORDS_WITHOUT_PERSON: {
-    text: {
-      de: "{days} Tage nach dem Abschluss; nach der Löschung der Person ohne deren Kennung",
-      en: "{days} days after it was closed; without the id of a person who was deleted",
-    },
+    de: "{days} Tage nach dem Abschluss; nach der Löschung der Person ohne deren Kennung",
+    en: "{days} days after it was closed; without the id of a person who was deleted",
     setting: "recordDays",
-    growth: "`PRIVACY_RECORD_DAYS`",
   },
   AUDIT: {
-    text: {
-      de: "{days} Tage, monatsweise (die Kennung einer gelöschten Person sofort)",
-      en: "{days} days, by the month (the id of a deleted person at once)",
-    },
+    de: "{days} Tage, monatsweise (die Kennung einer gelöschten Person sofort)",
+    en: "{days} days, by the month (the id of a deleted person at once)",
     setting: "auditDays",
-    growth: "`AUDIT_DAYS`",
   },
-  HANDOVER: {
-    text: { de: "30 Tage nach Ablauf des Angebots", en: "30 days after the offer would expire" },
-    growth: "30 days",
-  },
-  MONTH: {
-    text: { de: "nach 30 Tagen, spätestens mit der Person", en: "after 30 days, with the person at the latest" },
-    growth: "30 days",
-  },
+  MONTH: { de: "nach 30 Tagen, spätestens mit der Person", en: "after 30 days, with the person at the latest" },
   YEAR: {
-    text: {
-      de: "der Prüfwert ein Jahr nach der Löschung, damit nicht gleich jemand anderes den Benutzernamen bekommt",
-      en: "the hash for a year after the deletion, so that nobody else gets the user name at once",
-    },
-    growth: "a year",
+    de: "der Prüfwert ein Jahr nach der Löschung, damit nicht gleich jemand anderes den Benutzernamen bekommt",
+    en: "the hash for a year after the deletion, so that nobody else gets the user name at once",
   },
-  MINUTES: { text: { de: "nach zehn Minuten", en: "after ten minutes" }, growth: "ten minutes" },
-  MOVE: {
-    text: { de: "mit dem Wechsel der Kennungen einer App", en: "with the move of an app to ids of its own" },
-    growth: "called off",
-  },
-  WITH_APP: { text: { de: "mit der App", en: "with the app" }, growth: "the app is deleted" },
+  MOVE: { de: "mit dem Wechsel der Kennungen einer App", en: "with the move of an app to ids of its own" },
+  WITH_APP: { de: "mit der App", en: "with the app" },
   WITH_SCHOOL: {
-    text: {
-      de: "mit der Schule (die Kennung einer gelöschten Person sofort)",
-      en: "with the school (the id of a deleted person at once)",
-    },
-    growth: "the school is deleted",
+    de: "mit der Schule (die Kennung einer gelöschten Person sofort)",
+    en: "with the school (the id of a deleted person at once)",
   },
-  AGREED: {
-    text: { de: "bleibt, wenn eine Schule zugestimmt hat", en: "kept if a school agreed to it" },
-    growth: "never deleted: schools prove",
-  },
-  KEPT: {
-    text: { de: "bleibt, ohne Namen: nichts wird zweimal vergeben", en: "kept, without names: nothing is given twice" },
-    growth: "never deleted",
-  },
-  IMPORTS: {
-    text: { de: "die Liste der Importe bleibt, ohne Personen", en: "the list of imports is kept, without people" },
-    growth: "never deleted",
-  },
+  AGREED: { de: "bleibt, wenn eine Schule zugestimmt hat", en: "kept if a school agreed to it" },
+  KEPT: { de: "bleibt, ohne Namen: nichts wird zweimal vergeben", en: "kept, without names: nothing is given twice" },
+  IMPORTS: { de: "die Liste der Importe bleibt, ohne Personen", en: "the list of imports is kept, without people" },
   IN_APP: {
-    text: {
-      de: "in der App, bis die Schule den Zugriff zurücknimmt und der Anbieter löscht",
-      en: "in the app, until the school revokes the access and the provider deletes the data",
-    },
+    de: "in der App, bis die Schule den Zugriff zurücknimmt und der Anbieter löscht",
+    en: "in the app, until the school revokes the access and the provider deletes the data",
   },
-  OPERATOR: { text: { de: "nach der Festlegung des Betreibers", en: "as the operator decides" } },
+  OPERATOR: { de: "nach der Festlegung des Betreibers", en: "as the operator decides" },
 } as const satisfies Record<string, Period>;
 
 export type PeriodCode = keyof typeof periods;
@@ -238,7 +165,7 @@ const fill = (text: string, numbers: Readonly<Record<string, number>>): string =
 
 /** A period in words, with the days of this service or of a school. */
 export function periodText(code: PeriodCode, days: Days): Words {
-  const { text: atOnce, delayed, unused, setting }: Period = periods[code];
+  const { delayed, unused, setting, ...atOnce }: Period = periods[code];
   const text = days.leftMonths > 0 ? (delayed ?? atOnce) : atOnce;
   const numbers = {
     ...(setting !== undefined && { days: days[setting] }),
