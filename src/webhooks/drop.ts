@@ -1,5 +1,5 @@
 import { withTransaction, type Db } from "../platform/database/db.ts";
-import { findRows, run, sql, statement, table, update, type Sql, type Queryable } from "../platform/database/sql.ts";
+import { makeFind, makeRun, sql, table, update, type Sql, type Queryable } from "../platform/database/sql.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";
 
 const most = 1000;
@@ -8,7 +8,7 @@ const d = table("webhookDelivery", "d");
 const w = table("webhookEndpoint", "w");
 
 const dropSome = (which: Sql, name: string) =>
-  statement<{ endpointId: string; now: Date }>(
+  makeRun<{ endpointId: string; now: Date }>(
     ({ endpointId, now }) => sql`
     ${update("webhookDelivery", "d", { state: sql`'FAILED'`, dueAt: sql`NULL`, finishedAt: now })}
     WHERE ${d.id} = ANY (ARRAY(
@@ -20,10 +20,10 @@ const dropSome = (which: Sql, name: string) =>
 const drops = [dropSome(isWaiting(d), "webhooks.dropWaiting"), dropSome(isFirst(d), "webhooks.dropFirsts")];
 
 export async function dropPending(tx: Queryable, endpointId: string, now: Date): Promise<void> {
-  for (const drop of drops) if ((await run(tx, drop, { endpointId, now })) === most) return;
+  for (const drop of drops) if ((await drop(tx, { endpointId, now })) === most) return;
 }
 
-const findDisabled = statement(
+const findDisabled = makeFind<{ id: string }>(
   () => sql`
   SELECT ${w.id} FROM ${w}
   CROSS JOIN LATERAL (
@@ -36,7 +36,7 @@ export async function dropLeft(db: Db, { now, signal }: { now: Date; signal: Abo
   for (let isMore = true; isMore && !signal.aborted;) {
     isMore = await withTransaction(db, async (tx) => {
       await lockQueues(tx, "exclusive");
-      const [endpoint] = await findRows<{ id: string }>(tx, findDisabled, {});
+      const [endpoint] = await findDisabled(tx, {});
       if (endpoint !== undefined) await dropPending(tx, endpoint.id, now);
       return endpoint !== undefined;
     });

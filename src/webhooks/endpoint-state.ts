@@ -18,15 +18,14 @@ const actions = {
 
 /** Does nothing if the endpoint was removed. Of a disabled one, drops a first batch; a job drops the rest. */
 export async function setEndpointState(tx: Transaction, id: string, to: EndpointState, origin: Origin): Promise<void> {
-  const reason = "reason" in to ? to.reason : null;
   if (to.state === "DISABLED") await lockQueues(tx, "exclusive");
   const [endpoint] = await tx.prisma.webhookEndpoint.updateManyAndReturn({
     where: { id },
     data: {
-      state: to.state,
-      reason,
-      resumeAt: "resumeAt" in to ? to.resumeAt : null,
-      tryNewAt: "tryNewAt" in to ? to.tryNewAt : null,
+      reason: null,
+      resumeAt: null,
+      tryNewAt: null,
+      ...to,
       stateChangedAt: origin.at,
       updatedAt: origin.at,
       ...(to.state === "ACTIVE" && { failures: 0, failingSince: null }),
@@ -39,6 +38,6 @@ export async function setEndpointState(tx: Transaction, id: string, to: Endpoint
     ...origin,
     action: actions[to.state],
     clientId: endpoint.clientId,
-    detail: { endpointId: id, ...(reason !== null && { reason }) },
+    detail: { endpointId: id, ...("reason" in to && { reason: to.reason }) },
   });
 }

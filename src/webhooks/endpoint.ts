@@ -5,7 +5,7 @@ import { AppError } from "../platform/errors.ts";
 import { type OutboundPolicy, checkReceiver } from "../platform/outbound/guarded-request.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { checkLimit, run, sql, statement, table } from "../platform/database/sql.ts";
+import { checkLimit, makeRun, sql, table } from "../platform/database/sql.ts";
 import { setEndpointState } from "./endpoint-state.ts";
 import { getEndpointState } from "./find-endpoint.ts";
 import type { EventType } from "./payload.ts";
@@ -125,7 +125,7 @@ export async function changeEndpointState(
 const d = table("webhookDelivery", "d");
 const a = table("webhookAttempt", "a");
 
-const removeLog = statement<{ endpointId: string }>(
+const removeLog = makeRun<{ endpointId: string }>(
   ({ endpointId }) => sql`
   WITH gone AS (
     DELETE FROM ${d} WHERE ${d.id} = ANY (ARRAY(
@@ -144,7 +144,7 @@ export async function removeEndpointIn(tx: Transaction, id: string, origin: Orig
 }
 
 export async function removeDeliveries({ pool }: Db, endpointIds: readonly string[]): Promise<void> {
-  for (const endpointId of endpointIds) while ((await run(pool, removeLog, { endpointId })) > 0);
+  for (const endpointId of endpointIds) while ((await removeLog(pool, { endpointId })) > 0);
 }
 
 export const disabled = (): AppError =>

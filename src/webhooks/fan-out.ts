@@ -1,5 +1,5 @@
 import { withTransaction, type Db } from "../platform/database/db.ts";
-import { columnNames, findRows, insert, sql, statement, table, update } from "../platform/database/sql.ts";
+import { columnNames, insert, makeFindOne, sql, table, update } from "../platform/database/sql.ts";
 import { payload } from "./payload.ts";
 import { asynchronous, joinFirst, lockQueues } from "./queue.ts";
 
@@ -9,10 +9,8 @@ const e = table("appEvent", "e");
 const w = table("webhookEndpoint", "w");
 const fanOutPosition = table("webhookFanOut", "f");
 
-type Batch = { now: Date; limit: number; channel: string };
-
 // Deliveries and the position that they are made up to commit together.
-const fanOutBatch = statement<Batch>(
+const fanOutBatch = makeFindOne<{ read: number; made: number }, { now: Date; limit: number; channel: string }>(
   ({ now, limit, channel }) => sql`
   WITH batch AS MATERIALIZED (
     SELECT e.* FROM ${e}
@@ -56,8 +54,7 @@ export async function fanOut(
 ): Promise<{ read: number; made: number }> {
   return withTransaction(db, async (tx) => {
     await lockQueues(tx, "exclusive");
-    const batch = { now, limit, channel: deliveryChannel };
-    const [counts] = await findRows<{ read: number; made: number }, Batch>(tx, fanOutBatch, batch);
-    return { read: counts!.read, made: counts!.made };
+    const { read, made } = await fanOutBatch(tx, { now, limit, channel: deliveryChannel });
+    return { read, made };
   });
 }

@@ -1,7 +1,16 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PrismaDb, RecordStore, Store, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, makeRowLock, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
+import {
+  fields,
+  makeFind,
+  makeFindOne,
+  makeRowLock,
+  type Queryable,
+  sql,
+  table,
+  type Sql,
+} from "../platform/database/sql.ts";
 import type { Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";
@@ -16,13 +25,13 @@ const d = table("webhookDelivery", "d");
 const count = (which: typeof isFirst) => sql`(SELECT count(*) FROM ${d} WHERE ${d.endpointId} = e.id AND ${which(d)})`;
 
 // The same conditions as the partial indexes. Prisma Client passes the state as a parameter, which excludes these.
-const countPending = statement<{ ids: readonly string[] }>(
+const countPending = makeFind<{ id: string; pending: number }, { ids: readonly string[] }>(
   ({ ids }) => sql`
   SELECT e.id, (${count(isFirst)} + ${count(isWaiting)})::int AS pending FROM unnest(${ids}::uuid[]) AS e (id)`,
 );
 
 async function pendingOf(db: Queryable, ids: readonly string[]): Promise<Map<string, number>> {
-  const rows = await findRows<{ id: string; pending: number }, { ids: readonly string[] }>(db, countPending, { ids });
+  const rows = await countPending(db, { ids });
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 
@@ -93,3 +102,34 @@ export async function getEndpointState(
 
 export const endpointNotFound = (): AppError =>
   new AppError("not_found", "webhook_endpoint_not_found", "There is no webhook endpoint with this id");
+
+export type EndpointFigures = {
+  attempts: number;
+  succeeded: number;
+  p50Ms: number | null;
+  p95Ms: number | null;
+  waitingSince: Date | null;
+};
+
+const mostDeliveries = 10_000;
+
+const w = table("webhookDelivery", "w");
+const a = table("webhookAttempt", "a");
+const answered = sql`${a.status} IS NOT NULL`;
+const percentile = (part: Sql) =>
+  sql`(percentile_disc(${part}) WITHIN GROUP (ORDER BY ${a.durationMs})
+    FILTER (WHERE ${answered}))`;
+
+export const findEndpointFigures = makeFindOne<EndpointFigures, { endpointId: string; since: Date }>(
+  ({ endpointId, since }) => sql`
+  SELECT ${fields<EndpointFigures>({
+    attempts: sql`count(*)::int`,
+    succeeded: sql`(count(*) FILTER (WHERE ${a.status} BETWEEN 200 AND 299))::int`,
+    p50Ms: percentile(sql`0.5`),
+    p95Ms: percentile(sql`0.95`),
+    waitingSince: sql`(SELECT min(${w.createdAt}) FROM ${w} WHERE ${w.endpointId} = ${endpointId} AND ${isFirst(w)})`,
+  })}
+  FROM (
+    SELECT ${d.id} FROM ${d} WHERE ${d.endpointId} = ${endpointId} ORDER BY ${d.id} DESC LIMIT ${mostDeliveries}
+  ) newest JOIN ${a} ON ${a.deliveryId} = newest.id AND ${a.at} >= ${since}`,
+);

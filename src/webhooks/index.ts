@@ -19,9 +19,9 @@ export {
   rotateEndpointSecretIn,
   updateEndpointIn,
 } from "./endpoint.ts";
-export { findEndpointFigures } from "./endpoint-figures.ts";
 export {
   endpointNotFound,
+  findEndpointFigures,
   getEndpointState,
   listEndpoints,
   lockEndpoint,

@@ -3,7 +3,7 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { fields, makeFind, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { fields, makeFind, makeRun, sql, table, update } from "../platform/database/sql.ts";
 import { disabled } from "./endpoint.ts";
 import { deliveryChannel } from "./fan-out.ts";
 import { getEndpointState } from "./find-endpoint.ts";
@@ -129,7 +129,7 @@ export async function sendTestEventIn(
 const d = table("webhookDelivery", "d");
 const asked = table("webhookDelivery", "asked");
 
-const repeatDeliveries = statement<{ ids: readonly string[]; now: Date }>(
+const repeatDeliveries = makeRun<{ ids: readonly string[]; now: Date }>(
   ({ ids, now }) => sql`
   ${update("webhookDelivery", "d", {
     state: sql`'PENDING'`,
@@ -151,7 +151,7 @@ type Repetition = { endpointId: string; ids: readonly string[] };
 async function repeatIn(tx: Transaction, { endpointId, ids }: Repetition, origin: Origin): Promise<number> {
   await lockQueues(tx, "exclusive");
   const clientId = await getUsableOwner(tx, endpointId);
-  const deliveries = await run(tx, repeatDeliveries, { ids, now: origin.at });
+  const deliveries = await repeatDeliveries(tx, { ids, now: origin.at });
   const detail = { endpointId, deliveries };
   await recordAudit(tx, { ...origin, action: "webhook_deliveries_repeated", clientId, detail });
   await tx.query(`NOTIFY ${deliveryChannel}`);
@@ -182,9 +182,7 @@ export type DeliveryOfSubject = { at: Date; finishedAt: Date | null; state: Deli
 
 const w = table("webhookEndpoint", "w");
 
-type SubjectQuery = { subjectId: string; limit: number };
-
-export const listDeliveriesOf = makeFind<DeliveryOfSubject, SubjectQuery>(
+export const listDeliveriesOf = makeFind<DeliveryOfSubject, { subjectId: string; limit: number }>(
   ({ subjectId, limit }) => sql`
   SELECT ${fields<DeliveryOfSubject>({
     at: d.createdAt,

@@ -76,10 +76,5 @@ export const bodyNow = (d: ReturnType<typeof table<"webhookDelivery">>): Sql => 
 };
 
 export function makeTestPayload(type: EventType, id: string): string {
-  const payloads: { person: PersonEvent; group: GroupEvent; school: SchoolEvent } = {
-    person: { event: "person", action: "update", updatedProperties: ["name"], personId: id },
-    group: { event: "group", action: "update", updatedProperties: ["name"], groupId: id },
-    school: { event: "school", action: "update", updatedProperties: ["name"], schoolId: id },
-  };
-  return JSON.stringify(payloads[type]);
+  return JSON.stringify({ event: type, action: "update", updatedProperties: ["name"], [`${type}Id`]: id });
 }

@@ -1,10 +1,10 @@
 import type { Queryable } from "../platform/database/sql.ts";
-import { empty, run, sql, statement, table, update, type Part, type Sql } from "../platform/database/sql.ts";
+import { empty, makeRun, sql, table, update, type Part, type Sql } from "../platform/database/sql.ts";
 
 const lock = sql`hashtextextended('webhook queues', 0)`;
 const locks = {
-  shared: statement(() => sql`SELECT pg_advisory_xact_lock_shared(${lock})`, "webhooks.shareQueues"),
-  exclusive: statement(() => sql`SELECT pg_advisory_xact_lock(${lock})`, "webhooks.holdQueues"),
+  shared: makeRun(() => sql`SELECT pg_advisory_xact_lock_shared(${lock})`, "webhooks.shareQueues"),
+  exclusive: makeRun(() => sql`SELECT pg_advisory_xact_lock(${lock})`, "webhooks.holdQueues"),
 };
 
 /**
@@ -13,7 +13,7 @@ const locks = {
  * promotes the next, takes `shared`; all else takes `exclusive`, so that no queue is left without its first.
  */
 export async function lockQueues(tx: Queryable, mode: keyof typeof locks): Promise<void> {
-  await run(tx, locks[mode], {});
+  await locks[mode](tx, {});
 }
 
 /** SQL that commits without waiting for the disk. After a database crash, some events may be sent again. */

@@ -1,7 +1,7 @@
 import type { RecordStore } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { seal, unseal, type EncryptionKeys } from "../platform/crypto/seal.ts";
-import { findRows, type Queryable, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { makeFind, makeRun, type Queryable, sql, table, update } from "../platform/database/sql.ts";
 import { makeSecretText, readSecret, type SigningSecret } from "./signature.ts";
 
 const purposeOf = (id: string): string => `webhook-secret:${id}`;
@@ -30,17 +30,19 @@ export const openSecrets = (keys: EncryptionKeys, secrets: readonly SealedSecret
 
 const s = table("webhookSecret", "s");
 
-const lockSecrets = statement(() => sql`SELECT ${s.id}, ${s.sealed} FROM ${s} FOR UPDATE`);
-const replaceSealed = statement<{ id: string; sealed: Buffer }>(
+const lockSecrets = makeFind<{ id: string; sealed: Buffer }>(
+  () => sql`SELECT ${s.id}, ${s.sealed} FROM ${s} FOR UPDATE`,
+);
+const replaceSealed = makeRun<{ id: string; sealed: Buffer }>(
   ({ id, sealed }) => sql`${update("webhookSecret", "s", { sealed })} WHERE ${s.id} = ${id}`,
 );
 
 export async function reEncryptWebhookSecrets(tx: Queryable, keys: EncryptionKeys): Promise<number> {
-  const rows = await findRows<{ id: string; sealed: Buffer }>(tx, lockSecrets, {});
+  const rows = await lockSecrets(tx, {});
   for (const { id, sealed } of rows) {
     const secret = openSecret(keys, { id, sealed: sealed.toString("base64") });
     if (secret === null) throw new Error(`none of the encryption keys opens the webhook secret ${id}`);
-    await run(tx, replaceSealed, { id, sealed: seal(keys, purposeOf(id), Buffer.from(secret.text)) });
+    await replaceSealed(tx, { id, sealed: seal(keys, purposeOf(id), Buffer.from(secret.text)) });
   }
   return rows.length;
 }

@@ -1,5 +1,5 @@
 import { withTransaction, type Db } from "../../platform/database/db.ts";
-import { insert, makeRun, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { insert, makeRun, sql, table, update } from "../../platform/database/sql.ts";
 import { asynchronous, lockQueues, promoteNext } from "../queue.ts";
 
 export type Result = {
@@ -18,7 +18,7 @@ const w = table("webhookEndpoint", "w");
 
 // Meanwhile another process may have delivered it, its endpoint may be disabled (then it stays dropped), or a
 // redelivery may be requested (then it waits for its turn).
-const recordResults = statement<{ results: string; now: Date }>(
+const recordResults = makeRun<{ results: string; now: Date }>(
   ({ results, now }) => sql`
   WITH result AS MATERIALIZED (
     SELECT * FROM json_to_recordset(${results}::json) AS r (
@@ -56,7 +56,7 @@ const recordResults = statement<{ results: string; now: Date }>(
 export async function record(db: Db, results: readonly Result[], now: Date): Promise<void> {
   await withTransaction(db, async (tx) => {
     await lockQueues(tx, "shared");
-    await run(tx, recordResults, { results: JSON.stringify(results), now });
+    await recordResults(tx, { results: JSON.stringify(results), now });
   });
 }
 

@@ -1,6 +1,6 @@
 import { recordAudit, type Origin } from "../../events/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";
-import { insert, run, sql, statement, table } from "../../platform/database/sql.ts";
+import { insert, makeRun, sql, table } from "../../platform/database/sql.ts";
 import { disabled } from "../endpoint.ts";
 import { deliveryChannel } from "../fan-out.ts";
 import { endpointNotFound, getEndpointState } from "../find-endpoint.ts";
@@ -15,7 +15,7 @@ const waiting = table("webhookDelivery", "waiting");
 
 // An index gives the newest of each endpoint. A copy has the age of its original, so it is swept at the same time.
 // Deliveries that wait here already are not copied: otherwise each request could add a hundred.
-const copyDeliveries = statement<Copy>(
+const copyDeliveries = makeRun<Copy>(
   ({ endpointId, clientId, deliveryId, last, now }) => sql`
   WITH newest AS (
     SELECT d.* FROM ${w} CROSS JOIN LATERAL (
@@ -60,7 +60,7 @@ export async function replayIn(
   if (state === "DISABLED") throw disabled();
   if (deliveryId !== undefined) await refuseOther(tx, clientId, deliveryId);
   const copy = { endpointId, clientId, deliveryId: deliveryId ?? null, last: last ?? 1, now: origin.at };
-  const deliveries = await run(tx, copyDeliveries, copy);
+  const deliveries = await copyDeliveries(tx, copy);
   const detail = { endpointId, deliveries };
   await recordAudit(tx, { ...origin, action: "webhook_deliveries_repeated", clientId, detail });
   await tx.query(`NOTIFY ${deliveryChannel}`);
@@ -69,8 +69,7 @@ export async function replayIn(
 
 async function refuseOther({ prisma }: Transaction, clientId: string, deliveryId: string): Promise<void> {
   const id = readDeliveryId(deliveryId);
-  const found = await prisma.webhookDelivery.findUnique({ where: { id }, select: { endpointId: true } });
-  const isOwn =
-    found !== null && (await prisma.webhookEndpoint.count({ where: { id: found.endpointId, clientId } })) > 0;
-  if (!isOwn) throw deliveryNotFound();
+  const delivery = await prisma.webhookDelivery.findUnique({ where: { id }, select: { endpointId: true } });
+  const where = { id: delivery?.endpointId ?? "", clientId };
+  if (delivery === null || (await prisma.webhookEndpoint.count({ where })) === 0) throw deliveryNotFound();
 }

@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/database/db.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
-import { fields, findRows, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table, update } from "../../platform/database/sql.ts";
 import { dueFields, type Due } from "../delivery/due.ts";
 import { secretsAt, workingState } from "../delivery/lease.ts";
 import { endpointNotFound } from "../find-endpoint.ts";
@@ -13,11 +13,11 @@ type Listening = { state: "ACTIVE" | "PAUSED" | "DISABLED"; secrets: SealedSecre
 
 const w = table("webhookEndpoint", "w");
 const d = table("webhookDelivery", "d");
-const due = table("webhookDelivery", "due");
+const next = table("webhookDelivery", "due");
 
 type Extension = { endpointId: string; now: Date; until: Date };
 
-const keepListening = statement<Extension>(
+const keepListening = makeFind<Listening, Extension>(
   ({ endpointId, now, until }) => sql`
   ${update("webhookEndpoint", "w", { listensUntil: until })}
   WHERE ${w.id} = ${endpointId} AND ${w.listensUntil} > ${now} AND ${asynchronous}
@@ -25,15 +25,13 @@ const keepListening = statement<Extension>(
   "webhooks.keepListening",
 );
 
-type Fetch = Extension & { most: number };
-
 // Concurrent callers get different deliveries. A fetched delivery stays the first of its queue while it is under way.
-const takeDue = statement<Fetch>(
+const takeDue = makeFind<Due, Extension & { most: number }>(
   ({ endpointId, now, until, most }) => sql`
   ${update("webhookDelivery", "d", { dueAt: until })}
   FROM (
-    SELECT ${due.id} FROM ${due} WHERE ${due.endpointId} = ${endpointId} AND ${isDue(due, now)}
-    ORDER BY ${due.dueAt}, ${due.id} LIMIT ${most} FOR UPDATE SKIP LOCKED) taken
+    SELECT ${next.id} FROM ${next} WHERE ${next.endpointId} = ${endpointId} AND ${isDue(next, now)}
+    ORDER BY ${next.dueAt}, ${next.id} LIMIT ${most} FOR UPDATE SKIP LOCKED) taken
   WHERE ${d.id} = taken.id AND ${asynchronous}
   RETURNING ${dueFields(d)}`,
   "webhooks.takeDue",
@@ -49,13 +47,13 @@ export async function takeDeliveries(
   { endpointId, most, now, keys }: { endpointId: string; most: number; now: Date; keys: EncryptionKeys },
 ): Promise<{ deliveries: SignedDelivery[]; listensUntil: Date }> {
   const until = listensUntil(now);
-  const [listening] = await findRows<Listening, Extension>(pool, keepListening, { endpointId, now, until });
+  const [listening] = await keepListening(pool, { endpointId, now, until });
   if (listening === undefined) throw endpointNotFound();
   const secrets = openSecrets(keys, listening.secrets);
   if (listening.state !== "ACTIVE" || secrets.length === 0) return { deliveries: [], listensUntil: until };
   const dueAgain = new Date(now.getTime() + underWaySeconds * 1000);
-  const found = await findRows<Due, Fetch>(pool, takeDue, { endpointId, now, until: dueAgain, most });
-  const deliveries = found
+  const due = await takeDue(pool, { endpointId, now, until: dueAgain, most });
+  const deliveries = due
     .sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)))
     .map((delivery) => ({ ...delivery, headers: makeHeaders(delivery, secrets, now) }));
   return { deliveries, listensUntil: until };

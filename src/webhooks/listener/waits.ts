@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Caller } from "../../platform/http/index.ts";
 import type { Db } from "../../platform/database/db.ts";
-import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { makeFind, sql, table } from "../../platform/database/sql.ts";
 import { makeWakeUp } from "../../platform/jobs/wake-up.ts";
 import { isDue } from "../queue.ts";
 
@@ -9,9 +9,7 @@ export type ListenerWaits = ReturnType<typeof makeListenerWaits>;
 
 const d = table("webhookDelivery", "d");
 
-type DueQuery = { ids: readonly string[]; now: Date };
-
-const selectDue = statement<DueQuery>(
+const findDueListeners = makeFind<{ id: string }, { ids: readonly string[]; now: Date }>(
   ({ ids, now }) => sql`
   SELECT wanted.id FROM unnest(${ids}::uuid[]) AS wanted (id)
   CROSS JOIN LATERAL (
@@ -31,9 +29,8 @@ export function makeListenerWaits({ db, clock, listen }: Deps) {
   const closing = new AbortController();
   let isLooking = false;
 
-  async function look(): Promise<void> {
-    const query: DueQuery = { ids: [...waiting.keys()], now: clock() };
-    const due = await findRows<{ id: string }, DueQuery>(db.pool, selectDue, query);
+  async function wakeDue(): Promise<void> {
+    const due = await findDueListeners(db.pool, { ids: [...waiting.keys()], now: clock() });
     for (const { id } of due) waiting.get(id)?.(true);
   }
 
@@ -41,7 +38,7 @@ export function makeListenerWaits({ db, clock, listen }: Deps) {
     isLooking = true;
     while (waiting.size > 0 && !closing.signal.aborted) {
       // Tries again if the database cannot be reached; requests end by their own timeout.
-      await look().catch(() => undefined);
+      await wakeDue().catch(() => undefined);
       if (waiting.size > 0) await wakeUp.wait(lookSeconds, closing.signal);
     }
     isLooking = false;
