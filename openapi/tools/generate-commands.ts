@@ -87,7 +87,7 @@ function makeCommand(bundle: Document, { path, method, operation, description }:
     summary,
     method,
     path,
-    args: args.map(({ name, in: place, schema, label = defaultName(name, schema) }) => ({
+    args: args.map(({ name, in: place, schema, label = name === "clientId" ? "app" : defaultName(name, schema) }) => ({
       name,
       in: place,
       label: label.replace(/-id$/, ""),
@@ -200,7 +200,7 @@ function makeOption(
   };
 }
 
-const placeholders = /\$([a-zA-Z]+(?:\.[a-zA-Z]+)*(?:\|[a-zA-Z.]+[a-zA-Z])*)/g;
+const placeholders = /\$([a-zA-Z][a-zA-Z0-9]*(?:[.|][a-zA-Z][a-zA-Z0-9]*)*)/g;
 
 /** Checks that each `$path` of what is printed exists in the answer, or is the name of an input. */
 function checkTemplates(

@@ -1,7 +1,6 @@
-import { listFirst, omitUndefined, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Verbs } from "./command.ts";
-import { defaultLimit, wholeList, type Columns } from "./lines.ts";
-import { option } from "./option.ts";
+import type { Schemas } from "./admin-api.ts";
+import type { Extensions } from "./contract-commands.ts";
+import type { Columns } from "./lines.ts";
 
 type AuditLine = Schemas["AuditLine"];
 
@@ -20,23 +19,4 @@ const columns: Columns<AuditLine> = {
   detail: ({ detail }) => JSON.stringify(detail),
 };
 
-export const verbs: Verbs = {
-  list: makeApiCommand({
-    summary: "List audit lines, the newest first.",
-    options: {
-      person: option.person("Only lines about this person."),
-      by: option.person("Only lines of what this person did."),
-      school: option.school("Only lines about this school."),
-      app: option.text("Only lines about this app.", "client-id"),
-      action: option.text("Only this action, such as school_created.", "action"),
-      since: option.time("Only lines of this time or later."),
-      limit: option.count(`How many at most; ${defaultLimit} if left out.`),
-    },
-    run: async ({ api }, { options: { by: actor, since, limit = defaultLimit, ...about } }) => {
-      const query = omitUndefined({ ...about, actor, from: since?.toISOString() });
-      const read = (page: object) => api.GET("/admin/v1/audit", { params: { query: { ...query, ...page } } });
-      const lines = await listFirst(read, { limit });
-      return { ...wholeList("audit lines", lines, { columns, id: ({ id }) => id }), data: { lines } };
-    },
-  }),
-};
+export const extensions: Extensions = { list: { columns } };

@@ -1,31 +1,13 @@
-import type { PersonId, SchoolId } from "../directory/index.ts";
-import { bodyOf, omitUndefined, readListResult, withIdempotencyKey, type Schemas } from "./admin-api.ts";
-import { batchVerbs } from "./card-batch.ts";
+import type { SchoolId } from "../directory/index.ts";
+import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
-import { counted, done, listOptions, nameOf, type Columns } from "./lines.ts";
+import type { Extensions } from "./contract-commands.ts";
+import { counted, nameOf } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
 import { option, required, UsageError } from "./option.ts";
 import { argsNamed } from "./verbs.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";
-
-const columns: Columns<Schemas["LoginCard"]> = {
-  id: ({ id }) => id,
-  person: ({ personId }) => personId,
-  name: ({ name }) => nameOf(name),
-  "second step": ({ secondStep }) => secondStep,
-  made: ({ createdAt }) => createdAt,
-  "last used": ({ lastUsedAt }) => lastUsedAt,
-  revoked: ({ revokedAt }) => revokedAt,
-};
-
-type Whose = { person: readonly PersonId[] | undefined; everybody: boolean };
-
-/** Undefined for everybody. */
-function readWhose({ person, everybody }: Whose): readonly PersonId[] | undefined {
-  if (everybody === (person !== undefined)) throw new UsageError("Give either --person or --everybody.");
-  return person;
-}
 
 function printed(file: string, { cards, skipped }: Schemas["MadeLoginCards"]): Result {
   const left = skipped.map(({ personId, name, reason }) => `No card for ${personId}, ${nameOf(name)}: ${reason}`);
@@ -60,7 +42,6 @@ async function print({ api }: Service, { schoolId, file, body }: Printing): Prom
 }
 
 export const verbs: Verbs = {
-  ...batchVerbs,
   print: makeApiCommand({
     summary: "Make login cards for the students of a group and write them to a new PDF file.",
     args: argsNamed("groupId"),
@@ -80,35 +61,24 @@ export const verbs: Verbs = {
     run: (parts, { args: { personId }, options: { school: schoolId, file, newPasswords, noQr } }) =>
       print(parts, { schoolId, file, body: { personIds: [personId], newPasswords, withQr: !noQr } }),
   }),
-  list: makeApiCommand({
-    summary: "List the login cards of a school, the latest first, also those revoked in the last 90 days.",
-    options: {
-      school: required(option.school("The school.")),
-      person: option.person("Only cards of this person."),
-      limit: listOptions.limit,
-      after: listOptions.after,
+};
+
+const everybody = option.flag("Also people who have one already, which is replaced when you fetch the file.");
+
+export const extensions: Extensions = {
+  revoke: {
+    body: (body) => {
+      if ((body["everybody"] === undefined) === (body["personIds"] === undefined))
+        throw new UsageError("Give either --person or --everybody.");
+      return body;
     },
-    run: ({ api }, { options: { school: schoolId, person, ...part } }) => {
-      const [path, query] = [{ schoolId }, omitUndefined({ person })];
-      const read = (page: object) => api.GET(ofSchool, { params: { path, query: { ...query, ...page } } });
-      return readListResult("cards", read, { ...part, columns });
+  },
+  prepare: {
+    options: { everybody },
+    body: (body, options) => {
+      if (!body["newPasswords"] && !body["withQr"] && !body["withLetters"])
+        throw new UsageError("Give --new-passwords, --qr or --letters.");
+      return { ...body, onlyMissing: options["everybody"] !== true };
     },
-  }),
-  revoke: makeApiCommand({
-    summary: "Revoke login cards of a school and sign out the people who signed in with them.",
-    options: {
-      school: required(option.school("The school.")),
-      person: option.people("Those of these people."),
-      everybody: option.flag("Those of all people at the school."),
-    },
-    irreversible: "Nobody can sign in with the cards any more.",
-    run: async ({ api }, { options: { school: schoolId, ...whose } }) => {
-      const personIds = readWhose(whose);
-      const body = personIds === undefined ? { everybody: true as const } : { personIds: [...personIds] };
-      const { revoked: count } = await bodyOf(
-        api.POST(`${ofSchool}/revocation`, { params: { path: { schoolId } }, body }),
-      );
-      return done(`${counted(count, "card")} revoked.`, { school: schoolId, revoked: count });
-    },
-  }),
+  },
 };

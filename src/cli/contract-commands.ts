@@ -84,8 +84,11 @@ export type Extensions = Readonly<Record<string, Extension>>;
 type CreateWithId = (machine: Machine, id: never, body: never) => Promise<string>;
 
 /** Adds --id to a command that creates a record: the admin API does not offer it, the machine of the service does. */
-export const withOwnId = (load: () => Promise<CreateWithId>): Extension => ({
-  options: { id: option.id("Its id, where it has one already.") },
+export const withOwnId = (
+  load: () => Promise<CreateWithId>,
+  help = "Its id, where it has one already.",
+): Extension => ({
+  options: { id: option.id(help) },
   send: async (service, { body }, { id }) =>
     id === undefined
       ? undefined
@@ -310,7 +313,7 @@ export const changeText = ({ appName, people, groups, schools }: Schemas["ViewCh
 };
 
 /** What a dry run would change. */
-const printChanges = (changes: readonly Schemas["ViewChange"][]): Result => ({
+export const printChanges = (changes: readonly Schemas["ViewChange"][]): Result => ({
   lines: changes.length === 0 ? ["No app would see anything else."] : changes.map(changeText),
   data: { changes },
 });

@@ -14,7 +14,7 @@ import {
 } from "./import-lines.ts";
 import { wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
-import { argsNamed, changes, listsAll } from "./verbs.ts";
+import { argsNamed, listsAll } from "./verbs.ts";
 
 const args = argsNamed("importId");
 const mappings = "/admin/v1/schools/{schoolId}/column-mappings";
@@ -92,10 +92,6 @@ export const verbs: Verbs = {
     },
     id: ({ id }) => id,
   }),
-  "delete-mapping": changes("delete", `${mappings}/{columnMappingId}`, {
-    summary: "Delete a mapping of columns: the school's next file with these headings waits for its columns again.",
-    line: "Mapping deleted.",
-  }),
   compare: makeApiCommand({
     summary: "Compare a waiting import with the schools as they are now, and show its new numbers.",
     args,
@@ -134,11 +130,6 @@ export const verbs: Verbs = {
       const rows = await calls.listFaultyRows(service, id);
       return { lines: [leftOutCsv(rows).trimEnd()], isFile: true, data: { rows } };
     },
-  }),
-  cancel: changes("post", "/admin/v1/imports/{importId}/cancellation", {
-    summary: "Cancel an import and delete what was read of its file.",
-    line: "Import cancelled.",
-    data: ({ importId: id }) => ({ id, state: "CANCELLED" }),
   }),
   undo: makeApiCommand({
     summary: "Undo an applied import, as far as nothing that it changed was changed again.",

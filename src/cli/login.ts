@@ -1,8 +1,8 @@
 import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Verbs, type OptionsOf, type Result, type Service } from "./command.ts";
+import type { Extensions } from "./contract-commands.ts";
 import { recordLines, tableOf, type Columns } from "./lines.ts";
 import { option, required, schoolRoles, UsageError } from "./option.ts";
-import { shows } from "./verbs.ts";
 
 type MadeLogin = Schemas["NamedLoginSecret"];
 
@@ -59,10 +59,6 @@ async function makePasswords({ api }: Service, options: OptionsOf<typeof whom>):
 }
 
 export const verbs: Verbs = {
-  show: shows("/admin/v1/people/{personId}/login", {
-    summary: "Show with which user name a person signs in, and whether they are signed in. Set one: person set-login.",
-    show,
-  }),
   make: makeApiCommand({
     summary:
       "Make passwords for people of a school who have none, or for the students of a group; shown only once. For a file: --output csv.",
@@ -70,3 +66,5 @@ export const verbs: Verbs = {
     run: async (service, { options }) => showMade(await makePasswords(service, options)),
   }),
 };
+
+export const extensions: Extensions = { show: { print: show } };

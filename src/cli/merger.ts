@@ -1,23 +1,7 @@
-import type { SchoolId } from "../directory/index.ts";
-import { changeText } from "./agreement.ts";
-import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Result, type Verbs } from "./command.ts";
-import { counted, done, type Columns } from "./lines.ts";
-import { option, required } from "./option.ts";
-import { argsOf, lists } from "./verbs.ts";
-
-const ofSchool = "/admin/v1/schools/{schoolId}/mergers";
-const one = `${ofSchool}/{mergerId}` as const;
-
-const columns: Columns<Schemas["SchoolMerger"]> = {
-  id: ({ id }) => id,
-  state: ({ state }) => state,
-  from: ({ from }) => from.name,
-  into: ({ into }) => into.name,
-  people: ({ people }) => String(people),
-  groups: ({ groups }) => String(groups),
-  "undo until": ({ undoUntil }) => undoUntil,
-};
+import type { Schemas } from "./admin-api.ts";
+import type { Result } from "./command.ts";
+import { changeText, type Extensions } from "./contract-commands.ts";
+import { counted, done } from "./lines.ts";
 
 const outcomes: Record<Schemas["MergedAppOutcome"], string> = {
   MOVED: "the receiving school gives it the same groups",
@@ -39,35 +23,10 @@ const preview = (data: Schemas["SchoolMergerPreview"]): Result => ({
   data,
 });
 
-export const verbs: Verbs = {
-  create: makeApiCommand({
-    summary: "Merge a school into another one: everybody moves with their groups, and what apps get goes with them.",
-    args: argsOf(ofSchool),
-    options: {
-      into: required(option.id<SchoolId>("The id of the school that receives everybody.")),
-      keepSourceIds: option.flag("Keep the ids of the source system, except those that the other school has given."),
-      dryRun: option.flag("Only show what would happen."),
-    },
-    run: async ({ api }, { args: path, options: { into: intoSchoolId, keepSourceIds, dryRun } }) => {
-      const body = { intoSchoolId, keepSourceIds };
-      const params = { path, query: { "dry-run": dryRun }, ...withIdempotencyKey() };
-      const made = await bodyOf(api.POST(ofSchool, { params, body }));
-      if (!("id" in made)) return preview(made);
-      return {
-        ...done(`${counted(made.people, "person", "people")} moved to ${made.into.name}.`, made),
-        quiet: [made.id],
-      };
-    },
-  }),
-  list: lists(ofSchool, {
-    summary: "List the mergers of a school into another one, and of others into it.",
-    name: "mergers",
-    columns,
-  }),
-  undo: makeApiCommand({
-    summary: "Undo a merger, within 30 days: who came and is still there goes back.",
-    args: argsOf(one),
-    run: async ({ api }, { args: path }) =>
-      done("The merger is undone.", await bodyOf(api.DELETE(one, { params: { path } }))),
-  }),
+const show = (merger: Schemas["SchoolMergerPreview"] | Schemas["SchoolMerger"]): Result => {
+  if (!("id" in merger)) return preview(merger);
+  const line = `${counted(merger.people, "person", "people")} moved to ${merger.into.name}.`;
+  return { ...done(line, merger), quiet: [merger.id] };
 };
+
+export const extensions: Extensions = { create: { print: show } };

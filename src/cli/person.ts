@@ -1,13 +1,13 @@
-import type { PersonId, PersonStatus } from "../directory/index.ts";
-import { bodyOf, isEmpty, listFirst, makeBody, requireMachine, updateRecord, withIdempotencyKey } from "./admin-api.ts";
+import type { PersonId } from "../directory/index.ts";
+import { bodyOf, isEmpty, listFirst, makeBody, updateRecord } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeMachineCommand, type Result, type Service, type Verbs } from "./command.ts";
-import { defaultLimit, done, listOptions, listResult, made, nameOf, recordLines, tableOf, updated } from "./lines.ts";
+import { withOwnId, type Extensions } from "./contract-commands.ts";
+import { defaultLimit, done, listOptions, listResult, nameOf, recordLines, tableOf, updated } from "./lines.ts";
 import type { Columns } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
-import { showLogin } from "./new-login.ts";
 import { argument, option, required, schoolRoles, UsageError } from "./option.ts";
-import { argsNamed, argsOf, changes, lists, shows } from "./verbs.ts";
+import { argsOf } from "./verbs.ts";
 
 type AdminPerson = Schemas["AdminPerson"];
 type NewName = NonNullable<Schemas["PersonNameInput"]>;
@@ -84,33 +84,6 @@ const explained = (explanation: Schemas["SignInExplanation"]): Result => ({
 });
 
 export const verbs: Verbs = {
-  create: makeApiCommand({
-    summary: "Register a person at one or more schools; without a name where the school keeps none.",
-    options: {
-      school: required(option.schools("Their schools; the first one is their home.")),
-      ...properties,
-      role: required(properties.role),
-      group: option.groups("Groups they are in, of their first school where a name is given."),
-      id: option.id<PersonId>("Their id, where they have one already."),
-    },
-    run: async (service, { options }) => {
-      const { id, school, role, sourceId, group = [] } = options;
-      const body = makeBody<Schemas["PersonInput"]>({
-        role,
-        schoolIds: school,
-        groupIds: [...new Set(group)],
-        name: readName(options) ?? null,
-        sourceSystemIdentifier: sourceId,
-      });
-      if (id !== undefined) {
-        const { createPersonWithId } = await import("./local/own-ids.ts");
-        return made(await createPersonWithId(requireMachine(service, { id }), id, body));
-      }
-      const created = await bodyOf(service.api.POST(people, { params: withIdempotencyKey(), body }));
-      // The other answer is that of a dry run.
-      return made((created as AdminPerson).id);
-    },
-  }),
   update: makeApiCommand({
     summary: "Change the given properties of a person; the others stay as they are.",
     args,
@@ -141,90 +114,6 @@ export const verbs: Verbs = {
       const purgeAt = await softDeletePerson(service, id);
       const line = `Person deleted. They can be restored until ${purgeAt}.`;
       return done(line, { id, status: "SOFT_DELETED", purgeAt });
-    },
-  }),
-  restore: changes("post", `${onePerson}/restoration`, {
-    summary: "Restore a soft-deleted person, unchanged.",
-    line: "Person restored.",
-    data: ({ personId: id }) => ({ id, status: "ACTIVE" }),
-  }),
-  delete: changes("delete", onePerson, {
-    summary: "Delete a soft-deleted person for good, before the restore window ends.",
-    line: "Person deleted for good.",
-    irreversible: "This deletes the person for good, with their login, groups and tokens.",
-  }),
-  move: makeApiCommand({
-    summary: "Move a person to another school. They leave the groups of the old one.",
-    args,
-    options: {
-      to: required(option.school("The school they move to.")),
-      from: option.school("The school they leave; their home if left out."),
-    },
-    run: async ({ api }, { args: path, options: { to, from } }) => {
-      const body = makeBody<Schemas["Move"]>({ toSchoolId: to, fromSchoolId: from });
-      await api.POST(`${onePerson}/move`, { params: { path }, body });
-      return done("Person moved.", { id: path.personId, school: to });
-    },
-  }),
-  "set-login": makeApiCommand({
-    summary: "Give a person a user name and a new password, which is shown only once. They are signed out everywhere.",
-    args,
-    options: { username: required(option.text("The user name.")) },
-    run: async ({ api }, { args: path, options: { username } }) => {
-      return showLogin(await bodyOf(api.PUT(`${onePerson}/login`, { params: { path }, body: { username } })));
-    },
-  }),
-  "request-password": makeApiCommand({
-    summary: "Ask the home school of a guest for a new password, for the school where they are a guest.",
-    args,
-    options: { school: required(option.school("The school that asks.")) },
-    run: async ({ api }, { args: path, options: { school: schoolId } }) => {
-      await api.POST(`${onePerson}/login/password-request`, { params: { path }, body: { schoolId } });
-      return done("The home school is asked for a new password.", { id: path.personId });
-    },
-  }),
-  "dismiss-password-requests": changes("delete", `${onePerson}/login/password-request`, {
-    summary: "Dismiss the password requests of schools for a person, without a new password.",
-    line: "Requests dismissed.",
-  }),
-  "sign-out": changes("post", `${onePerson}/sign-out`, {
-    summary: "End all sessions and tokens of a person and forget their devices. The password stays.",
-    line: "Person signed out everywhere.",
-  }),
-  "remove-second-factors": changes("delete", `${onePerson}/second-factors`, {
-    summary: "Remove all second factors of a person who has lost them. The person is signed out everywhere.",
-    line: "Second factors removed.",
-  }),
-  block: changes("post", `${onePerson}/block`, {
-    summary: "Sign a person out and prevent them from signing in. Apps still see them in users and people.",
-    line: "Person blocked.",
-  }),
-  unblock: changes("delete", `${onePerson}/block`, {
-    summary: "Let a blocked person sign in again.",
-    line: "Person unblocked.",
-  }),
-  show: shows(onePerson, { summary: "Show one person with schools and groups.", show }),
-  explain: makeApiCommand({
-    summary: "Explain step by step whether a person can sign in to an app, and why not. Exits with 1 if they cannot.",
-    args: argsNamed("personId", "clientId"),
-    remoteOnly: "The service makes the decision.",
-    run: async ({ api }, { args: { personId, clientId: app } }) => {
-      const params = { path: { personId }, query: { app } };
-      return explained(await bodyOf(api.GET(`${onePerson}/sign-in-explanation`, { params })));
-    },
-  }),
-  disclosures: lists(`${onePerson}/disclosures`, {
-    summary: "List what apps could learn about a person, and from when to when.",
-    name: "apps",
-    columns: {
-      app: ({ name }) => name,
-      "can read": ({ periods }) => attributesOf(periods.filter(({ until }) => until === null)),
-      "could read": ({ periods }) => attributesOf(periods.filter(({ until }) => until !== null)),
-      since: ({ periods, recordedSince }) => periods.map(({ since }) => since ?? `before ${recordedSince}`)[0] ?? null,
-      until: ({ periods }) => periods.at(-1)?.until ?? null,
-      "last sign-in": ({ signIn }) => signIn?.lastAt ?? null,
-      "last read": ({ lastReadAt }) => lastReadAt,
-      "last webhook": ({ lastSentAt }) => lastSentAt,
     },
   }),
   data: makeApiCommand({
@@ -262,28 +151,6 @@ export const verbs: Verbs = {
     },
     reason: "The database, logs and dumps are on the machine of the service.",
   }),
-  list: lists(people, {
-    summary: "List the people of a school by name.",
-    name: "people",
-    options: {
-      school: required(option.school("The school.")),
-      group: option.group("Only members of this group."),
-      status: option.oneOf<PersonStatus>(["ACTIVE", "SOFT_DELETED"], "Only people of this status."),
-      "sign-in": option.oneOf<Schemas["SignInState"]>(
-        ["IMPOSSIBLE", "NEVER"],
-        "Only people who cannot sign in at all, or who have never signed in.",
-      ),
-      "left-days": option.count("Only people who left in the last so many days."),
-      search: listOptions.search,
-    },
-    columns: {
-      id: ({ id }) => id,
-      status: ({ status }) => status,
-      role: ({ role }) => role,
-      name: ({ name }) => nameOf(name),
-      groups: ({ groups }) => groups.map(({ name }) => name).join(", "),
-    },
-  }),
   find: makeApiCommand({
     summary:
       "Find people of all schools by parts of their names, their user name, their identifier in the source system or their id.",
@@ -318,3 +185,29 @@ export async function softDeletePerson({ api }: Service, personId: PersonId): Pr
   await api.POST(`${onePerson}/soft-deletion`, { params });
   return (await bodyOf(api.GET(onePerson, { params }))).purgeAt;
 }
+
+const disclosureColumns: Columns<Schemas["Disclosure"]> = {
+  app: ({ name }) => name,
+  "can read": ({ periods }) => attributesOf(periods.filter(({ until }) => until === null)),
+  "could read": ({ periods }) => attributesOf(periods.filter(({ until }) => until !== null)),
+  since: ({ periods, recordedSince }) => periods.map(({ since }) => since ?? `before ${recordedSince}`)[0] ?? null,
+  until: ({ periods }) => periods.at(-1)?.until ?? null,
+  "last sign-in": ({ signIn }) => signIn?.lastAt ?? null,
+  "last read": ({ lastReadAt }) => lastReadAt,
+  "last webhook": ({ lastSentAt }) => lastSentAt,
+};
+
+const withId = withOwnId(
+  async () => (await import("./local/own-ids.ts")).createPersonWithId,
+  "Their id, where they have one already.",
+);
+
+export const extensions: Extensions = {
+  create: {
+    ...withId,
+    body: (body) => ({ groupIds: [], ...body, name: readName((body["name"] ?? {}) as NameOptions) ?? null }),
+  },
+  show: { print: show },
+  explain: { print: explained },
+  disclosures: { columns: disclosureColumns },
+};

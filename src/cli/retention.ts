@@ -1,16 +1,15 @@
-import type { PersonId } from "../directory/index.ts";
 import { bodyOf, listAll, readTagged, retryStale, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./command.ts";
+import type { Extensions } from "./contract-commands.ts";
 import { counted, done, nameOf, recordLines, tableOf, wholeList, type Columns } from "./lines.ts";
-import { argument, option, required, UsageError } from "./option.ts";
-import { argsOf, changes, lists, shows } from "./verbs.ts";
+import { argument, option, UsageError } from "./option.ts";
+import { argsOf } from "./verbs.ts";
 
 type Policy = Schemas["RetentionPolicy"];
 type Value = { value: number; reason: string };
 
 const ofSchool = "/admin/v1/schools/{schoolId}/retention";
 const ofState = "/admin/v1/retention/state";
-const ofPerson = "/admin/v1/people/{personId}/retention";
 const state = { state: argument.text("state") };
 const periods = ["left", "inactive", "restore", "audit"] as const;
 
@@ -97,34 +96,6 @@ const showPreview = (preview: Schemas["RetentionPreview"]): Result => ({
 });
 
 export const verbs: Verbs = {
-  service: shows("/admin/v1/retention", {
-    summary: "Show the periods of schools without their own, the limits, and the states with a policy.",
-    show: (found) => ({
-      lines: recordLines({
-        ...Object.fromEntries(
-          Object.entries(found.defaults).map(([name, value]) => {
-            const { min, max } = found.limits[name as keyof typeof found.limits];
-            return [name, `${value} (${min} to ${max})`];
-          }),
-        ),
-        notice: `${found.noticeDays} days`,
-        held: `more than ${found.holdPeople} people and ${found.holdPercent} %`,
-        states: found.states.join(", ") || "none",
-      }),
-      data: found,
-    }),
-  }),
-  show: shows(ofSchool, {
-    summary: "Show what applies to a school, from whom, and whether a run is held.",
-    show: (found) => ({
-      lines: recordLines({
-        ...appliedLines(found.applied),
-        "effective from": found.effectiveAt,
-        held: found.heldAt && `since ${found.heldAt}, ${counted(found.heldPeople ?? 0, "person", "people")}`,
-      }),
-      data: found,
-    }),
-  }),
   set: makeApiCommand({
     summary: "Set the retention policy of a school; values that are not given stay as they are.",
     args: argsOf(ofSchool),
@@ -183,46 +154,30 @@ export const verbs: Verbs = {
       return wholeList("schools", found, { columns: countColumns, id: ({ schoolId }) => schoolId });
     },
   }),
-  due: lists(`${ofSchool}/people`, {
-    summary: "List whom the retention soft-deletes at a school soon.",
-    name: "people",
-    columns: dueColumns,
-    options: { days: option.count("How many days ahead; those of the notice if left out.") },
-  }),
-  release: makeApiCommand({
-    summary: "Release a held run, so that the next one soft-deletes so many people.",
-    args: argsOf(ofSchool),
-    options: { people: required(option.count("How many, as `retention show` says.")) },
-    run: async ({ api }, { args: path, options: body }) => {
-      await api.POST(`${ofSchool}/release`, { params: { path }, body });
-      return done("The run is released and takes place within minutes.", { id: path.schoolId, ...body });
-    },
-  }),
-  "show-person": shows(ofPerson, {
-    summary: "Show when and why a person is soft-deleted.",
-    show: (found) => ({
-      lines: recordLines({
-        cause: found.due?.cause ?? null,
-        due: found.due?.dueAt ?? null,
-        "kept until": found.exemption && `${found.exemption.until}: ${found.exemption.reason}`,
-      }),
-      data: found,
-    }),
-  }),
-  keep: makeApiCommand({
-    summary: "Keep a person until a date, whatever the policy or a roster says.",
-    args: argsOf(ofPerson),
-    options: {
-      until: required(option.text("The last day, such as 2026-12-31.", "date")),
-      reason: required(option.text("Why; it is part of the person's data.")),
-    },
-    run: async ({ api }, { args: path, options: body }) => {
-      await api.PUT(`${ofPerson}/exemption`, { params: { path }, body });
-      return done(`The person is kept until ${body.until}.`, { id: path.personId as PersonId, ...body });
-    },
-  }),
-  "no-keep": changes("delete", `${ofPerson}/exemption`, {
-    summary: "Keep a person no longer.",
-    line: "The policy applies to the person again.",
-  }),
 };
+
+const showService = (found: Schemas["ServiceRetention"]): Result => ({
+  lines: recordLines({
+    ...Object.fromEntries(
+      Object.entries(found.defaults).map(([name, value]) => {
+        const { min, max } = found.limits[name as keyof typeof found.limits];
+        return [name, `${value} (${min} to ${max})`];
+      }),
+    ),
+    notice: `${found.noticeDays} days`,
+    held: `more than ${found.holdPeople} people and ${found.holdPercent} %`,
+    states: found.states.join(", ") || "none",
+  }),
+  data: found,
+});
+
+const show = (found: Schemas["SchoolRetention"]): Result => ({
+  lines: recordLines({
+    ...appliedLines(found.applied),
+    "effective from": found.effectiveAt,
+    held: found.heldAt && `since ${found.heldAt}, ${counted(found.heldPeople ?? 0, "person", "people")}`,
+  }),
+  data: found,
+});
+
+export const extensions: Extensions = { service: { print: showService }, show: { print: show } };

@@ -1,8 +1,9 @@
-import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import { bodyOf, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
-import { alignColumns } from "./lines.ts";
-import { option, required } from "./option.ts";
-import { argsOf, changes, lists, shows } from "./verbs.ts";
+import type { Extensions } from "./contract-commands.ts";
+import { alignColumns, type Columns } from "./lines.ts";
+import { option } from "./option.ts";
+import { argsOf } from "./verbs.ts";
 
 type Sandbox = Schemas["Sandbox"];
 type StepName = Sandbox["steps"][number]["step"];
@@ -47,31 +48,6 @@ function lastOf(sandbox: Sandbox, { upTo, all }: { upTo: StepName | undefined; a
 const oneSandbox = "/admin/v1/sandboxes/{sandboxId}";
 
 export const verbs: Verbs = {
-  create: makeApiCommand({
-    summary:
-      "Make a sandbox: two schools with test users, which this app alone sees. The passwords are shown only once.",
-    options: { app: required(option.text("The app that it is for.", "client-id")) },
-    run: async ({ api }, { options: { app: clientId } }) => {
-      const params = { path: { clientId }, ...withIdempotencyKey() };
-      return showCreated(await bodyOf(api.POST("/admin/v1/apps/{clientId}/sandboxes", { params })));
-    },
-  }),
-  list: lists("/admin/v1/sandboxes", {
-    summary: "List sandboxes, the newest first.",
-    name: "sandboxes",
-    options: { app: option.text("Only those of this app.", "client-id") },
-    columns: {
-      id: ({ id }) => id,
-      app: ({ clientId }) => clientId,
-      made: ({ createdAt }) => createdAt,
-      "deleted at": ({ expiresAt }) => expiresAt,
-      played: ({ steps: all }) => `${all.filter(({ doneAt }) => doneAt !== null).length} of ${all.length}`,
-    },
-  }),
-  show: shows(oneSandbox, {
-    summary: "Show the steps of the school year, and when each was played.",
-    show: (sandbox) => showPlayed(sandbox, null),
-  }),
   play: makeApiCommand({
     summary: "Play the next step of a school year, or several; says what the app should see and do.",
     args: argsOf(oneSandbox),
@@ -86,8 +62,18 @@ export const verbs: Verbs = {
       return showPlayed(await bodyOf(api.POST(`${oneSandbox}/steps`, { params, body })), before);
     },
   }),
-  delete: changes("delete", oneSandbox, {
-    summary: "Delete a sandbox at once, with its schools and people.",
-    line: "Sandbox deleted.",
-  }),
+};
+
+const columns: Columns<Sandbox> = {
+  id: ({ id }) => id,
+  app: ({ clientId }) => clientId,
+  made: ({ createdAt }) => createdAt,
+  "deleted at": ({ expiresAt }) => expiresAt,
+  played: ({ steps: all }) => `${all.filter(({ doneAt }) => doneAt !== null).length} of ${all.length}`,
+};
+
+export const extensions: Extensions = {
+  create: { print: showCreated },
+  list: { columns },
+  show: { print: (sandbox: Sandbox) => showPlayed(sandbox, null) },
 };

@@ -1,11 +1,11 @@
 import { staffRoleNames, type StaffRoleName } from "../staff/index.ts";
 import { bodyOf, makeBody, withIdempotencyKey, type AllProperties, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type OptionsOf, type Verbs } from "./command.ts";
-import { done, listOptions, nameOf } from "./lines.ts";
+import { done } from "./lines.ts";
 import { showLogin } from "./new-login.ts";
 import { argument, option, required } from "./option.ts";
 import { softDeletePerson } from "./person.ts";
-import { argsNamed, lists } from "./verbs.ts";
+import { argsNamed } from "./verbs.ts";
 
 export const roleOptions = {
   school: option.schools("The schools it is for; all roles but OPERATOR and PARTNER need one."),
@@ -46,26 +46,6 @@ export const staffPeopleVerbs: Verbs = {
         username,
       });
       return showLogin(await bodyOf(api.POST(staffPeople, { params: withIdempotencyKey(), body })));
-    },
-  }),
-  people: lists(staffPeople, {
-    summary: "List the staff who are at no school, with their roles.",
-    name: "people",
-    options: { search: listOptions.search },
-    columns: {
-      id: ({ id }) => id,
-      status: ({ status }) => status,
-      name: ({ name }) => nameOf(name),
-      "user name": ({ username }) => username,
-      roles: ({ roles }) => roles.map(({ role }) => role).join(" "),
-    },
-  }),
-  "new-password": makeApiCommand({
-    summary: "Give somebody of the staff a new password, which is shown only once. They are signed out everywhere.",
-    args,
-    run: async ({ api }, { args: path }) => {
-      const params = { path, ...withIdempotencyKey() };
-      return showLogin(await bodyOf(api.POST("/admin/v1/people/{personId}/login/password", { params })));
     },
   }),
   delete: makeApiCommand({

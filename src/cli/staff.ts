@@ -25,7 +25,7 @@ import {
 } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { readRole, roleOptions, staffPeopleVerbs } from "./staff-people.ts";
-import { argsNamed, changes } from "./verbs.ts";
+import { argsNamed } from "./verbs.ts";
 
 type ListedRole = Schemas["ListedStaffRole"];
 
@@ -107,10 +107,6 @@ export const verbs: Verbs = {
       const made = await bodyOf(api.POST(roles, { params: withIdempotencyKey(), body }));
       return { ...done(`${made.role} given: ${made.id}`, made), quiet: [made.id] };
     },
-  }),
-  withdraw: changes("delete", `${roles}/{staffRoleId}`, {
-    summary: "Take a role away, at once, for tokens too. The last operator stays.",
-    line: "Role withdrawn.",
   }),
   list: makeApiCommand({
     summary: "List the roles that hold, the latest given first.",

@@ -5,7 +5,8 @@ import { counted, nameOf } from "./lines.ts";
  * in what was sent; `a|b` is the first that is not null. The path of a list is that of all its items.
  * See openapi/rules/docs/admin-command.md.
  */
-const placeholder = /\$([a-zA-Z]+(?:[.|][a-zA-Z]+)*)(?::(name|words|size)|\(([^()/]+)\/?([^()]*)\))?/g;
+const placeholder =
+  /\$([a-zA-Z][a-zA-Z0-9]*(?:[.|][a-zA-Z][a-zA-Z0-9]*)*)(?::(name|words|commas|size)|\(([^()/]+)\/?([^()]*)\))?/g;
 
 function valueAt(value: unknown, [name, ...path]: readonly string[]): unknown {
   if (name === undefined) return value;
@@ -35,7 +36,7 @@ function textOf(value: unknown, { format, first, second }: Format): string | nul
   if (!Array.isArray(value))
     return typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
   if (format === "size") return String(value.length);
-  return value.join(format === "words" ? " " : ", ");
+  return value.join(format === "words" ? " " : format === "commas" ? "," : ", ");
 }
 
 /** Null if the template holds values and all of them are null. `none` stands for an empty list. */
@@ -55,6 +56,6 @@ export function fill(template: string, scopes: readonly unknown[], none = "none"
 /** A template that is a path alone gives its value, for --output json. */
 export function fillData(template: unknown, scopes: readonly unknown[]): unknown {
   if (typeof template !== "string") return template;
-  const [, path] = /^\$([a-zA-Z.|]+)$/.exec(template) ?? [];
+  const [, path] = /^\$([a-zA-Z0-9.|]+)$/.exec(template) ?? [];
   return path === undefined ? fill(template, scopes) : find(path, scopes);
 }

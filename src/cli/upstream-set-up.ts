@@ -1,20 +1,10 @@
-import { bodyOf, isEmpty, omitUndefined, updateRecord, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import { bodyOf, isEmpty, omitUndefined, updateRecord, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
-import { done, recordLines, updated, type Columns } from "./lines.ts";
+import { done, recordLines, updated } from "./lines.ts";
 import { option, UsageError } from "./option.ts";
-import { argsOf, changes, lists } from "./verbs.ts";
+import { argsOf } from "./verbs.ts";
 
-const one = "/admin/v1/upstream-connections/{connectionId}";
 const wayIn = "/admin/v1/schools/{schoolId}/way-in";
-const args = argsOf(one);
-
-const setUpLinkColumns: Columns<Schemas["UpstreamSetUpLink"]> = {
-  id: ({ id }) => id,
-  created: ({ createdAt }) => createdAt,
-  expires: ({ expiresAt }) => expiresAt,
-  opened: ({ openedAt }) => openedAt,
-  closed: ({ closedAt }) => closedAt,
-};
 
 const showWayIn = (found: Schemas["WayIn"]): Result => ({
   lines: recordLines({
@@ -27,26 +17,6 @@ const showWayIn = (found: Schemas["WayIn"]): Result => ({
 
 /** How they are set up, and how people get there. */
 export const setUpVerbs: Verbs = {
-  "set-up-link": makeApiCommand({
-    summary: "Make an address with which the IT contact of the school sets a connection up. It is shown only once.",
-    args,
-    options: { days: option.count("How many days it can be used, 30 at most; 7 if left out.") },
-    run: async ({ api }, { args: path, options: { days = 7 } }) => {
-      const params = { path, ...withIdempotencyKey() };
-      const link = await bodyOf(api.POST(`${one}/set-up-links`, { params, body: { days } }));
-      const lines = [link.url, `Until ${link.expiresAt}, in the first browser that opens it. It is not shown again.`];
-      return { lines, quiet: [link.url], data: link };
-    },
-  }),
-  "set-up-links": lists(`${one}/set-up-links`, {
-    summary: "List the set-up links of a connection that have not expired.",
-    name: "set-up links",
-    columns: setUpLinkColumns,
-  }),
-  "close-set-up-link": changes("delete", `${one}/set-up-links/{setUpLinkId}`, {
-    summary: "Close a set-up link.",
-    line: "Set-up link closed.",
-  }),
   "way-in": makeApiCommand({
     summary: "Show or change how people reach the login of a school.",
     args: argsOf(wayIn),

@@ -1,10 +1,10 @@
 import { bodyOf, isEmpty, listFirst, makeBody, omitUndefined, updateRecord, withIdempotencyKey } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
+import type { Extensions } from "./contract-commands.ts";
 import { counted, defaultLimit, done, listOptions, listResult, made, recordLines, updated } from "./lines.ts";
 import type { Columns } from "./lines.ts";
 import { option, required } from "./option.ts";
-import { accountVerbs } from "./upstream-accounts.ts";
 import {
   connectionLines,
   profiles,
@@ -16,7 +16,7 @@ import {
   yesNo,
 } from "./upstream-settings.ts";
 import { setUpVerbs } from "./upstream-set-up.ts";
-import { argsOf, changes, shows } from "./verbs.ts";
+import { argsNamed, argsOf } from "./verbs.ts";
 
 type Connection = Schemas["UpstreamConnection"];
 
@@ -85,10 +85,6 @@ const connectionVerbs: Verbs = {
       return listResult("connections", await listFirst(read, { limit: limit + 1, after }), limit, columns);
     },
   }),
-  show: shows(one, {
-    summary: "Show a connection: its settings, what to register at the provider, and whether it works.",
-    show: (shown) => ({ lines: connectionLines(shown), quiet: [shown.id], data: shown }),
-  }),
   create: makeApiCommand({
     summary: "Connect a login that a school has elsewhere. It is a draft until it is tested and switched on.",
     options: {
@@ -129,16 +125,6 @@ const connectionVerbs: Verbs = {
       return updated("Connection", path.connectionId, changed);
     },
   }),
-  delete: changes("delete", one, {
-    summary: "Delete a connection.",
-    line: "Connection deleted.",
-    irreversible: "This unlinks everybody who signs in through it, and ends their sessions.",
-  }),
-  check: makeApiCommand({
-    summary: "Read the discovery document and the keys of the provider now. Nobody signs in.",
-    args,
-    run: async ({ api }, { args: path }) => showCheck(await bodyOf(api.POST(`${one}/metadata`, { params: { path } }))),
-  }),
   preview: makeApiCommand({
     summary: "Try the rule of a connection, or another one, on the roster and the latest sign-ins. Nothing changes.",
     args,
@@ -150,4 +136,35 @@ const connectionVerbs: Verbs = {
   off: setsState("OFF", { summary: "Let nobody sign in through a connection.", line: "Connection switched off." }),
 };
 
-export const verbs: Verbs = { ...connectionVerbs, ...accountVerbs, ...setUpVerbs };
+const guests = `${one}/guests` as const;
+
+const acceptVerbs: Verbs = {
+  accept: makeApiCommand({
+    summary: "Accept an account that waits for staff as a guest of the school, whom apps see from then on.",
+    args: argsNamed("connectionId", "refusalId"),
+    run: async ({ api }, { args: { connectionId, refusalId } }) => {
+      const params = { path: { connectionId }, ...withIdempotencyKey() };
+      const body = { refusalIds: [refusalId] };
+      const { personIds } = await bodyOf(api.POST(guests, { params, body }));
+      return made(personIds[0]!);
+    },
+  }),
+};
+
+export const verbs: Verbs = { ...connectionVerbs, ...acceptVerbs, ...setUpVerbs };
+
+const refusalColumns: Columns<Schemas["UpstreamRefusal"]> = {
+  id: ({ id }) => id,
+  reason: ({ code }) => code,
+  name: ({ displayName }) => displayName,
+  claim: ({ ruleClaim, ruleValue }) => ruleClaim && `${ruleClaim} = ${ruleValue ?? "(missing)"}`,
+  matches: ({ matches }) => String(matches),
+  tries: ({ tries }) => String(tries),
+  last: ({ lastAt }) => lastAt,
+};
+
+export const extensions: Extensions = {
+  refusals: { columns: refusalColumns },
+  show: { print: (shown: Connection) => ({ lines: connectionLines(shown), quiet: [shown.id], data: shown }) },
+  check: { print: showCheck },
+};
