@@ -1,19 +1,22 @@
 import type { PersonId } from "../directory/index.ts";
 import {
+  fields,
   findRows,
   makeRowLock,
   type Parameter,
   type Queryable,
   run,
-  type Sql,
   sql,
-  type Statement,
+  type Sql,
   statement,
+  type Statement,
   table,
   update,
 } from "../platform/database/sql.ts";
 import { recordNotices } from "./logout-notices.ts";
-import { isCurrent } from "./current-sign-in.ts";
+import type { Clock } from "../platform/clock.ts";
+import { type Db, withTransaction } from "../platform/database/db.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 
 type Notified = { clientId: string; personId: PersonId; sid: string };
 
@@ -126,4 +129,54 @@ async function deleteAndNotify<Given extends { at: Date }>(
     tx,
     [...all.values()].map((one) => ({ ...one, at: given.at })),
   );
+}
+
+const v_credential = table("credential", "v_credential");
+const v_card = table("loginCard", "v_card");
+const v_settings = table("cardSettings", "v_settings");
+const v_upstream = table("upstreamSession", "v_upstream");
+
+/**
+ * SQL condition for every statement that finds artifacts: neither the sign-in nor its card or upstream session has
+ * ended.
+ */
+export const isCurrent = ({
+  personId,
+  generation,
+  cardId,
+  upstreamSessionId,
+}: { readonly [Name in "personId" | "generation" | "cardId" | "upstreamSessionId"]: Sql }): Sql =>
+  sql`(${personId} IS NULL OR EXISTS (SELECT FROM ${v_credential}
+      WHERE ${v_credential.personId} = ${personId} AND ${v_credential.generation} = ${generation})
+    AND (${cardId} IS NULL OR EXISTS (SELECT FROM ${v_card} JOIN ${v_settings} ON ${v_settings.schoolId} = ${v_card.schoolId}
+      WHERE ${v_card.id} = ${cardId} AND ${v_card.revokedAt} IS NULL AND ${v_settings.enabled}))
+    AND (${upstreamSessionId} IS NULL OR EXISTS (SELECT FROM ${v_upstream}
+      WHERE ${v_upstream.id} = ${upstreamSessionId} AND ${v_upstream.endedAt} IS NULL)))`;
+
+const waiting = table("voidSignIn");
+const atOnce = 500;
+
+const takeWaiting = statement<{ limit: number }>(
+  ({ limit }) => sql`
+    DELETE FROM ${waiting} WHERE ${waiting.personId} IN (
+      SELECT ${waiting.personId} FROM ${waiting} LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING ${fields<{ personId: PersonId }>({ personId: waiting.personId })}`,
+  "sign-on.takeVoidSignIns",
+);
+
+/** Makes the job that deletes void sign-ins of deleted or restored people and revoked cards, and notifies the apps. */
+export function makeVoidSignInsJob({ db, clock }: { db: Db; clock: Clock }): WorkerJob {
+  return {
+    name: "sign-on.endSignIns",
+    everySeconds: 1,
+    async run(signal) {
+      for (let taken = atOnce; taken === atOnce && !signal.aborted;)
+        taken = await withTransaction(db, async (tx) => {
+          const people = await findRows<{ personId: PersonId }>(tx, takeWaiting, { limit: atOnce });
+          const personIds = people.map(({ personId }) => personId);
+          if (personIds.length > 0) await deleteVoidSignIns(tx, { personIds, at: clock() });
+          return personIds.length;
+        });
+    },
+  };
 }

@@ -22,23 +22,19 @@ export {
 } from "./batches/batch.ts";
 export type { BatchId, BatchWishes, CountedBatch } from "./batches/batch.ts";
 export { makeCredentialJob } from "./batches/prepare.ts";
-export { listCards, revokeCardsIn } from "./cards/cards.ts";
-export type { CardId } from "./cards/cards.ts";
-export { lastCardOf, readLastCard } from "./cards/last-card.ts";
-export type { CardRefusalReason, CardState, LastCard, LastCardRow } from "./cards/last-card.ts";
+export { lastCardOf, listCards, readLastCard, revokeCardsIn } from "./cards/cards.ts";
+export type { CardId, CardRefusalReason, CardState, LastCard, LastCardRow } from "./cards/cards.ts";
 export { cardPath, isCardToken, makeCardMaker } from "./cards/make-card.ts";
 export type { MadeCard, MakeCard } from "./cards/make-card.ts";
-export { findParentLetter, putParentLetter } from "./cards/parent-letter.ts";
+export { findParentLetter, putParentLetter, readCardSettings, writeCardSettings } from "./cards/settings.ts";
 export { findCardPlaces } from "./cards/places.ts";
 export type { CardPlace, PlaceFilter } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
-export { readCardSettings, writeCardSettings } from "./cards/settings.ts";
 export type { CardHours, CardSecondStep, CardSettings } from "./cards/settings.ts";
 export { checkAnswer, checkCard, checkCardUse, isOfStaff, recordCardUse } from "./cards/use-card.ts";
 export type { UsableCard } from "./cards/use-card.ts";
-export { changePassword } from "./change-password.ts";
-export { findPasswordRule, type PasswordFault } from "./password-rule.ts";
-export { lockPersonSignIn } from "./end-sign-ins.ts";
+export { type PasswordFault, changePassword, findOwnPassword, findPasswordRule } from "./own-password.ts";
+export { isCurrent, lockPersonSignIn, makeVoidSignInsJob } from "./end-sign-ins.ts";
 export { findLogin, listUserNames } from "./find-login.ts";
 export type { UserName } from "./find-login.ts";
 export {
@@ -71,13 +67,20 @@ export {
 export type { LogoutNotice, NewNotice } from "./logout-notices.ts";
 export { makePasswords } from "./make-passwords.ts";
 export type { MadeLogin, PasswordsFor } from "./make-passwords.ts";
-export { findOwnPassword } from "./own-password.ts";
 export type { OwnPassword } from "./own-password.ts";
 export { requestPasswordIn, withdrawPasswordRequestsIn } from "./password-requests.ts";
 export { blockPersonIn, setLoginIn, setPasswordHash, signOutPersonIn, unblockPersonIn } from "./person-sign-in.ts";
-export { makePseudonym } from "./pseudonym/index.ts";
+export { makePseudonym } from "./pseudonym.ts";
 export { recordAtHome } from "./record-at-home.ts";
-export { checkCode, limitedTry } from "./second-factor/check.ts";
+export {
+  checkCode,
+  findTotpStep,
+  limitedTry,
+  makeTotpAddress,
+  makeTotpSecret,
+  spellTotpSecret,
+  totpPurpose,
+} from "./second-factor/check.ts";
 export type { SecondFactorCheck } from "./second-factor/check.ts";
 export {
   hasPassword,
@@ -96,17 +99,13 @@ export {
   hasSecondFactors,
   listSecondFactors,
   removeSecondFactor,
+  renewRecoveryCodes,
   revokeSecondFactorsIn,
 } from "./second-factor/records.ts";
-export { prepareForPeople, type Prepared } from "./prepare-secrets.ts";
+export { type Prepared, lockPeople, prepareForPeople, setSecretsIn } from "./set-secrets.ts";
 export type { SecondFactor } from "./second-factor/records.ts";
-export { renewRecoveryCodes } from "./second-factor/recovery-codes.ts";
-export { findTotpStep, makeTotpAddress, makeTotpSecret, spellTotpSecret, totpPurpose } from "./second-factor/totp.ts";
-export { lockPeople, setSecretsIn } from "./set-secrets.ts";
 export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignInSettings } from "./sign-in-settings.ts";
 export type { PasswordKind, SignInSettings, UserNameRule } from "./sign-in-settings.ts";
 export { createStaffPerson, makeStaffPassword } from "./staff-person.ts";
-export { giveUserNames, giveUserNamesAtSchool } from "./user-names/index.ts";
-export { makeVoidSignInsJob } from "./void-sign-ins.ts";
+export { giveUserNames, giveUserNamesAtSchool } from "./user-names/give-names.ts";
 export { forgetPerson } from "./forget-person.ts";
-export { isCurrent } from "./current-sign-in.ts";

@@ -11,10 +11,10 @@ import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
-import { prepareForPeople, type Prepared } from "./prepare-secrets.ts";
+import { prepareForPeople, type Prepared } from "./set-secrets.ts";
 import { lockPeople, setSecretsIn } from "./set-secrets.ts";
 import { findSignInSettings } from "./sign-in-settings.ts";
-import { giveUserNames } from "./user-names/index.ts";
+import { giveUserNames } from "./user-names/give-names.ts";
 
 export type PasswordsFor = { schoolId: SchoolId; onlyMissing: boolean } & (
   { roles: readonly PersonRole[] } | { groupId: GroupId; personIds?: readonly string[] | undefined }

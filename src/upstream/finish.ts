@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { limitClaims, readClaim, readRuleValue, readText, type Claims } from "./claims.ts";
-import { refuseOff, goUpstream } from "./begin.ts";
+import { refuseOff, goUpstream } from "./round-trip.ts";
 import { addressesOf } from "./addresses.ts";
 import { UpstreamError } from "./failures.ts";
 import { findPersonOf, type Account, type Found } from "./find-link.ts";

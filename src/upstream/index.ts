@@ -14,7 +14,7 @@
  * Never knows: oidc-provider, pages, requests of ours.
  */
 export { createConnectionIn, deleteConnectionIn, updateConnectionIn } from "./change-connection.ts";
-export { forgetLostUpstreamSecrets, reEncryptUpstreamSecrets } from "./client-secrets.ts";
+export { forgetLostUpstreamSecrets, reEncryptUpstreamSecrets } from "./ready-connection.ts";
 export { addressesOf, type ConnectionAddresses } from "./addresses.ts";
 export {
   connectionNotFound,
@@ -47,7 +47,21 @@ export { previewRule, type RulePreview } from "./preview.ts";
 export { countKeys } from "./roster.ts";
 export { profiles, type AuthMethod, type Profile, type ProfileFacts } from "./profiles.ts";
 export { dismissRefusalIn, listRefusals, type Refusal } from "./refusals.ts";
-export { schoolLoginsOf, type SchoolLogin } from "./school-logins.ts";
+export {
+  type FoundSchool,
+  type SchoolLogin,
+  type WayIn,
+  type WayInSettings,
+  allowsLocalPasswords,
+  closeEmergencyIn,
+  findSchoolByLinkName,
+  findSchoolsByWords,
+  findWayInSettings,
+  listWaysIn,
+  openEmergencyIn,
+  putWayInIn,
+  schoolLoginsOf,
+} from "./way-in.ts";
 export {
   closeSetUpLinkIn,
   createSetUpLinkIn,
@@ -70,16 +84,3 @@ export {
   type Upstream,
   type UpstreamDeps,
 } from "./upstream.ts";
-export {
-  allowsLocalPasswords,
-  closeEmergencyIn,
-  findSchoolByLinkName,
-  findSchoolsByWords,
-  findWayInSettings,
-  listWaysIn,
-  openEmergencyIn,
-  putWayInIn,
-  type FoundSchool,
-  type WayIn,
-  type WayInSettings,
-} from "./way-in.ts";

@@ -6,7 +6,7 @@ import { seal, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { checkLimit, insert, lockName, run, sql, statement } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
-import type { Prepared } from "../prepare-secrets.ts";
+import type { Prepared } from "../set-secrets.ts";
 
 declare const batchId: unique symbol;
 export type BatchId = string & { readonly [batchId]: true };

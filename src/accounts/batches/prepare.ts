@@ -8,7 +8,7 @@ import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { MakeCard } from "../cards/make-card.ts";
 import { readCardSettings } from "../cards/settings.ts";
 import { hashBehind, hashPassword } from "../login/index.ts";
-import { prepareSecrets, type Prepared } from "../prepare-secrets.ts";
+import { prepareSecrets, type Prepared } from "../set-secrets.ts";
 import { findSignInSettings } from "../sign-in-settings.ts";
 import { deleteExpiredBatches, forgetHandedOut, sealPrepared, type Batch, type BatchId } from "./batch.ts";
 

@@ -1,10 +1,10 @@
 import ipaddr from "ipaddr.js";
 import type { CardSecondStep } from "../../../generated/prisma/enums.ts";
-import type { SchoolId } from "../../directory/index.ts";
-import { recordAudit, type Origin } from "../../events/index.ts";
+import { checkLines, type SchoolId } from "../../directory/index.ts";
+import { type Origin, recordAudit } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { columnNames, fields, insert, run, sql, statement, table, type Sql } from "../../platform/database/sql.ts";
+import { columnNames, fields, insert, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
 
 export type { CardSecondStep };
 
@@ -114,4 +114,25 @@ function readNetwork(text: string, index: number): string {
       property: `networks/${index}`,
     });
   }
+}
+
+const longest = 2_000;
+
+/** The school's own text; null for the default text. */
+export async function findParentLetter({ prisma }: RecordStore, schoolId: SchoolId): Promise<string | null> {
+  return (await prisma.parentLetter.findUnique({ where: { schoolId } }))?.text ?? null;
+}
+
+/** Errors: invalid for a text that is refused. */
+export async function putParentLetter(
+  { prisma }: Transaction,
+  { schoolId, text: given }: { schoolId: SchoolId; text: string | null },
+  origin: Origin,
+): Promise<void> {
+  if (given === null) await prisma.parentLetter.deleteMany({ where: { schoolId } });
+  else {
+    const text = checkLines("text", given, longest);
+    await prisma.parentLetter.upsert({ where: { schoolId }, create: { schoolId, text }, update: { text } });
+  }
+  await recordAudit({ prisma }, { ...origin, action: "parent_letter_set", schoolId });
 }

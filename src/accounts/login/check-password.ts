@@ -11,8 +11,8 @@ import { mayUsePassword } from "./local-passwords.ts";
 import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.ts";
 import { PasswordQueue } from "./password-queue.ts";
 import { countedAddress, isAddressOf, makeKeyMaker } from "./known-devices.ts";
-import { foldUsername } from "./username.ts";
-import { recordWrongPassword } from "./wrong-passwords.ts";
+import { foldUsername } from "./credential.ts";
+import { recordWrongPassword } from "./rate-limits.ts";
 
 /**
  * `refused`: an unknown user name or a wrong password. `not_used`: the right one, which the home school does not use.

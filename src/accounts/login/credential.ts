@@ -1,7 +1,10 @@
 import { checkText, type PersonId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import { columnNames, insert, type Queryable, run, sql, statement } from "../../platform/database/sql.ts";
-import { foldUsername } from "./username.ts";
+import { foldText } from "../../platform/text/fold-text.ts";
+
+/** Width, case and surrounding space do not matter. */
+export const foldUsername = (username: string): string => foldText(username);
 
 type Row = { personId: PersonId; username: string; passwordHash: string; mustChange: boolean; updatedAt: Date };
 

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { makeHashInTurn } from "./hash-in-turn.ts";
+import { makeHashInTurn } from "./password.ts";
 
 test("passwords of several requests are hashed two at a time, and each gets its hash", async () => {
   let [running, most] = [0, 0];

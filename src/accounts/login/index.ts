@@ -7,16 +7,13 @@
  *             before the password is checked; tries elsewhere never slow down a person at a known device.
  */
 export { makeCheckPassword, type PasswordCheck } from "./check-password.ts";
-export { writeCredential, type NewCredential } from "./credential.ts";
+export { type NewCredential, foldUsername, writeCredential } from "./credential.ts";
 export { hashBehind } from "./hash-aside.ts";
-export { hashInTurn } from "./hash-in-turn.ts";
+export { hashInTurn, hashPassword, longestPassword } from "./password.ts";
 export { makePassword } from "./make-password.ts";
 export { findGuessable } from "./guessable.ts";
-export { hashPassword, longestPassword } from "./password.ts";
 export { longestTurnSeconds } from "./password-queue.ts";
 export { bucketsOfAddress, countedAddress } from "./known-devices.ts";
 export { findMayUsePassword, mayUsePasswordOf } from "./local-passwords.ts";
-export { foldUsername } from "./username.ts";
-export { forgetTriesOf, waitsOf, type Waits } from "./rate-limits.ts";
+export { type Waits, type WrongPasswords, forgetTriesOf, waitsOf, wrongPasswordsOf } from "./rate-limits.ts";
 export { sweepSignInTraces } from "./sweep.ts";
-export { wrongPasswordsOf, type WrongPasswords } from "./wrong-passwords.ts";

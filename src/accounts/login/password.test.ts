@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { hashPassword, isPasswordOf, makeUnmatchableHash } from "./password.ts";
-import { foldUsername } from "./username.ts";
+import { foldUsername } from "./credential.ts";
 
 test("a password is kept as argon2id with 19 MiB, two passes and a salt of its own", async () => {
   const [first, second] = await Promise.all([hashPassword("geheim"), hashPassword("geheim")]);

@@ -1,5 +1,6 @@
-import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from "node:crypto";
+import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
+import { makeBounded } from "./bounded.ts";
 
 type Derive = (parameters: Argon2Parameters) => Promise<Buffer>;
 
@@ -49,3 +50,12 @@ function phc(salt: Buffer, hash: Buffer): string {
 function unpadded(bytes: Buffer): string {
   return bytes.toString("base64").replaceAll("=", "");
 }
+
+/** Hashes at most two passwords at a time: half of Node's pool, so that sign-ins go on. */
+export function makeHashInTurn(hash: (password: string) => Promise<string>): (password: string) => Promise<string> {
+  const inTurn = makeBounded({ atOnce: 2, waiting: Infinity });
+  return (password) => inTurn(() => hash(password));
+}
+
+/** As `hashPassword`, for passwords of many people; all requests share the two places. */
+export const hashInTurn = makeHashInTurn(hashPassword);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeBase } from "./make-base.ts";
-import { transliterate } from "./transliterate.ts";
+import { transliterate } from "./make-base.ts";
 import { friendlyWords } from "./words.ts";
 
 const named = (firstCall: string, last: string, firstFull = firstCall) => ({ firstFull, firstCall, last });

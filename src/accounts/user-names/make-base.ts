@@ -1,6 +1,38 @@
 import type { PersonName } from "../../directory/index.ts";
 import type { UserNameRule } from "../sign-in-settings.ts";
-import { transliterate } from "./transliterate.ts";
+
+const pairs = (text: string): [string, string][] =>
+  text
+    .trim()
+    .split(/\s+/)
+    .map((pair) => [pair.slice(0, 1), pair.slice(1)]);
+
+// Before marks are removed: a letter, and what replaces it.
+const composed = new Map(pairs("äae öoe üue åaa ґg їi йi ўu ёe"));
+
+const letters = new Map([
+  ...pairs("ßss æae œoe øoe łl đd ðd þth ħh ıi ĸk ŋn ŧt ſs əe ƒf"),
+  ...pairs("аa бb вv гg дd еe жzh зz иi кk лl мm нn оo пp рr сs тt уu фf хkh цts чch шsh щshch ъie ыy ь эe юiu яia"),
+  ...pairs("єie іi ђdj јj љlj њnj ћc џdz ѓg ќk ѕdz әa қk ғg ңn өo ұu үu һh"),
+  ...pairs("αa βv γg δd εe ζz ηi θth ιi κk λl μm νn ξx οo πp ρr σs ςs τt υy φf χch ψps ωo"),
+  ...pairs("اa بb تt ثth جj حh خkh دd ذdh رr زz سs شsh صs ضd طt ظz عa غgh فf قq كk لl مm نn هh وw يy ىa ةa ء"),
+  ...pairs("پp چch ژzh گg کk یy ڤv ٹt ڈd ڑr ںn ہh ھh ےe ٱa"),
+  ...pairs("אa בb גg דd הh וv זz חch טt יy כk ךk לl מm םm נn ןn סs עa פp ףp צts ץts קk רr שsh תt"),
+]);
+
+/** Writes a name with the letters a to z and hyphens. Source: ICAO Doc 9303-3 section 6 for Cyrillic. */
+export function transliterate(name: string): string {
+  const lower = name.normalize("NFKC").toLowerCase();
+  const plain = Array.from(lower, (letter) => composed.get(letter) ?? letter)
+    .join("")
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "");
+  return Array.from(plain, (letter) => letters.get(letter) ?? letter)
+    .join("")
+    .replace(/['’ʼʻ`´ʾʿ]/g, "")
+    .replace(/[^a-z]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+}
 
 /** Leaves room for a number of six digits in a user name of 64 characters. */
 const longestBase = 58;

@@ -5,7 +5,7 @@ import { readConfig } from "../../../src/config/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { reEncryptSecrets } from "../../../src/sign-on/index.ts";
 import { loadSharedSecrets } from "../../../src/sign-on/protocol/keys/shared-secrets.ts";
-import { makePseudonym } from "../../../src/accounts/pseudonym/index.ts";
+import { makePseudonym } from "../../../src/accounts/pseudonym.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import {
   askFor,
