@@ -30,7 +30,7 @@ import { makeLogoutJob, makeSender } from "./protocol/logout/job.ts";
 import { renderErrorPage } from "./forms/pages/index.ts";
 import { makeMount, type Mount } from "./protocol/mount.ts";
 import { type Count, observeProvider, observeUpstream } from "./protocol/observe.ts";
-import { makeOwnPasswordRouter } from "./forms/new-password/own.ts";
+import { makeOwnPasswordRouter } from "./forms/own-password.ts";
 import { makePlatformSignIn } from "./forms/platform-sign-in.ts";
 import { makeFindClientKeys } from "./protocol/provider/client.ts";
 import { makeProvider } from "./protocol/provider/make-provider.ts";

@@ -1,122 +1,157 @@
 import { Router } from "express";
-import { passwordAnd } from "../../accounts/index.ts";
+import { hasSecondFactor, passwordAlone } from "../../accounts/index.ts";
+import type { PersonId } from "../../directory/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { findNextStep, findRefusal, findSignedIn } from "../protocol/signed-in.ts";
+import { type AuthenticatedPerson, signIn } from "./complete-sign-in.ts";
 import {
-  asksToForget,
-  checkLogin,
-  schoolOf,
-  type LoginProblem,
-  type WaitingLogin,
-  rememberDevice,
-} from "./login-form.ts";
-import { enterPlatform, keepConfirmed } from "./second-factor/confirm.ts";
-import {
-  formTargetsOf,
-  onPage,
-  type PageRequest,
-  readForm,
-  redirect,
-  sendPage,
   addressOf,
   addressWith,
+  beginPath,
+  confirmPath,
   contextOf,
-  returnPathOf,
-  setUpPath,
-  signInPath,
   isOwnForm,
   makeFormToken,
+  makeSealedCookie,
+  onPage,
+  type PageRequest,
   readBrowser,
-  beginPath,
-  schoolSearchPath,
+  readForm,
+  redirect,
+  returnPathOf,
+  sendPage,
+  setUpPath,
+  signInPath,
 } from "./page-request.ts";
-import {
-  describeBrowser,
-  forgetLastPerson,
-  keepLastSignIn,
-  readKnownBrowser,
-  type TypedLogin,
-} from "./last-sign-in.ts";
-import { type PendingPassword, askNewPassword, makeNewPasswordRouter } from "./new-password/platform.ts";
-import { renderLoginPage, renderWaitingPage } from "./pages/index.ts";
+import { chooseNewPassword, logIn, renderLogin, type SignOn } from "./steps.ts";
+import { beginUpstream } from "./upstream/begin.ts";
+
+const newPasswordPath = `${signInPath}/new-password`;
 
 /** Serves the sign-in to the platform itself, without an app. */
 export function makePlatformSignIn(deps: InteractionDeps): Router {
-  const router = Router();
-  router.get(signInPath, onPage(deps, show));
-  router.post(signInPath, readForm, onPage(deps, logIn));
-  return router.use(makeNewPasswordRouter(deps, goOn));
+  const ifOwn = (path: string, handle: (signOn: SignOn) => Promise<void>) =>
+    onPage(deps, (request) => {
+      const signOn = openPlatform(request);
+      return isOwnForm(request, path) ? handle(signOn) : signOn.startAgain();
+    });
+  return Router()
+    .get(signInPath, onPage(deps, show))
+    .post(signInPath, readForm, onPage(deps, takeLogin))
+    .get(
+      newPasswordPath,
+      onPage(deps, (request) => openPlatform(request).startAgain()),
+    )
+    .post(newPasswordPath, readForm, ifOwn(newPasswordPath, chooseNewPassword))
+    .post(
+      beginPath,
+      readForm,
+      ifOwn(signInPath, (signOn) => beginUpstream(signOn, { to: { path: returnPathOf(signOn) } })),
+    );
+}
+
+export function openPlatform(request: PageRequest): SignOn {
+  const { again, other } = request.req.query;
+  const kept = again === undefined ? {} : { again: "" };
+  const [login, path] = [addressOf(request, signInPath), returnPathOf(request)];
+  const forms = { login: signInPath, "new-password": newPasswordPath };
+  return {
+    ...request,
+    app: null,
+    browser: readBrowser(request) ?? "",
+    addresses: {
+      login,
+      other: addressOf(request, signInPath, { ...kept, other: "" }),
+      upstream: addressOf(request, beginPath, { ...kept, ...(other !== undefined && { other: "" }) }),
+    },
+    hint: { username: "", schoolId: null },
+    context: contextOf(request, signInPath),
+    stepsOf: (step) => {
+      const form = forms[step];
+      return { action: addressOf(request, form), cancel: null, csrf: makeFormToken(request, form) };
+    },
+    findRefusal: (personId) => findRefusal(request.deps.db.pool, { personId, now: request.deps.clock() }),
+    askSecondFactor: (person) => enterPlatform(request, { ...person, amr: passwordAlone, mustChange: true }, path),
+    startAgain: () => redirect(request, login),
+    async finish(person) {
+      if (hasSecondFactor(person.amr)) keepConfirmed(request, person.personId);
+      await enterPlatform(request, person, path);
+    },
+  };
 }
 
 async function show(request: PageRequest): Promise<void> {
   const { deps, req, res } = request;
   const signedIn = await findSignedIn(deps, req, res);
   // With `again`, a person who is signed in types their password once more.
-  if (req.query["again"] !== undefined || signedIn === null) return showLogin(request, null);
+  if (req.query["again"] !== undefined || signedIn === null)
+    return sendPage(request, await renderLogin(openPlatform(request), null));
   redirect(request, signedIn.needsSecondFactor ? addressOf(request, setUpPath) : returnPathOf(request));
 }
 
-type RightPassword = Omit<PendingPassword, "browser"> & { isShared?: boolean; mustChange?: boolean };
-
-async function logIn(request: PageRequest): Promise<void> {
-  const { deps, req } = request;
-  if (!isOwnForm(request, signInPath))
-    return showLogin(request, { kind: req.headers.cookie === undefined ? "no_cookies" : "expired_form" });
-  if (asksToForget(request)) {
-    forgetLastPerson(request);
-    return redirect(request, addressOf(request, signInPath));
-  }
-  const login = await checkLogin(request, readBrowser(request) ?? "");
-  if (login.kind === "busy") return showWaiting(request, login);
-  if (login.kind === "problem") return showLogin(request, login.problem, login.typed);
-  const { check, isShared } = login;
-  const refusal = await findRefusal(deps.db.pool, { personId: check.personId, now: deps.clock() });
-  if (refusal !== null) return showLogin(request, { kind: refusal });
-  rememberDevice(request, check.device, isShared);
-  keepLastSignIn(request, { ...check, isShared });
-  // The second factor comes first, so that a stolen password alone cannot lock out its owner.
-  if (check.mustChange && (await findNextStep(deps, check.personId)) !== "confirm")
-    await askNewPassword(request, check);
-  else await goOn(request, { ...check, isShared });
+async function takeLogin(request: PageRequest): Promise<void> {
+  const signOn = openPlatform(request);
+  if (isOwnForm(request, signInPath)) return logIn(signOn);
+  const kind = request.req.headers.cookie === undefined ? "no_cookies" : "expired_form";
+  sendPage(request, await renderLogin(signOn, { kind }));
 }
 
-/** Continues after a right password that need not be replaced. */
-async function goOn(request: PageRequest, check: RightPassword): Promise<void> {
-  const { personId, generation, isShared, mustChange, method } = check;
-  if (method !== undefined) keepConfirmed(request, personId);
-  const person = { personId, generation, amr: passwordAnd(method), mustChange, isShared };
-  await enterPlatform(request, person, returnPathOf(request));
-}
+/** A person with their first factor, before they have a session; without `amr` it was a password. */
+export type Pending = {
+  personId: PersonId;
+  generation: number;
+  browser: string;
+  mustChange?: boolean | undefined;
+  amr?: readonly string[] | undefined;
+  authTime?: number | null | undefined;
+  upstreamSessionId?: string | undefined;
+};
+/** A person who has just proved a second factor with this browser. */
+type Confirmed = { personId: PersonId; browser: string };
 
-const stepsOf = (request: PageRequest) => ({
-  action: addressOf(request, signInPath),
-  cancel: null,
-  csrf: makeFormToken(request, signInPath),
+export const pendingCookie = makeSealedCookie<Pending>("_sign_in_pending", {
+  secret: "secondFactor",
+  purpose: "pending sign-in",
+  seconds: 600,
+});
+const confirmedCookie = makeSealedCookie<Confirmed>("_sign_in_confirmed", {
+  secret: "secondFactor",
+  purpose: "confirmed",
+  seconds: 600,
 });
 
-async function showLogin(request: PageRequest, problem: LoginProblem, typed?: TypedLogin): Promise<void> {
-  const steps = stepsOf(request);
-  const { again, other } = request.req.query;
-  const kept = again === undefined ? {} : { again: "" };
-  const page = {
-    app: null,
-    steps,
-    problem,
-    schoolSearch: addressWith(schoolSearchPath, addressOf(request, signInPath)),
-  };
-  const model = describeBrowser(request, await readKnownBrowser(request, schoolOf(problem)), {
-    typed,
-    other: addressOf(request, signInPath, { ...kept, other: "" }),
-    upstream: addressOf(request, beginPath, { ...kept, ...(other !== undefined && { other: "" }) }),
-    problem,
-  });
-  const context = contextOf(request, signInPath);
-  // The buttons of these logins lead to them.
-  const leaving = model.ways === null ? context : { ...context, formTargets: formTargetsOf(request.deps) };
-  sendPage(request, renderLoginPage({ ...page, ...model }, leaving));
+/** Stores in the browser that the first factor was right, until the second one follows. */
+function keepPending(
+  request: PageRequest,
+  { personId, generation, mustChange, amr, authTime, upstreamSessionId }: Omit<Pending, "browser">,
+): void {
+  const browser = readBrowser(request);
+  if (browser === null) throw new Error("a form came without the browser's cookie");
+  pendingCookie.write(request, { personId, generation, browser, mustChange, amr, authTime, upstreamSessionId });
 }
 
-function showWaiting(request: PageRequest, { waiting, retryAfterSeconds }: WaitingLogin): void {
-  const context = { ...contextOf(request, signInPath), languageUrl: null };
-  sendPage(request, renderWaitingPage({ waiting, retryAfterSeconds, app: null, steps: stepsOf(request) }, context));
+export const ofThisBrowser = <Value extends { browser: string }>(
+  request: PageRequest,
+  value: Value | null,
+): Value | null => (value !== null && value.browser === readBrowser(request) ? value : null);
+
+/** Whether the person has proved a second factor with this browser within the last ten minutes. */
+export const isConfirmed = (request: PageRequest, personId: PersonId): boolean =>
+  ofThisBrowser(request, confirmedCookie.read(request))?.personId === personId;
+
+export function keepConfirmed(request: PageRequest, personId: PersonId): void {
+  const browser = readBrowser(request);
+  if (browser !== null) confirmedCookie.write(request, { personId, browser });
+}
+
+type EnteringPerson = Omit<AuthenticatedPerson, "cardId"> & { mustChange?: boolean | undefined };
+
+/** Signs a person in to the platform, who continues at `path`; before that comes a second factor that is due. */
+export async function enterPlatform(request: PageRequest, person: EnteringPerson, path: string): Promise<void> {
+  const next = hasSecondFactor(person.amr) ? "none" : await findNextStep(request.deps, person.personId);
+  if (next === "confirm") {
+    keepPending(request, person);
+    return redirect(request, addressWith(confirmPath, path));
+  }
+  await signIn(request, person, next === "set_up" ? addressWith(setUpPath, path) : path);
 }

@@ -78,18 +78,17 @@ test("the consent says what the app does not get, and shows none of it", async (
 });
 
 test("a person who is deleted for good while the page is made is refused", async () => {
-  const { db, clock, url: issuerUrl } = world.service;
+  const { db, clock } = world.service;
   const { clientId } = await world.app();
-  const params = { redirect_uri: "http://127.0.0.1:4999/callback" };
   const visit = {
-    deps: { db, clock, issuerUrl, findPersonName: async () => null, secrets: { csrf: Buffer.alloc(32) } },
-    req: { headers: {}, query: {} },
-    interaction: { uid: "uid", params, prompt: { name: "consent", reasons: [] } },
+    deps: { db, clock, findPersonName: async () => null },
+    interaction: { prompt: { name: "consent", reasons: [] } },
+    context: { locale: "de", languageUrl: null, formTargets: [] },
+    stepsOf: (step: string) => ({ action: `/${step}`, cancel: "/cancel", csrf: "" }),
     app: { name: "App" },
     clientId,
     personId: crypto.randomUUID(),
     scopes: [],
-    browser: "browser",
   } as unknown as Visit;
   expect((await renderVisit(visit)).html).toContain("Dein Konto ist nicht mehr aktiv.");
 });

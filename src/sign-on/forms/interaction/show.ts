@@ -11,7 +11,7 @@ import {
   type Subject,
   type WithheldItem,
 } from "../../../access/index.ts";
-import { findPasswordRule, hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
+import { hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { type Page, readLocale } from "../../../platform/pages/index.ts";
 import { listDecisions } from "../../protocol/consent.ts";
@@ -22,47 +22,39 @@ import { mayOverrule, secondFactorPrompt } from "../../protocol/provider/policy.
 import { type Interaction, readInteractionId, readInteractionSignature } from "../../protocol/provider/library.ts";
 import { withoutRefused } from "../../protocol/scopes.ts";
 import { readHintedSchool, readTypedHint } from "../../protocol/login-hint.ts";
-import { schoolOf, type LoginProblem, type WaitingLogin } from "../login-form.ts";
-import { asksToSwitch } from "../complete-sign-in.ts";
+import { renderLogin, sealPending, type SignOn } from "../steps.ts";
+import { asksToSwitch, signIn } from "../complete-sign-in.ts";
 import {
   checkCsrfToken,
   makeCsrfToken,
   formTargetsOf,
   cookiesOf,
   type PageRequest,
+  sendPage,
   addressWith,
   setUpPath,
-  schoolSearchPath,
 } from "../page-request.ts";
-import { describeBrowser, readKnownBrowser, type TypedLogin } from "../last-sign-in.ts";
 import {
   renderChooseSchoolPage,
   renderConsentPage,
-  renderLoginPage,
-  renderNewPasswordPage,
   renderRefusalPage,
   renderSecondFactorPage,
   renderSetUpNeededPage,
   renderSwitchUserPage,
-  renderWaitingPage,
-  type LeavingContext,
-  type NewPasswordModel,
   type SecondFactorModel,
+  type Steps,
 } from "../pages/index.ts";
 import { askSecondFactor } from "../second-factor/confirm.ts";
 
-/** A request to the pages of an interaction, with what they need. */
-export type Visit = PageRequest & {
+/** The sign-on of an app at one of its prompts. */
+export type Visit = SignOn & {
   interaction: Interaction;
-  app: App;
-  logoPath: string | null;
+  app: App & { logoPath: string | null };
   clientId: ClientId;
   /** The person who is signed in; null before that. */
   personId: PersonId | null;
   scopes: ScopeName[];
-  browser: string;
-  /** The user name that the app sent. */
-  typedHint: string;
+  stepsOf(step: string): Steps;
 };
 
 export async function openVisit(request: PageRequest): Promise<Visit | null> {
@@ -72,36 +64,65 @@ export async function openVisit(request: PageRequest): Promise<Visit | null> {
   const found = id === null || id !== req.params["uid"] ? null : await findInteraction(request, id);
   if (found === null || found.app === null) return null;
   const { interaction, app, logoPath } = found;
-  const requested = ((interaction.params["scope"] as string | undefined) ?? "").split(" ");
-  return {
+  const { scope: requested = "", ui_locales: uiLocales } = interaction.params as Record<string, unknown>;
+  const scopes = String(requested)
+    .split(" ")
+    .map((scope) => scopeFromWire(scope));
+  const browser = readInteractionSignature(deps.provider(), cookies);
+  const login = `/interaction/${interaction.uid}`;
+  const visit: Visit = {
     ...request,
     interaction,
-    app,
-    logoPath,
+    app: { ...app, logoPath },
     clientId: app.clientId,
     personId: (interaction.session?.accountId ?? null) as PersonId | null,
-    scopes: [...new Set(requested.map((scope) => scopeFromWire(scope)).filter((scope) => scope !== null))],
-    browser: readInteractionSignature(deps.provider(), cookies),
-    typedHint: readTypedHint(cookies),
+    scopes: [...new Set(scopes.filter((scope) => scope !== null))],
+    browser,
+    addresses: {
+      login,
+      other: `${login}?other`,
+      upstream: `${login}/upstream${req.query["other"] === undefined ? "" : "?other"}`,
+    },
+    hint: { username: readTypedHint(cookies), schoolId: readHintedSchool(cookies, deps.secrets.lastSignIn) },
+    context: {
+      locale: readLocale(req, typeof uiLocales === "string" ? uiLocales : undefined),
+      languageUrl: (locale) => `${login}?lang=${locale}`,
+      formTargets: formTargetsOf({
+        issuerUrl: deps.issuerUrl,
+        to: String(interaction.params["redirect_uri"]),
+        app,
+      }),
+    },
+    stepsOf: (step) => ({
+      action: `${login}/${step}`,
+      cancel: `${login}/cancel`,
+      csrf: makeCsrfToken(deps.secrets.csrf, { interaction: interaction.uid, browser }),
+    }),
+    // The library asks whether they may once they are signed in.
+    findRefusal: async () => null,
+    async askSecondFactor(person) {
+      const before = { personId: person.personId, pending: sealPending(visit, person) };
+      sendPage(visit, await renderSecondFactor(visit, { problem: null, before }));
+    },
+    startAgain: async () => sendPage(visit, await renderLogin(visit, { kind: "expired_form" })),
+    finish: (person) => signIn(visit, person, interaction),
   };
+  return visit;
 }
 
-const boundOf = ({ interaction, browser }: Visit) => ({ interaction: interaction.uid, browser });
-
-export const isOwnForm = (visit: Visit, presented: unknown): boolean =>
-  visit.browser !== "" && checkCsrfToken(visit.deps.secrets.csrf, boundOf(visit), presented);
+export const isOwnForm = ({ browser, deps, interaction }: Visit, presented: unknown): boolean =>
+  browser !== "" && checkCsrfToken(deps.secrets.csrf, { interaction: interaction.uid, browser }, presented);
 
 export async function renderVisit(visit: Visit): Promise<Page> {
-  const { deps, app, personId, scopes, clientId } = visit;
+  const { deps, app, personId, scopes, clientId, context } = visit;
   const { prompt } = visit.interaction;
   if (personId === null || (prompt.name === "login" && !asksToSwitch(visit.interaction)))
     return renderLogin(visit, null);
-  const context = contextOf(visit);
   const personName = await deps.findPersonName(personId);
-  const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(visit, action) });
+  const model = (action: string) => ({ app: { name: app.name }, personName, steps: visit.stepsOf(action) });
 
   if (prompt.name === "login") {
-    const stay = mayStay(visit) ? stepsOf(visit, "stay").action : null;
+    const stay = mayStay(visit) ? visit.stepsOf("stay").action : null;
     return renderSwitchUserPage({ ...model("switch"), stay }, context);
   }
   if (prompt.name === secondFactorPrompt) return renderSecondFactor(visit, { problem: null });
@@ -114,9 +135,9 @@ export async function renderVisit(visit: Visit): Promise<Page> {
     const isWithheld = (name: WithheldItem) => subject.withheld?.includes(name) === true;
     const offered = withoutRefused(right, scopes).filter((name) => !isWithheld(name));
     const withheld = attributesLacking(subject, { attributes: app.attributes, school: claims.school });
-    const switchUser = stepsOf(visit, "switch").action;
+    const switchUser = visit.stepsOf("switch").action;
     const choosesSchool = right.kind === "allowed" && right.schools.length > 1 && scopes.includes("school");
-    const otherSchool = choosesSchool ? stepsOf(visit, "other-school").action : null;
+    const otherSchool = choosesSchool ? visit.stepsOf("other-school").action : null;
     const page = { ...model("consent"), scopes: offered, claims, withheld, otherSchool, switchUser };
     return renderConsentPage(page, context);
   }
@@ -144,68 +165,17 @@ export async function renderSecondFactor(
   visit: Visit,
   { problem, before }: { problem: SecondFactorModel["problem"]; before?: { personId: PersonId; pending: string } },
 ): Promise<Page> {
-  const { deps, interaction, browser } = visit;
+  const { deps, addresses, browser, context } = visit;
   const personId = before?.personId ?? visit.personId;
-  const context = contextOf(visit);
-  const model = { app: { name: visit.app.name }, steps: stepsOf(visit, "second-factor") };
+  const model = { app: { name: visit.app.name }, steps: visit.stepsOf("second-factor") };
   if (personId === null || !(await hasSecondFactors(deps.db, personId))) {
-    const setUp = addressWith(setUpPath, `/interaction/${interaction.uid}`);
+    const setUp = addressWith(setUpPath, addresses.login);
     return renderSetUpNeededPage({ ...model, setUp }, context);
   }
   const question = await askSecondFactor(deps, { personId, browser });
   return renderSecondFactorPage({ ...model, problem, pending: before?.pending ?? null, ...question }, context);
 }
 
-export async function renderNewPassword(
-  visit: Visit,
-  { personId, ...asked }: Pick<NewPasswordModel, "pending" | "problem"> & { personId: PersonId },
-): Promise<Page> {
-  const { shortest } = await findPasswordRule(visit.deps.db, personId, visit.deps.clock());
-  const { action, csrf } = stepsOf(visit, "new-password");
-  return renderNewPasswordPage({ ...asked, shortest, action, csrf, asksCurrent: false, back: null }, contextOf(visit));
-}
-
 /** Whether the person may continue although the app hinted at another: anyone can write such a hint. */
 export const mayStay = ({ interaction }: Visit): boolean =>
   interaction.prompt.reasons.every((reason) => reason === "login_hint") && mayOverrule(interaction.params);
-
-export async function renderLogin(visit: Visit, problem: LoginProblem, typed?: TypedLogin): Promise<Page> {
-  const { deps, app, logoPath, typedHint, interaction } = visit;
-  const hintedSchool = readHintedSchool(cookiesOf(visit), deps.secrets.lastSignIn);
-  const known = await readKnownBrowser(visit, schoolOf(problem) ?? hintedSchool);
-  const hinted = typedHint === "" ? undefined : { username: typedHint, isShared: known.isShared };
-  const model = describeBrowser(visit, known, {
-    typed: typed ?? hinted,
-    other: `/interaction/${interaction.uid}?other`,
-    upstream: `${stepsOf(visit, "upstream").action}${visit.req.query["other"] === undefined ? "" : "?other"}`,
-    problem,
-  });
-  const steps = stepsOf(visit, "login");
-  const schoolSearch = addressWith(schoolSearchPath, `/interaction/${interaction.uid}`);
-  const page = { app: { name: app.name, logoPath }, steps, problem, schoolSearch, ...model };
-  return renderLoginPage(page, contextOf(visit));
-}
-
-/** Counts down to the turn of a person whose password could not be checked at once, and continues then. */
-export function renderWaiting(visit: Visit, { waiting, retryAfterSeconds }: WaitingLogin): Page {
-  const model = { app: { name: visit.app.name }, steps: stepsOf(visit, "login"), waiting, retryAfterSeconds };
-  return renderWaitingPage(model, { ...contextOf(visit), languageUrl: null });
-}
-
-function stepsOf(visit: Visit, action: string) {
-  const to = (step: string) => `/interaction/${visit.interaction.uid}/${step}`;
-  return { action: to(action), cancel: to("cancel"), csrf: makeCsrfToken(visit.deps.secrets.csrf, boundOf(visit)) };
-}
-
-export const targetsOf = ({ deps: { issuerUrl }, interaction, app }: Visit): string[] =>
-  formTargetsOf({ issuerUrl, to: String(interaction.params["redirect_uri"]), app });
-
-function contextOf(visit: Visit): LeavingContext {
-  const { interaction, req } = visit;
-  const uiLocales = interaction.params["ui_locales"];
-  return {
-    locale: readLocale(req, typeof uiLocales === "string" ? uiLocales : undefined),
-    languageUrl: (locale) => `/interaction/${interaction.uid}?lang=${locale}`,
-    formTargets: targetsOf(visit),
-  };
-}

@@ -1,21 +1,14 @@
 import { findSignOnRight } from "../../../access/index.ts";
-import {
-  hasSecondFactor,
-  hasSecondFactors,
-  passwordAlone,
-  passwordAnd,
-  withSecondFactor,
-} from "../../../accounts/index.ts";
+import { hasSecondFactor, withSecondFactor } from "../../../accounts/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { withPrismaTransaction } from "../../../platform/database/db.ts";
 import { forgetSchool, rememberConsent, rememberSchool } from "../../protocol/consent.ts";
 import { answerInteraction } from "../../protocol/provider/library.ts";
 import { describeRefusal, secondFactorPrompt } from "../../protocol/provider/policy.ts";
 import { withoutRefused } from "../../protocol/scopes.ts";
-import { asksToForget, checkLogin, rememberDevice } from "../login-form.ts";
-import { asksToSwitch, leaveSession, signIn } from "../complete-sign-in.ts";
-import { forgetLastPerson, keepLastSignIn, noteAnotherPerson } from "../last-sign-in.ts";
-import { readPending, sealPending, takeNewPassword } from "../new-password/platform.ts";
+import { askNewPassword, chooseNewPassword, logIn, readPending } from "../steps.ts";
+import { asksToSwitch, leaveSession } from "../complete-sign-in.ts";
+import { noteAnotherPerson } from "../last-sign-in.ts";
 import {
   fieldOf,
   redirect,
@@ -28,18 +21,7 @@ import {
 } from "../page-request.ts";
 import { checkAnswer } from "../second-factor/confirm.ts";
 import { beginUpstream, wishesOf } from "../upstream/begin.ts";
-import {
-  mayStay,
-  renderLogin,
-  renderNewPassword,
-  renderSecondFactor,
-  renderVisit,
-  renderWaiting,
-  type Visit,
-  isOwnForm,
-  openVisit,
-  targetsOf,
-} from "./show.ts";
+import { mayStay, renderSecondFactor, renderVisit, type Visit, isOwnForm, openVisit } from "./show.ts";
 import { Router } from "express";
 import { errors } from "oidc-provider";
 import type { InteractionDeps } from "../../protocol/deps.ts";
@@ -50,42 +32,9 @@ import { renderErrorPage, renderSignedInPage, type ErrorModel } from "../pages/i
 
 type Step = (visit: Visit) => Promise<void>;
 
-const logIn: Step = async (visit) => {
-  const { deps, interaction, browser } = visit;
-  if (asksToForget(visit)) {
-    forgetLastPerson(visit);
-    return redirect(visit, `/interaction/${interaction.uid}`);
-  }
-  const login = await checkLogin(visit, browser);
-  if (login.kind === "busy") return sendPage(visit, renderWaiting(visit, login));
-  if (login.kind === "problem") return sendPage(visit, await renderLogin(visit, login.problem, login.typed));
-  const { check, isShared } = login;
-  const { personId, generation } = check;
-  rememberDevice(visit, check.device, isShared);
-  keepLastSignIn(visit, { ...check, isShared });
-  if (!check.mustChange) return signIn(visit, { personId, generation, amr: passwordAlone, isShared }, interaction);
-  const pending = sealPending(deps, { personId, generation, browser });
-  // The second factor comes first, so that a stolen password alone cannot lock out its owner.
-  const page = (await hasSecondFactors(deps.db, personId))
-    ? await renderSecondFactor(visit, { problem: null, before: { personId, pending } })
-    : await renderNewPassword(visit, { personId, pending, problem: null });
-  sendPage(visit, page);
-};
-
 /** Sends the person to the login that their school has elsewhere. */
 const useUpstream: Step = (visit) =>
   beginUpstream(visit, { to: { interaction: visit.interaction.uid }, ...wishesOf(visit.interaction) });
-
-const chooseNewPassword: Step = async (visit) => {
-  const taken = await takeNewPassword(visit, visit.browser);
-  if (taken.kind === "expired") return sendPage(visit, await renderLogin(visit, { kind: "expired_form" }));
-  if (taken.kind === "done") {
-    const { personId, generation, method } = taken;
-    return signIn(visit, { personId, generation, amr: passwordAnd(method) }, visit.interaction);
-  }
-  const { personId, pending, fault } = taken;
-  sendPage(visit, await renderNewPassword(visit, { personId, pending, problem: { kind: fault } }));
-};
 
 type Result = Parameters<typeof answerInteraction>[1];
 
@@ -160,17 +109,13 @@ const proveSecondFactor: Step = async (visit) => {
 
 /** Checks the second factor of a person without a session, who has to replace their password. */
 async function proveBeforeNewPassword(visit: Visit): Promise<void> {
-  const { deps, browser } = visit;
-  const pending = readPending(visit, browser);
-  if (pending === null) return sendPage(visit, await renderLogin(visit, { kind: "expired_form" }));
-  const { personId } = pending;
-  const check = await checkAnswer(visit, { personId, browser });
-  if (check.kind !== "ok") {
-    const before = { personId, pending: fieldOf(visit, "pending") };
-    return sendPage(visit, await renderSecondFactor(visit, { problem: check, before }));
-  }
-  const proved = sealPending(deps, { ...pending, method: check.method });
-  sendPage(visit, await renderNewPassword(visit, { personId, pending: proved, problem: null }));
+  const person = readPending(visit);
+  if (person === null) return visit.startAgain();
+  const { personId } = person;
+  const check = await checkAnswer(visit, { personId, browser: visit.browser });
+  if (check.kind === "ok") return askNewPassword(visit, { ...person, method: check.method });
+  const before = { personId, pending: fieldOf(visit, "pending") };
+  sendPage(visit, await renderSecondFactor(visit, { problem: check, before }));
 }
 
 /** Signs the person out. The same interaction then asks for another person. */
@@ -221,7 +166,7 @@ async function show(request: PageRequest): Promise<void> {
   const visit = await openVisit(request);
   if (!visit) return showOver(request);
   rememberApp(visit, visit.clientId);
-  rememberWaiting(visit, visit.interaction, targetsOf(visit));
+  rememberWaiting(visit, visit.interaction, visit.context.formTargets);
   sendPage(visit, await renderVisit(visit));
 }
 
@@ -229,7 +174,7 @@ async function take(request: PageRequest, step: Step): Promise<void> {
   const visit = await openVisit(request);
   if (!visit) return showOver(request);
   if (isOwnForm(visit, fieldOf(visit, "csrf"))) await runStep(visit, step);
-  else if (step === logIn) sendPage(visit, await renderLogin(visit, { kind: "expired_form" }));
+  else if (step === logIn) await visit.startAgain();
   else sendError(visit, { reason: "forged", status: 403, again: `/interaction/${visit.interaction.uid}` });
 }
 

@@ -10,20 +10,19 @@ import {
   limitedTry,
   listSecondFactors,
   type SecondFactorCheck,
-  hasSecondFactor,
 } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
-import { findRefusal, findSignedIn, findNextStep } from "../../protocol/signed-in.ts";
-import { signIn, type AuthenticatedPerson } from "../complete-sign-in.ts";
-import { askNewPassword } from "../new-password/platform.ts";
+import { findRefusal, findSignedIn } from "../../protocol/signed-in.ts";
+import { signIn } from "../complete-sign-in.ts";
+import { ofThisBrowser, openPlatform, keepConfirmed, type Pending, pendingCookie } from "../platform-sign-in.ts";
+import { askNewPassword } from "../steps.ts";
 import {
   onPage,
   type PageRequest,
   readLargeForm,
   redirect,
   sendPage,
-  makeSealedCookie,
   addressOf,
   confirmPath,
   contextOf,
@@ -35,56 +34,8 @@ import {
   strengthenSession,
   fieldOf,
   requestIdOf,
-  addressWith,
-  setUpPath,
 } from "../page-request.ts";
 import { renderSecondFactorPage, type SecondFactorModel } from "../pages/index.ts";
-
-/** A person with their first factor, before they have a session; without `amr` it was a password. */
-type Pending = {
-  personId: PersonId;
-  generation: number;
-  browser: string;
-  mustChange?: boolean | undefined;
-  amr?: readonly string[] | undefined;
-  authTime?: number | null | undefined;
-  upstreamSessionId?: string | undefined;
-};
-/** A person who has just proved a second factor with this browser. */
-type Confirmed = { personId: PersonId; browser: string };
-
-const pendingCookie = makeSealedCookie<Pending>("_sign_in_pending", {
-  secret: "secondFactor",
-  purpose: "pending sign-in",
-  seconds: 600,
-});
-const confirmedCookie = makeSealedCookie<Confirmed>("_sign_in_confirmed", {
-  secret: "secondFactor",
-  purpose: "confirmed",
-  seconds: 600,
-});
-
-/** Stores in the browser that the first factor was right, until the second one follows. */
-function keepPending(
-  request: PageRequest,
-  { personId, generation, mustChange, amr, authTime, upstreamSessionId }: Omit<Pending, "browser">,
-): void {
-  const browser = readBrowser(request);
-  if (browser === null) throw new Error("a form came without the browser's cookie");
-  pendingCookie.write(request, { personId, generation, browser, mustChange, amr, authTime, upstreamSessionId });
-}
-
-const ofThisBrowser = <Value extends { browser: string }>(request: PageRequest, value: Value | null): Value | null =>
-  value !== null && value.browser === readBrowser(request) ? value : null;
-
-/** Whether the person has proved a second factor with this browser within the last ten minutes. */
-export const isConfirmed = (request: PageRequest, personId: PersonId): boolean =>
-  ofThisBrowser(request, confirmedCookie.read(request))?.personId === personId;
-
-export function keepConfirmed(request: PageRequest, personId: PersonId): void {
-  const browser = readBrowser(request);
-  if (browser !== null) confirmedCookie.write(request, { personId, browser });
-}
 
 type AskedPerson = { personId: PersonId; pending: Pending | null };
 
@@ -120,7 +71,7 @@ async function confirm(request: PageRequest, asked: AskedPerson): Promise<void> 
   const { method } = check;
   if (pending?.mustChange !== true) return goOn(request, asked, method);
   pendingCookie.forget(request);
-  await askNewPassword(request, { personId, generation: pending.generation, method });
+  await askNewPassword(openPlatform(request), { personId, generation: pending.generation, method });
 }
 
 /** Signs in a person without a session; else records the second factor in the session. */
@@ -175,16 +126,4 @@ export async function checkAnswer(
   const code = fieldOf(request, "code").trim().slice(0, longestCode);
   if (code === "") return { kind: "missing" };
   return checkCode(deps, { personId, code, requestId: requestIdOf(request) });
-}
-
-type EnteringPerson = Omit<AuthenticatedPerson, "cardId"> & { mustChange?: boolean | undefined };
-
-/** Signs a person in to the platform, who continues at `path`; before that comes a second factor that is due. */
-export async function enterPlatform(request: PageRequest, person: EnteringPerson, path: string): Promise<void> {
-  const next = hasSecondFactor(person.amr) ? "none" : await findNextStep(request.deps, person.personId);
-  if (next === "confirm") {
-    keepPending(request, person);
-    return redirect(request, addressWith(confirmPath, path));
-  }
-  await signIn(request, person, next === "set_up" ? addressWith(setUpPath, path) : path);
 }

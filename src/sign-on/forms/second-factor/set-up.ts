@@ -49,7 +49,7 @@ import {
   strengthenSession,
 } from "../page-request.ts";
 import { renderPasskeyPage, renderRecoveryCodesPage, renderSecondFactorsPage, renderTotpPage } from "../pages/index.ts";
-import { isConfirmed, keepConfirmed } from "./confirm.ts";
+import { isConfirmed, keepConfirmed } from "../platform-sign-in.ts";
 
 const totpPath = `${setUpPath}/totp`;
 const passkeyPath = `${setUpPath}/passkey`;

@@ -3,17 +3,7 @@ import { uuidPattern } from "../../../platform/crypto/ids.ts";
 import type { ConnectionId, Destination, Start } from "../../../upstream/index.ts";
 import type { Interaction } from "../../protocol/provider/library.ts";
 import { keepSharing } from "../last-sign-in.ts";
-import {
-  fieldOf,
-  onPage,
-  type PageRequest,
-  redirect,
-  addressOf,
-  returnPathOf,
-  signInPath,
-  isOwnForm,
-  nameBrowser,
-} from "../page-request.ts";
+import { fieldOf, type PageRequest, redirect, nameBrowser } from "../page-request.ts";
 import { showFailure } from "./failure.ts";
 
 /** Sends the browser to the login that the person chose, and keeps what they said about the device. */
@@ -56,10 +46,3 @@ export function wishesOf({ params }: Interaction): Pick<Start, "maxAge" | "promp
     ...(typeof uiLocales === "string" && { uiLocales }),
   };
 }
-
-/** Begins the sign-in to the platform itself. */
-export const beginAtPlatform = (deps: PageRequest["deps"]) =>
-  onPage(deps, async (request) => {
-    if (!isOwnForm(request, signInPath)) return redirect(request, addressOf(request, signInPath));
-    await beginUpstream(request, { to: { path: returnPathOf(request) } });
-  });

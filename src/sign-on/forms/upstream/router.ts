@@ -10,20 +10,18 @@ import {
   redirect,
   requestIdOf,
   readBrowser,
-  beginPath,
   chosenSchoolPath,
   schoolLinkPath,
   schoolSearchPath,
   upstreamPath,
   setUpLinkPath,
 } from "../page-request.ts";
-import { beginAtPlatform } from "./begin.ts";
 import { goOnSignedOut } from "./library-steps.ts";
 import { chooseSchool, openSchoolLink, searchSchools } from "./school-search.ts";
 import type { Interaction } from "../../protocol/provider/library.ts";
 import { findOpenInteraction } from "../waiting-app.ts";
 import { signIn } from "../complete-sign-in.ts";
-import { enterPlatform } from "../second-factor/confirm.ts";
+import { enterPlatform } from "../platform-sign-in.ts";
 import { keepLastSignIn, readLastSignIn } from "../last-sign-in.ts";
 import { isAppRequest, showFailure } from "./failure.ts";
 
@@ -31,7 +29,6 @@ import { isAppRequest, showFailure } from "./failure.ts";
 export function makeUpstreamRouter(deps: InteractionDeps): Router {
   const logoutPath = `${upstreamPath}/:id/backchannel-logout`;
   return Router()
-    .post(beginPath, readForm, beginAtPlatform(deps))
     .get(`${upstreamPath}/:id/callback`, onPage(deps, comeBack))
     .get(`${upstreamPath}/:id/signed-out`, onPage(deps, goOnSignedOut))
     .post(logoutPath, readLogoutToken, onPage(deps, endSessions))

@@ -7,11 +7,11 @@ import {
   isUpstream,
   passwordAlone,
   type OwnPassword,
-} from "../../../accounts/index.ts";
-import type { InteractionDeps } from "../../protocol/deps.ts";
-import { findSignedIn, type SignedIn } from "../../protocol/signed-in.ts";
-import { signIn } from "../complete-sign-in.ts";
-import { readDevice } from "../login-form.ts";
+} from "../../accounts/index.ts";
+import type { InteractionDeps } from "../protocol/deps.ts";
+import { findSignedIn, type SignedIn } from "../protocol/signed-in.ts";
+import { signIn } from "./complete-sign-in.ts";
+import { readDevice } from "./steps.ts";
 import {
   fieldOf,
   onPage,
@@ -29,8 +29,8 @@ import {
   signInPath,
   isOwnForm,
   makeFormToken,
-} from "../page-request.ts";
-import { renderNewPasswordPage, renderNoOwnPasswordPage, type NewPasswordModel } from "../pages/index.ts";
+} from "./page-request.ts";
+import { renderNewPasswordPage, renderNoOwnPasswordPage, type NewPasswordModel } from "./pages/index.ts";
 
 const path = `${signInPath}/password`;
 
