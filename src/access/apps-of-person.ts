@@ -1,8 +1,8 @@
 import { makeSortKey, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
-import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, makeFind, sql, table, type Queryable } from "../platform/database/sql.ts";
 import type { AppAttribute } from "./attributes.ts";
-import type { App } from "./find-app.ts";
-import { decideSignOnRight, signOnFactsOf, type SignOnFacts } from "./sign-on-right.ts";
+import type { App } from "./apps/find.ts";
+import { decideSignOnRight, signOnFactsOf, type SignOnFacts } from "./sign-on/right.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 import { fromShownGroupsOf, fromShownSchoolsOf, personIsSynced, userIsShown } from "./visibility.ts";
 import { schoolsOf, withoutWithheld } from "./withheld-sql.ts";
@@ -40,7 +40,7 @@ const g = table("group", "g");
 
 type PersonQuery = { personId: PersonId; now: Date };
 
-const selectApps = statement<PersonQuery>(({ personId, now }) => {
+const selectApps = makeFind<Row, PersonQuery>(({ personId, now }) => {
   const client = app.clientId;
   const ofPair = sql`${signIn.clientId} = ${client} AND ${signIn.personId} = ${p.id}`;
   return sql`
@@ -75,8 +75,7 @@ export async function listAppsOfPerson(
   db: Queryable,
   query: PersonQuery,
 ): Promise<(AppOfPerson & { place: string })[]> {
-  const rows = await findRows<Row, PersonQuery>(db, selectApps, query);
-  return rows
+  return (await selectApps(db, query))
     .map(({ facts, ...row }) => {
       const right = decideSignOnRight(facts);
       return {
@@ -138,3 +137,16 @@ export function attributesOf(seen: Seen): PersonAttribute[] {
   if (groups.length === 0) known.delete("groups");
   return personAttributes.filter((name) => known.has(name) && isGranted(byGrant[name]));
 }
+
+const [synced, signOn] = [table("syncedGroup", "synced"), table("grantSignOnGroup", "sign_on")];
+
+type AppOfGroup = { groupId: GroupId; clientId: ClientId; name: string };
+
+/** The apps whose grants name these groups. */
+export const listAppsOfGroups = makeFind<AppOfGroup, { groupIds: readonly GroupId[] }>(
+  ({ groupIds }) => sql`
+  SELECT named.group_id AS "groupId", ${app.clientId} AS "clientId", ${app.name} FROM (
+    SELECT ${synced.groupId}, ${synced.clientId} FROM ${synced} WHERE ${synced.groupId} = ANY (${groupIds}::uuid[])
+    UNION SELECT ${signOn.groupId}, ${signOn.clientId} FROM ${signOn} WHERE ${signOn.groupId} = ANY (${groupIds}::uuid[])
+  ) AS named JOIN ${app} ON ${app.clientId} = named.client_id ORDER BY ${app.name}, ${app.clientId}`,
+);

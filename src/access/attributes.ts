@@ -1,28 +1,11 @@
 import { AppAttribute } from "../../generated/prisma/enums.ts";
 import { jsonWhen, type JsonSql } from "../platform/database/json-sql.ts";
-import {
-  findRows,
-  literal,
-  makeFindOne,
-  sql,
-  statement,
-  table,
-  type Columns,
-  type Queryable,
-  type Sql,
-  type Table,
-  type Value,
-} from "../platform/database/sql.ts";
-import { appIds, type IdKind } from "./pairwise.ts";
-import type { AccessToken, ClientId, NamesRead, ScopeName } from "./token.ts";
-import {
-  isAnythingWithheld,
-  isWithheldAnywhere,
-  isWithheldAt,
-  isWithheldFrom,
-  isWithheldOf,
-  type PeopleReader,
-} from "./withheld-sql.ts";
+import { literal, makeFind, makeFindOne, sql, table } from "../platform/database/sql.ts";
+import type { Columns, Queryable, Sql, Table, Value } from "../platform/database/sql.ts";
+import { appIds } from "./pairwise.ts";
+import type { AccessToken, ClientId, IdKind, NamesRead, ScopeName } from "./token.ts";
+import { isAnythingWithheld, isWithheldAnywhere, isWithheldAt, isWithheldFrom, isWithheldOf } from "./withheld-sql.ts";
+import type { PeopleReader } from "./withheld-sql.ts";
 
 // Readers of the APIs get tables without the columns that an app's attributes protect, and reach these by `granted`.
 
@@ -112,7 +95,7 @@ export const jsonGranted = <Name extends Protected, Attribute extends keyof Gran
 const columnsOf = <Name extends keyof Granted, Attribute extends keyof Granted[Name]>(from: ReadTable<Name>) =>
   from as unknown as Under<Name, Attribute>;
 
-/** SQL value: of whom the app may read names. */
+/** SQL value: whose names the app may read. */
 export const namesReadBy = (reader: Columns<"attributes" | "clientId">): Sql => sql`
   CASE WHEN NOT ${isGranted(reader, "PERSON_NAME")} THEN 'none'
     WHEN ${isWithheldAnywhere(reader.clientId, "PERSON_NAME")} THEN 'some' ELSE 'all' END`;
@@ -152,19 +135,15 @@ const selectNamesRead = makeFindOne<{ namesRead: NamesRead }, { clientId: Client
   "access.findNamesRead",
 );
 
-/** Of an app that exists. */
+/** The app must exist. */
 export const findNamesRead = async (db: Queryable, clientId: ClientId): Promise<NamesRead> =>
   (await selectNamesRead(db, { clientId })).namesRead;
 
-const selectAttributes = statement<{ clientId: ClientId }>(
+const selectAttributes = makeFind<{ attributes: AppAttribute[] }, { clientId: ClientId }>(
   ({ clientId }) => sql`SELECT ${app.attributes}::text[] AS attributes FROM ${app} WHERE ${app.clientId} = ${clientId}`,
   "access.findAttributes",
 );
 
 /** Null for an app that a replica does not know yet. */
-export async function findAttributes(db: Queryable, clientId: ClientId): Promise<AppAttribute[] | null> {
-  const [row] = await findRows<{ attributes: AppAttribute[] }, { clientId: ClientId }>(db, selectAttributes, {
-    clientId,
-  });
-  return row?.attributes ?? null;
-}
+export const findAttributes = async (db: Queryable, clientId: ClientId): Promise<AppAttribute[] | null> =>
+  (await selectAttributes(db, { clientId }))[0]?.attributes ?? null;

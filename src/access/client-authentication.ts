@@ -1,6 +1,6 @@
 import { findRepeatedKid, readPublicKey, type PublicKey } from "../platform/crypto/public-key.ts";
 import { AppError } from "../platform/errors.ts";
-import type { App } from "./find-app.ts";
+import type { App } from "./apps/find.ts";
 
 /** As OpenID Connect names them; `none` exactly for public apps. */
 export type TokenEndpointAuthMethod = App["tokenEndpointAuthMethod"] | "none";

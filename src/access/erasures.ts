@@ -1,5 +1,5 @@
 import type { ForgetPerson, PersonId } from "../directory/index.ts";
-import { columnNames, insert, run, sql, statement, table } from "../platform/database/sql.ts";
+import { columnNames, insert, makeRun, sql, table } from "../platform/database/sql.ts";
 import type { Queryable, Sql, Value } from "../platform/database/sql.ts";
 import { appIdOf } from "./pairwise.ts";
 import { schoolsOfPerson } from "./visibility.ts";
@@ -24,18 +24,19 @@ const keepOne = sql`
 
 /**
  * Adds `erasure_id` to events whose person is deleted: CTEs to put before a statement that reads its second result. It
- * asks for the erasure of who is deleted or no longer seen, and no longer asks for who is seen again.
+ * requests the erasure of people who were deleted or became invisible to the app, and withdraws the request for people
+ * whom the app sees again.
  */
 export const withErasures = (named: { ctes: Sql; events: Sql }, now: Value): { ctes: Sql; events: Sql } => {
   const subject = sql`coalesce(identified.app_subject_id, identified.subject_id)`;
-  const found = (clientId: Sql) =>
+  const present = (clientId: Sql) =>
     sql`SELECT ${e.id}, ${e.schoolId} FROM ${e} WHERE ${e.clientId} = ${clientId} AND ${e.subjectId} = ${subject}`;
   return {
     ctes: sql`${named.ctes},
   identified AS MATERIALIZED (${named.events}),
   seen_again AS (
     DELETE FROM ${e} WHERE ${e.id} IN (
-      SELECT was.id FROM identified CROSS JOIN LATERAL (${found(sql`identified.client_id`)} LIMIT 1) AS was
+      SELECT was.id FROM identified CROSS JOIN LATERAL (${present(sql`identified.client_id`)} LIMIT 1) AS was
       WHERE identified.type = 'person' AND identified.action = 'create')),
   asked AS (
     ${insert(
@@ -49,7 +50,7 @@ export const withErasures = (named: { ctes: Sql; events: Sql }, now: Value): { c
         since: now,
       },
       sql`FROM identified JOIN ${app} ON ${app.clientId} = identified.client_id AND ${app.confirmsErasures}
-      LEFT JOIN LATERAL (${found(app.clientId)} LIMIT 1) AS was ON true
+      LEFT JOIN LATERAL (${present(app.clientId)} LIMIT 1) AS was ON true
       JOIN ${school} ON ${school.id} = coalesce(was.school_id, identified.school_id)
       WHERE identified.type = 'person' AND identified.action = 'delete' AND identified.updated_properties = '{}'`,
     )}
@@ -64,7 +65,7 @@ export const withErasures = (named: { ctes: Sql; events: Sql }, now: Value): { c
 
 // An app of a sector knows the person if the sector has an id of them; another one signed them in, sees them now
 // (`withErasures`), or could read them since the history began.
-const askKnown = statement<{ personId: PersonId; at: Date }>(
+const askKnown = makeRun<{ personId: PersonId; at: Date }>(
   ({ personId, at }) => sql`
   ${insert(
     "erasure",
@@ -94,25 +95,19 @@ const askKnown = statement<{ personId: PersonId; at: Date }>(
   "access.askKnown",
 );
 
-/** Part of deleting a person for good: asks the apps that knew them while it is known which did. */
+/** Part of deleting a person for good: asks the apps that knew them, before the rows that say so are deleted. */
 export const askingApps =
   (forget: ForgetPerson): ForgetPerson =>
   async (tx, personId, at) => {
-    await run(tx, askKnown, { personId, at });
+    await askKnown(tx, { personId, at });
     await forget(tx, personId, at);
   };
-
-const takeBack = statement<{ clientIds: string[]; personIds: string[] }>(
-  ({ clientIds, personIds }) => sql`
-  DELETE FROM ${e} USING unnest(${clientIds}::text[], ${personIds}::uuid[]) AS of (client_id, person_id)
-  WHERE ${e.clientId} = of.client_id AND ${e.subjectId} = ${appIdOf(sql`of.client_id`, sql`of.person_id`)}`,
-  "access.takeBackErasures",
-);
 
 type Sectors = { clientId: string; oldSector: string; newSector: string };
 
 const next = table("pairwiseId", "v_next");
-const renameOpen = statement<Sectors>(
+/** For an app that reads the ids of a new sector from now on. People who were deleted keep the id that it knew. */
+export const renameErasures = makeRun<Sectors>(
   ({ clientId, oldSector, newSector }) => sql`
   UPDATE ${e} SET subject_id = ${next.id} FROM ${pair} JOIN ${next}
     ON ${next.personId} = ${pair.personId} AND ${next.recordId} = ${pair.recordId} AND ${next.sector} = ${newSector}
@@ -121,10 +116,14 @@ const renameOpen = statement<Sectors>(
   "access.renameErasures",
 );
 
-/** For an app that reads the ids of a new sector from now on. People who were deleted keep the id that it knew. */
-export const renameErasures = (tx: Queryable, sectors: Sectors): Promise<number> => run(tx, renameOpen, sectors);
+const takeBack = makeRun<{ clientIds: string[]; personIds: string[] }>(
+  ({ clientIds, personIds }) => sql`
+  DELETE FROM ${e} USING unnest(${clientIds}::text[], ${personIds}::uuid[]) AS of (client_id, person_id)
+  WHERE ${e.clientId} = of.client_id AND ${e.subjectId} = ${appIdOf(sql`of.client_id`, sql`of.person_id`)}`,
+  "access.takeBackErasures",
+);
 
-/** Of events that are taken back. */
+/** Deletes the requests of events that are taken back. */
 export async function takeBackErasures(tx: Queryable, pairs: readonly { client: string; id: string }[]): Promise<void> {
-  await run(tx, takeBack, { clientIds: pairs.map(({ client }) => client), personIds: pairs.map(({ id }) => id) });
+  await takeBack(tx, { clientIds: pairs.map(({ client }) => client), personIds: pairs.map(({ id }) => id) });
 }

@@ -8,12 +8,12 @@ import {
   type MergerId,
   type SchoolId,
 } from "../directory/index.ts";
-import { AppError } from "../platform/errors.ts";
-import { refuseWithoutAgreement } from "./agreement-acceptance.ts";
+import { agreementStateOf } from "./agreements/acceptance.ts";
 import type { AppAttribute } from "./attributes.ts";
-import { findGrant, listGrants, setGrant, withdrawGrant, type GrantSettings, type SignOnAudience } from "./grant.ts";
+import { findGrant, listGrants, setGrant, withdrawGrant } from "./grants/grant.ts";
+import type { GrantKey, GrantSettings, SignOnAudience } from "./grants/grant.ts";
 import type { ClientId } from "./token.ts";
-import { listWithheld, setWithheld } from "./withheld.ts";
+import { chosenBySchool, listWithheld, setWithheld } from "./withheld.ts";
 
 type Sides = { from: SchoolId; into: SchoolId };
 
@@ -30,7 +30,7 @@ const groupsOf = (signOn: SignOnAudience): readonly GroupId[] => (signOn.kind ==
 const audienceOf = (groups: readonly GroupId[]): SignOnAudience =>
   groups.length === 0 ? { kind: "NOBODY" } : { kind: "GROUPS", groups };
 
-/** Who may sign in at the receiving school: never anybody whom neither school let sign in. */
+/** The audience at the receiving school: nobody whom neither school let sign in. */
 function joinAudiences(given: SignOnAudience, own: SignOnAudience, groups: readonly GroupId[]): SignOnAudience {
   if (own.kind === "EVERYBODY" || own.kind === "ROLES") return own;
   return audienceOf([...groupsOf(own), ...(given.kind === "EVERYBODY" ? groups : groupsOf(given))]);
@@ -41,20 +41,8 @@ const losesAudience = (given: SignOnAudience, joined: SignOnAudience): boolean =
   joined.kind !== "EVERYBODY" &&
   !(joined.kind === "ROLES" && given.roles.every((role) => joined.roles.includes(role)));
 
-async function withheldAt({ tx }: Change, key: { schoolId: SchoolId; clientId: ClientId }): Promise<AppAttribute[]> {
-  const found = await listWithheld(tx, key);
-  return found.filter(({ reason }) => reason === "SCHOOL").map(({ item }) => item as AppAttribute);
-}
-
-async function hasAgreed({ tx }: Change, key: { schoolId: SchoolId; clientId: ClientId }): Promise<boolean> {
-  return refuseWithoutAgreement(tx, key).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof AppError && error.code === "agreement_missing") return false;
-      throw error;
-    },
-  );
-}
+const withheldAt = async ({ tx }: Change, key: GrantKey): Promise<AppAttribute[]> =>
+  chosenBySchool(await listWithheld(tx, key));
 
 type Rules = { demandsAgreements: boolean };
 
@@ -66,14 +54,13 @@ async function grantForMerged(
   const { clientId, schoolId: from } = given;
   const key = { clientId, schoolId: into };
   const own = await findGrant(change.tx, key);
-  const [withheldThere, withheldHere] = [
-    await withheldAt(change, { clientId, schoolId: from }),
-    await withheldAt(change, key),
-  ];
+  const withheldThere = await withheldAt(change, { clientId, schoolId: from });
+  const withheldHere = await withheldAt(change, key);
   const none = { ...key, sync: false, syncedGroups: [], signOn: { kind: "NOBODY" } } as const;
   const base: GrantSettings = own ?? none;
   const signOn = joinAudiences(given.signOn, base.signOn, groups);
-  const agreed = !demandsAgreements || !given.sync || own?.sync === true || (await hasAgreed(change, key));
+  const agreed =
+    !demandsAgreements || !given.sync || own?.sync === true || (await agreementStateOf(change.tx, key)) === "CURRENT";
   const withholdsLess = own !== null && withheldThere.some((item) => !withheldHere.includes(item));
   const sharesNothing = own !== null && given.sync && !own.sync;
   const app = { clientId, isNew: own === null, losesAudience: losesAudience(given.signOn, base.signOn) };
@@ -108,9 +95,6 @@ export async function mergeGrants(
   return { merged, apps };
 }
 
-const without = (groups: readonly GroupId[], gone: ReadonlySet<GroupId>): GroupId[] =>
-  groups.filter((group) => !gone.has(group));
-
 /** Takes the groups out of the grants of the receiving school, lets `move` undo the merger, and grants as before it. */
 export async function separateGrants(
   change: Change,
@@ -119,23 +103,20 @@ export async function separateGrants(
 ): Promise<void> {
   const { prisma } = change.tx;
   const groups = new Set(await listMergedGroups(change.tx, id));
-  const remembered = await prisma.mergedGrant.findMany({ where: { mergerId: id }, orderBy: { clientId: "asc" } });
-  const isNew = new Set(remembered.filter((one) => one.isNew).map(({ clientId }) => clientId));
+  const without = (ids: readonly GroupId[]) => ids.filter((id) => !groups.has(id));
+  const before = await prisma.mergedGrant.findMany({ where: { mergerId: id }, orderBy: { clientId: "asc" } });
+  const isNew = new Set(before.filter((grant) => grant.isNew).map(({ clientId }) => clientId));
   for (const grant of await grantsOf(change, into)) {
-    const syncedGroups = without(grant.syncedGroups, groups);
-    const signOn = grant.signOn.kind === "GROUPS" ? audienceOf(without(grant.signOn.groups, groups)) : grant.signOn;
+    const syncedGroups = without(grant.syncedGroups);
+    const signOn = grant.signOn.kind === "GROUPS" ? audienceOf(without(grant.signOn.groups)) : grant.signOn;
     if (isNew.has(grant.clientId) && syncedGroups.length === 0 && signOn.kind === "NOBODY")
       await withdrawGrant(change, grant);
     else await setGrant(change, { ...grant, syncedGroups, signOn });
   }
   await move();
-  const back = await prisma.group.findMany({
-    where: { schoolId: from, id: { in: [...groups] } },
-    select: { id: true },
-  });
-  const isBack = new Set(back.map((group) => group.id as GroupId));
-  const only = (ids: readonly GroupId[]) => ids.filter((group) => isBack.has(group));
-  for (const { settings } of remembered) {
+  const movedBack = await prisma.group.findMany({ where: { schoolId: from, id: { in: [...groups] } } });
+  const only = (ids: readonly GroupId[]) => ids.filter((id) => movedBack.some((group) => group.id === id));
+  for (const { settings } of before) {
     const grant = settings as unknown as GrantSettings;
     if ((await findGrant(change.tx, grant)) !== null) continue;
     const signOn = grant.signOn.kind === "GROUPS" ? audienceOf(only(grant.signOn.groups)) : grant.signOn;

@@ -1,8 +1,8 @@
 import type { PersonId } from "../directory/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
-import { columnNames, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { columnNames, insert, makeFind, makeFindOne, makeRun, sql, table, update } from "../platform/database/sql.ts";
 import type { Columns, Queryable, Sql, Value } from "../platform/database/sql.ts";
-import type { ClientId } from "./token.ts";
+import type { ClientId, IdKind } from "./token.ts";
 
 // An app with a sector knows people, and people at a school, by random ids of that sector. Each is made in the
 // transaction whose event first announces the person to an app of the sector, or at a sign-in before that.
@@ -25,13 +25,10 @@ const key = columnNames("pairwiseId", "personId", "recordId", "sector");
 const insertIds = ({ sector, id, from }: { sector: Sql; id: Sql; from: Sql }): Sql =>
   insert("pairwiseId", { personId: sql`new.person_id`, recordId: sql`new.record_id`, sector, id }, sql`FROM ${from}`);
 
-/** Whether an app knows people by the ids of this service or by its own. */
-export type IdKind = "shared" | "own";
-
 export const idKindOf = ({ sector }: Columns<"sector">): Sql =>
   sql`CASE WHEN ${sector} IS NULL THEN 'shared' ELSE 'own' END`;
 
-export type AppIds = {
+type AppIds = {
   /** The id by which the app knows the person or, with `recordId`, their affiliation. */
   of(client: Value, personId: Value, recordId?: Value): Sql;
   /** The person or affiliation that the app knows by this id; null if it knows none. */
@@ -117,7 +114,7 @@ export const withAppIds = (events: Sql): { ctes: Sql; events: Sql } => ({
   FROM named JOIN returned USING (client_id, subject_id) WHERE action IN ('create', 'restore')`,
 });
 
-// The statement does not see what it makes itself. Nobody knows the id of a person who is not there any more.
+// The statement does not see what it makes itself. The id of a person who no longer exists is known to no app.
 const idIn = (sector: Sql): Sql => sql`
   CASE WHEN unnamed.type = 'person' AND ${sector} IS NOT NULL THEN coalesce(
     (${pairOf(sector, sql`unnamed.subject_id`, sql`unnamed.subject_id`)}), made.id, gen_random_uuid()) END`;
@@ -132,7 +129,7 @@ const takeUnannounced = (people: Sql): Sql => sql`
 
 /**
  * The id of the subject of an event, as the app knows it now; null if that is a person whose id from before a move
- * nobody knows any more.
+ * is no longer stored.
  */
 export function subjectNow(event: Columns<"clientId" | "type" | "subjectId" | "appSubjectId" | "nextSubjectId">): Sql {
   const { clientId, type, subjectId, appSubjectId, nextSubjectId } = event;
@@ -147,7 +144,7 @@ export const isCutOver = (client: Value): Sql =>
 
 type People = { clientId: ClientId; personIds: readonly PersonId[] };
 
-const selectIds = statement<People>(
+const selectIds = makeFind<{ id: string | null }, People>(
   ({ clientId, personIds }) => sql`
   SELECT ${appIdOf(clientId, sql`given.id`)} AS id FROM unnest(${personIds}::uuid[]) AS given (id)`,
   "access.listAppIds",
@@ -155,14 +152,13 @@ const selectIds = statement<People>(
 
 /** The ids by which the app knows these people, without those whom it does not know. */
 export async function listAppIds(db: Queryable, people: People): Promise<string[]> {
-  const rows = await findRows<{ id: string | null }, People>(db, selectIds, people);
-  return rows.flatMap(({ id }) => id ?? []);
+  return (await selectIds(db, people)).flatMap(({ id }) => id ?? []);
 }
 
 const p = table("person", "v_p");
 
 // The lock waits for a deletion of the person, which would leave the new ids behind.
-const makeIdsOf = statement<Known>(
+const makeIdsOf = makeRun<Known>(
   ({ clientId, personId }) => sql`
   WITH held AS MATERIALIZED (SELECT ${p.id} FROM ${p} WHERE ${p.id} = ${personId} FOR KEY SHARE),
   ${makeIds(sql`SELECT ${clientId}::text, held.id FROM held`)} SELECT FROM made`,
@@ -173,32 +169,30 @@ type Known = { clientId: ClientId; personId: PersonId };
 
 /** The id by which the app knows the person; made if there is none yet. Null for a person who does not exist. */
 export async function findAppPersonId(db: Queryable, known: Known): Promise<string | null> {
-  const find = () => listAppIds(db, { clientId: known.clientId, personIds: [known.personId] });
-  const [found] = await find();
-  if (found !== undefined) return found;
-  await run(db, makeIdsOf, known);
-  const [made] = await find();
-  return made ?? null;
+  const find = async () => (await listAppIds(db, { clientId: known.clientId, personIds: [known.personId] }))[0];
+  const present = await find();
+  if (present !== undefined) return present;
+  await makeIdsOf(db, known);
+  return (await find()) ?? null;
 }
 
-const findPerson = statement<{ clientId: ClientId; id: string }>(
+const findPerson = makeFindOne<{ personId: PersonId | null }, { clientId: ClientId; id: string }>(
   ({ clientId, id }) => sql`SELECT ${recordOf(clientId, id)} AS "personId"`,
   "access.findPersonByAppId",
 );
 
 /** Null if the app knows nobody by this id. */
-export async function findPersonByAppId(
+export const findPersonByAppId = async (
   db: Queryable,
   known: { clientId: ClientId; id: string },
-): Promise<PersonId | null> {
-  const [row] = await findRows<{ personId: PersonId | null }, typeof known>(db, findPerson, known);
-  return row!.personId;
-}
+): Promise<PersonId | null> => (await findPerson(db, known)).personId;
 
-/** Whether an app has ids of the sector, or is being moved to it. */
-export const isSectorUsed = async ({ prisma }: RecordStore, sector: string): Promise<boolean> =>
-  (await prisma.app.count({ where: { sector } })) > 0 ||
-  (await prisma.idMove.count({ where: { newSector: sector, state: { in: ["PREPARING", "RUNNING"] } } })) > 0;
+type AmongApps = { subjectType?: "PARTNER"; clientId?: { in: string[] } };
+
+/** Whether an app has ids of the sector, or is being moved to it; with `among`, one of these apps. */
+export const isSectorUsed = async ({ prisma }: RecordStore, sector: string, among: AmongApps = {}): Promise<boolean> =>
+  (await prisma.app.count({ where: { ...among, sector } })) > 0 ||
+  (await prisma.idMove.count({ where: { ...among, newSector: sector, state: { in: ["PREPARING", "RUNNING"] } } })) > 0;
 
 /** Deletes the ids of sectors that have no app any more. */
 export async function forgetIdsOfSectors(tx: Transaction, sectors: readonly string[]): Promise<void> {

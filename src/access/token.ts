@@ -1,5 +1,4 @@
 import type { PersonId } from "../directory/index.ts";
-import type { IdKind } from "./pairwise.ts";
 
 export type ClientId = string & { readonly __clientId: true };
 
@@ -32,8 +31,11 @@ export const scopeNames = [
 
 export type ScopeName = (typeof scopeNames)[number];
 
-/** Of whom an app may read names: "some" if schools withhold those of their people. */
+/** Whose names an app may read: "some" if schools withhold those of their people. */
 export type NamesRead = "all" | "some" | "none";
+
+/** Whether an app knows people by the ids of this service or by its own. */
+export type IdKind = "shared" | "own";
 
 /** `personId` is null in the app context; `hasSecondFactor` is about the person's sign-in. */
 export type AccessToken = {
@@ -42,7 +44,6 @@ export type AccessToken = {
   scopes: ReadonlySet<ScopeName>;
   hasSecondFactor: boolean;
   namesRead: NamesRead;
-  /** By which ids the app knows people. */
   ids: IdKind;
 };
 
@@ -51,3 +52,27 @@ export type TokenCheck =
   { kind: "valid"; token: AccessToken } | { kind: "expired" | "revoked" | "unknown"; clientId?: ClientId | undefined };
 
 export type CheckAccessToken = (bearer: string) => Promise<TokenCheck>;
+
+/** `schools:read` → `urn:<platform>:idm:v1:schools:read`; `openid` stays `openid`. */
+export function scopeToWire(platform: string, scope: ScopeName): string {
+  if (!scope.includes(":")) return scope;
+  return scope.startsWith("admin:")
+    ? `urn:${platform}:admin:v1:${scope.slice("admin:".length)}`
+    : `urn:${platform}:idm:v1:${scope}`;
+}
+
+const platformName = /^urn:([^:]+):/;
+const scopesOnWire = new Map(scopeNames.map((scope) => [scopeToWire("*", scope), scope]));
+
+/** Null for an unknown scope, or one with another platform name than `platforms`; without these, any is accepted. */
+export function scopeFromWire(wire: string, platforms?: readonly string[]): ScopeName | null {
+  const platform = platformName.exec(wire)?.[1];
+  if (platforms && platform !== undefined && !platforms.includes(platform)) return null;
+  return scopesOnWire.get(wire.replace(platformName, "urn:*:")) ?? null;
+}
+
+export function scopeOfContract(wire: string): ScopeName {
+  const scope = scopeFromWire(wire);
+  if (scope === null) throw new Error(`The contract names a scope that no app can be granted: ${wire}`);
+  return scope;
+}

@@ -1,6 +1,8 @@
 import { versionText } from "../platform/http/index.ts";
 import { sql, table, type Part, type Sql, type Value } from "../platform/database/sql.ts";
 import { schoolsOfPerson } from "./visibility.ts";
+import type { RecordStore } from "../platform/database/db.ts";
+import type { GrantKey } from "./grants/grant.ts";
 
 const version = table("viewVersion", "v_version");
 const app = table("app", "v_app");
@@ -44,3 +46,23 @@ export const viewVersion = (client: Value, schools: Sql | null): Sql =>
 /** The version of what an app sees of a person. */
 export const viewVersionOfPerson = (client: Value, personId: Value): Sql =>
   viewVersion(client, schoolsOfPerson(client, personId));
+
+/** Null: never. */
+export type ViewTimes = { changedAt: Date | null; sourceReadAt: Date | null };
+
+/** When what each app sees of the school last changed and its source was last read, as in the headers of reads. */
+export async function findViewTimes({ prisma }: RecordStore, grants: readonly GrantKey[]): Promise<ViewTimes[]> {
+  const subjects = grants.flatMap(({ clientId, schoolId }) => [`app:${clientId}`, `school:${schoolId}`]);
+  const rows = await prisma.viewVersion.groupBy({
+    by: ["subject"],
+    where: { subject: { in: [...new Set(subjects)] } },
+    _max: { changedAt: true, sourceReadAt: true },
+  });
+  const times = new Map(rows.map(({ subject, _max }) => [subject, _max]));
+  return grants.map(({ clientId, schoolId }) => {
+    const [app, school] = [times.get(`app:${clientId}`), times.get(`school:${schoolId}`)];
+    const changes = [app?.changedAt, school?.changedAt].filter((time) => time instanceof Date);
+    const changedAt = changes.length === 0 ? null : new Date(Math.max(...changes.map(Number)));
+    return { changedAt, sourceReadAt: school?.sourceReadAt ?? null };
+  });
+}

@@ -1,10 +1,9 @@
 import { auditChange, type Change, type SchoolId } from "../directory/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
-import { insert, run, sql, statement, table, type Sql, type Value } from "../platform/database/sql.ts";
+import { insert, makeRun, sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 import type { AppAttribute } from "./attributes.ts";
-import { recordWithheld } from "./disclosure/withheld.ts";
-import type { GrantKey } from "./grant.ts";
+import { recordWithheld } from "./disclosure/record.ts";
+import { writeAtSchool, type GrantKey } from "./grants/grant.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 import type { WithheldItem } from "./withheld-sql.ts";
 
@@ -20,13 +19,11 @@ export async function listWithheld(
     where: { schoolId, ...(clientId !== undefined && { clientId }) },
     orderBy: [{ clientId: "asc" }, { item: "asc" }, { reason: "asc" }],
   });
-  return rows.map(({ clientId, item, reason, since }) => ({
-    clientId: clientId as ClientId,
-    item: item as WithheldItem,
-    reason,
-    since,
-  }));
+  return rows as (Withheld & { schoolId: string })[];
 }
+
+export const chosenBySchool = (withheld: readonly Withheld[]): AppAttribute[] =>
+  withheld.filter(({ reason }) => reason === "SCHOOL").map(({ item }) => item as AppAttribute);
 
 /**
  * Replaces the attributes that the school withholds from the app; returns false, and writes nothing, if it withholds
@@ -45,17 +42,12 @@ export async function setWithheld(
   const { withheldItem } = tx.prisma;
   const deleted = await withheldItem.deleteMany({ where: { ...own, item: { notIn: items } } });
   const data = items.map((item) => ({ ...own, item, since: now }));
-  const added = await withheldItem.createMany({ data, skipDuplicates: true }).catch((error: unknown) => {
-    if (!missing.has((error as { constraint?: string }).constraint ?? "")) throw error;
-    throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
-  });
+  const added = await writeAtSchool(withheldItem.createMany({ data, skipDuplicates: true }));
   if (deleted.count + added.count === 0) return false;
   await recordWithheld(tx, { ...key, at: now });
   await auditChange(change, { action: "attributes_withheld", ...key, detail: { withheld: items.sort() } });
   return true;
 }
-
-const missing: ReadonlySet<string> = new Set(["withheld_item_client_id_fkey", "withheld_item_school_id_fkey"]);
 
 type Items = { attributes: readonly AppAttribute[]; scopes: readonly ScopeName[] };
 
@@ -66,7 +58,7 @@ const s = table("school", "s");
 const isInForce = (clientId: Value): Sql => sql`${acceptance.clientId} = ${clientId}
   AND ${acceptance.replacedAt} IS NULL AND ${acceptance.withdrawnAt} IS NULL`;
 
-const insertNotAgreed = statement<{ clientId: ClientId; items: readonly string[]; now: Date }>(
+const insertNotAgreed = makeRun<{ clientId: ClientId; items: readonly string[]; now: Date }>(
   ({ clientId, items, now }) =>
     sql`${insert(
       "withheldItem",
@@ -82,14 +74,12 @@ const insertNotAgreed = statement<{ clientId: ClientId; items: readonly string[]
   "access.withholdAdded",
 );
 
+type Update = { before: Items; after: Items & { clientId: ClientId }; demandsAgreements: boolean };
+
 /** What an app gets is withheld at its schools until they agree, if that is demanded; what it loses no longer is. */
 export async function withholdAdded(
   tx: Transaction,
-  {
-    before,
-    after,
-    demandsAgreements,
-  }: { before: Items; after: Items & { clientId: ClientId }; demandsAgreements: boolean },
+  { before, after, demandsAgreements }: Update,
   now: Date,
 ): Promise<void> {
   const { clientId } = after;
@@ -99,6 +89,6 @@ export async function withholdAdded(
   const items = has.filter((item) => !had.includes(item));
   const notAgreed = { clientId, reason: "NOT_AGREED" as const };
   if (lost.length > 0) await tx.prisma.withheldItem.deleteMany({ where: { ...notAgreed, item: { in: lost } } });
-  if (demandsAgreements && items.length > 0) await run(tx, insertNotAgreed, { clientId, items, now });
+  if (demandsAgreements && items.length > 0) await insertNotAgreed(tx, { clientId, items, now });
   if (lost.length + items.length > 0) await recordWithheld(tx, { clientId, schoolId: null, at: now });
 }

@@ -13,8 +13,8 @@ export const listOpenErasures: AdminHandler<"listOpenErasures"> = async (deps, r
   if (filter.schoolId === undefined && filter.clientId === undefined) throw invalidRequest("Give school or app.");
   await refuseOtherFilter(deps, reach, filter);
   const found = await countErasures(deps.db.pool, {
-    schoolId: filter.schoolId ?? null,
-    clientId: filter.clientId ?? null,
+    schoolId: filter.schoolId,
+    clientId: filter.clientId,
     amongSchools: reach.all ? null : [...reach.schoolIds],
     amongApps: reach.all ? null : [...reach.clientIds],
     now: origin.at,

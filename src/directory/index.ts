@@ -11,7 +11,7 @@
  * Never knows: apps, school grants, HTTP; of sign-on only whether a person has a login.
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
-export { auditChange, originOf, type Change, type Touched } from "./change.ts";
+export { auditChange, originOf, refuseConstraints, type Change, type Touched } from "./change.ts";
 export { describeAct, findGrades, gradeOfNames } from "./classes.ts";
 export * from "./data-request.ts";
 export * from "./find.ts";

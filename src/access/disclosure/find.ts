@@ -1,9 +1,10 @@
-import { makeSortKey, type PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/sql.ts";
+import { makeSortKey, type PersonId, type SchoolId } from "../../directory/index.ts";
+import { fields, makeFind, makeFindOne, sql, table, type Queryable } from "../../platform/database/sql.ts";
 import { listAppsOfPerson, type AppOfPerson, type PersonAttribute } from "../apps-of-person.ts";
 import type { ClientId } from "../token.ts";
-import { findRecorded, type Unread } from "./recorded.ts";
-import { listPeriods, listSent, type DisclosedPeriod, type Reading, type Recorded } from "./segments.ts";
+import { sinceUnrecorded } from "./record.ts";
+import { listPeriods, listSent } from "./segments.ts";
+import type { Agreed, DisclosedPeriod, Reading, Recorded, Registered, WithheldSpan } from "./segments.ts";
 
 export type Disclosure = {
   clientId: ClientId;
@@ -64,4 +65,136 @@ function signInOf(app: AppOfPerson | undefined, recorded: Recorded): Disclosure[
   if (!app?.firstSignInAt || !app.lastSignInAt) return null;
   const [firstAt, lastAt] = [new Date(app.firstSignInAt), new Date(app.lastSignInAt)];
   return { firstAt, lastAt, attributes: listSent({ first: firstAt, last: lastAt }, recorded) };
+}
+
+type ByClient<Row> = { clientId: ClientId } & Row;
+
+const period = table("disclosurePeriod", "p");
+const registration = table("registrationPeriod", "r");
+const app = table("app", "app");
+const profile = table("appProfile", "profile");
+const feed = table("eventFeed", "feed");
+const at = table("affiliation", "at");
+const call = table("lastCall", "call");
+
+const listReadings = makeFind<ByClient<Unread>, { personId: PersonId; clientIds: readonly ClientId[] }>(
+  ({ personId, clientIds }) => sql`
+  WITH reading AS (
+    SELECT ${period.clientId}, ${period.since}, ${period.until}, ${period.isUser}, ${period.isPerson}, ${period.seesSchool},
+      ${period.schoolIds}, ${period.lastReadAt}
+    FROM ${period} WHERE ${period.personId} = ${personId}
+    UNION ALL
+    SELECT seen.client_id, ${sinceUnrecorded(sql`seen.client_id`, personId)}, NULL, NULL, NULL, NULL, ARRAY(
+      SELECT ${at.schoolId} FROM ${at} WHERE ${at.personId} = ${personId} ORDER BY 1), NULL
+    FROM unnest(${clientIds}::text[]) AS seen (client_id)
+    WHERE NOT EXISTS (
+      SELECT FROM ${period} WHERE ${period.personId} = ${personId} AND ${period.clientId} = seen.client_id
+        AND ${period.until} IS NULL))
+  SELECT ${fields<ByClient<Unread>>({
+    clientId: sql`reading.client_id`,
+    since: sql`reading.since`,
+    until: sql`reading.until`,
+    isUser: sql`reading.is_user`,
+    isPerson: sql`reading.is_person`,
+    seesSchool: sql`reading.sees_school`,
+    schoolIds: sql`reading.school_ids`,
+    lastReadAt: sql`greatest(reading.last_read_at, (
+      SELECT max(${call.at}) FROM ${call}
+      WHERE ${call.clientId} = reading.client_id AND ${call.schoolId} = ANY (reading.school_ids)
+        AND ${call.at} >= reading.since AND (reading.until IS NULL OR ${call.at} < reading.until)))`,
+  })} FROM reading ORDER BY reading.since`,
+  "access.findReadings",
+);
+
+/** Null of what is not recorded and is as it is now. */
+type Unread = Omit<Reading, keyof Ways> & { [Way in keyof Ways]: boolean | null };
+type Ways = Pick<Reading, "isUser" | "isPerson" | "seesSchool">;
+
+/**
+ * In the order of their ends, because clocks of processes differ: of an app that was not deleted, the last one is in
+ * force, even if it begins before others.
+ */
+const listRegistrations = makeFind<ByClient<Registered>, { clientIds: readonly ClientId[] }>(
+  ({ clientIds }) => sql`
+  SELECT ${fields<ByClient<Registered>>({
+    clientId: registration.clientId,
+    since: registration.since,
+    until: registration.until,
+    name: registration.name,
+    provider: registration.provider,
+    type: registration.type,
+    scopes: registration.scopes,
+    attributes: sql`${registration.attributes}::text[]`,
+  })}
+  FROM ${registration} WHERE ${registration.clientId} = ANY (${clientIds})
+  UNION ALL
+  SELECT ${app.clientId}, (SELECT ${feed.historyBeganAt} FROM ${feed}), NULL, ${app.name}, ${profile.provider}, ${app.type},
+    ${app.scopes}, ${app.attributes}::text[]
+  FROM ${app} LEFT JOIN ${profile} ON ${profile.clientId} = ${app.clientId}
+  WHERE ${app.clientId} = ANY (${clientIds})
+    AND NOT EXISTS (SELECT FROM ${registration} WHERE ${registration.clientId} = ${app.clientId})
+  ORDER BY 1, 3`,
+  "access.findRegistrations",
+);
+
+type OfSchools = { clientIds: readonly ClientId[]; schoolIds: readonly SchoolId[] };
+
+const held = table("withheldPeriod", "w");
+const listWithheldSpans = makeFind<ByClient<WithheldSpan>, OfSchools>(
+  ({ clientIds, schoolIds }) => sql`
+  SELECT ${fields<ByClient<WithheldSpan>>({
+    clientId: held.clientId,
+    schoolId: held.schoolId,
+    item: held.item,
+    since: held.since,
+    until: held.until,
+  })}
+  FROM ${held} WHERE ${held.clientId} = ANY (${clientIds}) AND ${held.schoolId} = ANY (${schoolIds}::uuid[])`,
+  "access.findWithheldPeriods",
+);
+
+const acceptance = table("agreementAcceptance", "a");
+const agreement = table("agreement", "agreement");
+const listAgreed = makeFind<ByClient<Agreed>, OfSchools>(
+  ({ clientIds, schoolIds }) => sql`
+  SELECT ${fields<ByClient<Agreed>>({
+    clientId: acceptance.clientId,
+    schoolId: acceptance.schoolId,
+    agreementId: acceptance.agreementId,
+    version: agreement.version,
+    since: acceptance.acceptedAt,
+    until: sql`coalesce(${acceptance.replacedAt}, ${acceptance.withdrawnAt})`,
+  })}
+  FROM ${acceptance} JOIN ${agreement} ON ${agreement.id} = ${acceptance.agreementId}
+  WHERE ${acceptance.clientId} = ANY (${clientIds}) AND ${acceptance.schoolId} = ANY (${schoolIds}::uuid[])
+  ORDER BY ${acceptance.acceptedAt}, ${acceptance.schoolId}`,
+  "access.findAgreedPeriods",
+);
+
+const findBegin = makeFindOne<{ began: Date }>(
+  () => sql`SELECT ${feed.historyBeganAt} AS began FROM ${feed}`,
+  "access.findHistoryBegin",
+);
+
+type Found = { readings: Unread[]; registered: Registered[]; withheld: WithheldSpan[]; agreed: Agreed[] };
+
+/** What is recorded of the person and each app; also of `seen`, the apps that can read them now. */
+async function findRecorded(
+  db: Queryable,
+  { personId, seen, others }: { personId: PersonId; seen: readonly ClientId[]; others: readonly ClientId[] },
+): Promise<{ began: Date; byApp: ReadonlyMap<ClientId, Found> }> {
+  const readings = await listReadings(db, { personId, clientIds: seen });
+  const clientIds = [...new Set([...readings.map(({ clientId }) => clientId), ...seen, ...others])];
+  const ofSchools = { clientIds, schoolIds: [...new Set(readings.flatMap(({ schoolIds }) => schoolIds))] };
+  const registered = await listRegistrations(db, { clientIds });
+  const withheld = await listWithheldSpans(db, ofSchools);
+  const agreed = await listAgreed(db, ofSchools);
+  const { began } = await findBegin(db, {});
+  const of = <Row extends { clientId: ClientId }>(rows: readonly Row[], clientId: ClientId): Row[] =>
+    rows.filter((row) => row.clientId === clientId);
+  const byApp = clientIds.map((id): [ClientId, Found] => [
+    id,
+    { readings: of(readings, id), registered: of(registered, id), withheld: of(withheld, id), agreed: of(agreed, id) },
+  ]);
+  return { began, byApp: new Map(byApp) };
 }

@@ -1,4 +1,11 @@
-import { columnNames, insert, sql, table, update, type Sql, type Value } from "../../platform/database/sql.ts";
+import type { SchoolId } from "../../directory/index.ts";
+import { addDays, type Clock } from "../../platform/clock.ts";
+import type { Db } from "../../platform/database/db.ts";
+import { columnNames, exists, insert, join, makeRun, sql, table, update } from "../../platform/database/sql.ts";
+import type { Sql, Value } from "../../platform/database/sql.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
+import type { WorkerJob } from "../../platform/jobs/worker.ts";
+import type { ClientId } from "../token.ts";
 
 // A row is written only where an app begins or ceases to be able to read a person, or the way changes. A person who
 // can be read without an open row has been since before the history began.
@@ -57,18 +64,15 @@ const beginNew = (now: Value): Sql => sql`${insert(
   ) AS begun`,
 )}
   ON CONFLICT (${columnNames("disclosurePeriod", "personId", "clientId", "since")})
-  DO UPDATE SET ${columnNames("disclosurePeriod", "until")} = ${excluded.until},
-    ${columnNames("disclosurePeriod", "isUser")} = ${excluded.isUser},
-    ${columnNames("disclosurePeriod", "isPerson")} = ${excluded.isPerson},
-    ${columnNames("disclosurePeriod", "seesSchool")} = ${excluded.seesSchool},
-    ${columnNames("disclosurePeriod", "schoolIds")} = ${excluded.schoolIds}`;
+  DO UPDATE SET (${columnNames("disclosurePeriod", "until", "isUser", "isPerson", "seesSchool", "schoolIds")})
+    = (${excluded.until}, ${excluded.isUser}, ${excluded.isPerson}, ${excluded.seesSchool}, ${excluded.schoolIds})`;
 
 const differs = sql`(b.is_user, b.is_synced, b.school_id IS NULL, b.school_ids)
   IS DISTINCT FROM (a.is_user, a.is_synced, a.school_id IS NULL, a.school_ids)`;
 
 /**
- * Who writes: a change; the same change again, about people who signed in meanwhile; or a sign-in, which leaves alone
- * what a change has locked, because it must not wait and the change writes again.
+ * The writer of periods: a change; the same change again, for people who signed in meanwhile; or a sign-in, which skips
+ * rows that a change has locked, because it must not wait and the change writes them again.
  */
 export type Writer = "change" | "change-again" | "sign-in";
 
@@ -85,3 +89,124 @@ export const recordDisclosures = (before: Sql, after: Sql, { now, by }: { now: V
       AND EXISTS (SELECT FROM ${person} WHERE ${person.id} = subject_id)),
   ended_periods AS (${endOpen(now, by)}),
   begun_periods AS (${beginNew(now)})`;
+
+const app = table("app", "v_app");
+const profile = table("appProfile", "v_profile");
+const openRegistration = table("registrationPeriod", "v_open");
+const excludedRegistration = table("registrationPeriod", "excluded");
+
+const registered = ["name", "provider", "type", "scopes", "attributes"] as const;
+const contentOf = (period: Record<(typeof registered)[number], Sql>): Sql =>
+  join(registered.map((name) => period[name]));
+
+const present = table("registrationPeriod", "present");
+const { name, provider, type, scopes, attributes } = present;
+const isSameRegistration = sql`(${contentOf(openRegistration)}) IS NOT DISTINCT FROM (${contentOf(present)})`;
+
+/** Records what the app may read from now on; call it after each write and after the deletion of an app. */
+export const recordRegistration = makeRun<{ clientId: ClientId; at: Date }>(
+  ({ clientId, at }) => sql`
+  WITH present AS (
+    SELECT ${app.clientId}, ${app.name}, ${profile.provider}, ${app.type}, ${app.scopes}, ${app.attributes}
+    FROM ${app} LEFT JOIN ${profile} ON ${profile.clientId} = ${app.clientId} WHERE ${app.clientId} = ${clientId}),
+  ended AS (
+    ${update("registrationPeriod", "v_open", { until: sql`greatest(${openRegistration.since}, ${at})` })}
+    WHERE ${openRegistration.clientId} = ${clientId} AND ${openRegistration.until} IS NULL
+      AND NOT EXISTS (SELECT FROM present WHERE ${isSameRegistration} OR ${openRegistration.since} = ${at}))
+  ${insert(
+    "registrationPeriod",
+    { clientId: present.clientId, since: at, name, provider, type, scopes, attributes },
+    sql`FROM present WHERE NOT EXISTS (
+      SELECT FROM ${openRegistration} WHERE ${openRegistration.clientId} = ${clientId}
+        AND ${openRegistration.until} IS NULL AND ${isSameRegistration})`,
+  )}
+  ON CONFLICT (${columnNames("registrationPeriod", "clientId", "since")})
+  DO UPDATE SET (${columnNames("registrationPeriod", "until", ...registered)}) = (NULL, ${contentOf(excludedRegistration)})`,
+  "access.recordRegistration",
+);
+
+const item = table("withheldItem", "v_item");
+const openItem = table("withheldPeriod", "v_open");
+
+const isSameItem = sql`${openItem.clientId} = ${item.clientId} AND ${openItem.schoolId} = ${item.schoolId}
+  AND ${openItem.item} = ${item.item} AND ${openItem.reason} = ${item.reason}`;
+
+/** Records what is withheld from now on; call it after each write of `withheld_item`. Null means all schools. */
+export const recordWithheld = makeRun<{ clientId: ClientId; schoolId: SchoolId | null; at: Date }>(
+  ({ clientId, schoolId, at }) => sql`
+  WITH ended AS (
+    ${update("withheldPeriod", "v_open", { until: sql`greatest(${openItem.since}, ${at})` })}
+    WHERE ${openItem.clientId} = ${clientId} AND (${schoolId}::uuid IS NULL OR ${openItem.schoolId} = ${schoolId})
+      AND ${openItem.until} IS NULL AND NOT EXISTS (SELECT FROM ${item} WHERE ${isSameItem}))
+  ${insert(
+    "withheldPeriod",
+    { clientId: item.clientId, schoolId: item.schoolId, item: item.item, reason: item.reason, since: item.since },
+    sql`FROM ${item}
+    WHERE ${item.clientId} = ${clientId} AND (${schoolId}::uuid IS NULL OR ${item.schoolId} = ${schoolId})
+      AND NOT EXISTS (SELECT FROM ${openItem} WHERE ${isSameItem} AND ${openItem.until} IS NULL)`,
+  )}
+  ON CONFLICT (${columnNames("withheldPeriod", "clientId", "schoolId", "item", "reason", "since")})
+  DO UPDATE SET ${columnNames("withheldPeriod", "until")} = NULL`,
+  "access.recordWithheld",
+);
+
+const gone = table("disclosurePeriod", "gone");
+const old = table("disclosurePeriod", "old");
+const known = table("app", "app");
+const retired = table("retiredClientId", "retired");
+const registration = table("registrationPeriod", "registration");
+const ended = table("registrationPeriod", "ended");
+const later = table("registrationPeriod", "later");
+
+type Batch = { before: Date; batch: number };
+
+// The periods of a deleted app ended with it, whatever their rows say.
+const removePeriods = makeRun<Batch>(
+  ({ before, batch }) => sql`
+  DELETE FROM ${gone} WHERE gone.ctid = ANY (ARRAY(
+    SELECT found.place FROM (
+      SELECT ${known.clientId}, false AS is_gone FROM ${known}
+      UNION ALL SELECT ${retired.clientId}, ${retired.retiredAt} < ${before} FROM ${retired}) AS each (client_id, is_gone)
+    CROSS JOIN LATERAL (
+      (SELECT old.ctid FROM ${old} WHERE ${old.clientId} = each.client_id AND ${old.until} < ${before}
+       ORDER BY ${old.clientId}, ${old.until} LIMIT ${batch})
+      UNION ALL
+      (SELECT old.ctid FROM ${old} WHERE ${old.clientId} = each.client_id AND each.is_gone AND ${old.until} IS NULL
+       ORDER BY ${old.clientId}, ${old.until} LIMIT ${batch})) AS found (place)
+    LIMIT ${batch}))`,
+  "access.sweepDisclosures",
+);
+
+// The last registration of a deleted app names it as long as it has periods.
+const removeRegistrations = makeRun<Batch>(
+  ({ before, batch }) => sql`
+  DELETE FROM ${registration} WHERE registration.ctid = ANY (ARRAY(
+    SELECT ended.ctid FROM ${ended}
+    WHERE ${ended.until} < ${before}
+      AND (${exists(sql`${later} WHERE ${later.clientId} = ${ended.clientId} AND ${later.since} > ${ended.since}`)}
+        OR (SELECT true FROM ${old} WHERE ${old.clientId} = ${ended.clientId}
+          ORDER BY ${old.clientId}, ${old.until} LIMIT 1) IS NULL)
+    ORDER BY ${ended.until} LIMIT ${batch}))`,
+  "access.sweepRegistrations",
+);
+
+const held = table("withheldPeriod", "held");
+const removeWithheld = makeRun<Batch>(
+  ({ before, batch }) => sql`
+  DELETE FROM ${table("withheldPeriod", "gone")} WHERE gone.ctid = ANY (ARRAY(
+    SELECT held.ctid FROM ${held} WHERE ${held.until} < ${before} ORDER BY ${held.until} LIMIT ${batch}))`,
+  "access.sweepWithheldPeriods",
+);
+
+type SweepDeps = { db: Db; clock: Clock; recordDays: number };
+
+/** Removes what apps could read, a time after they no longer could. */
+export const makeDisclosureSweep = ({ db, clock, recordDays }: SweepDeps): WorkerJob => ({
+  name: "access.sweepDisclosures",
+  everySeconds: 3600,
+  async run(signal) {
+    const before = addDays(clock(), -recordDays);
+    for (const remove of [removePeriods, removeRegistrations, removeWithheld])
+      await removeInBatches(signal, (batch) => remove(db.pool, { before, batch }));
+  },
+});

@@ -1,5 +1,4 @@
 import type { SchoolId } from "../../directory/index.ts";
-import type { AgreementId } from "../agreement.ts";
 import { attributesOf, type AppOfPerson, type PersonAttribute } from "../apps-of-person.ts";
 import type { AppAttribute } from "../attributes.ts";
 import type { WithheldItem } from "../withheld-sql.ts";
@@ -22,7 +21,7 @@ export type Registered = Span &
 export type WithheldSpan = Span & { schoolId: SchoolId; item: WithheldItem };
 
 /** An agreement that a school had accepted; it began with `since`. */
-export type Agreed = Span & { schoolId: SchoolId; agreementId: AgreementId; version: string };
+export type Agreed = Span & { schoolId: SchoolId; agreementId: string; version: string };
 
 /** All that is recorded of an app and the schools of a person. */
 export type Recorded = {
@@ -96,14 +95,14 @@ const spansOf = ({ readings, registered, withheld, agreed }: Recorded): Span[] =
 
 /** What the app could read from when to when, oldest first. `readings` are in order. */
 export function listPeriods(recorded: Recorded): DisclosedPeriod[] {
-  const found = spansOf(recorded).flatMap((span): DisclosedPeriod[] => {
+  const periods = spansOf(recorded).flatMap((span): DisclosedPeriod[] => {
     const { reading, attributes } = learnedAt(span.since, recorded, inApi);
     if (reading === undefined || attributes.length === 0) return [];
     const { schoolIds } = reading;
     const agreed = recorded.agreed.filter((one) => holdsAt(one, span.since) && schoolIds.includes(one.schoolId));
     return [{ ...span, attributes, schoolIds, agreed }];
   });
-  return joinPeriods(found);
+  return joinPeriods(periods);
 }
 
 const atSignIn = (): Way => ({ maySignIn: true, isUser: false, isPerson: false });

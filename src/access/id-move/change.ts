@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
+import type { Prisma } from "../../../generated/prisma/client.ts";
 import { recordAudit, type Origin } from "../../events/index.ts";
-import type { Transaction } from "../../platform/database/db.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { makeRowLock } from "../../platform/database/sql.ts";
-import { appNotFound } from "../app.ts";
+import { getLockedApp, lockApp } from "../apps/find.ts";
+import { checkSector } from "../apps/rules.ts";
 import { renameErasures } from "../erasures.ts";
-import { lockApp } from "../find-app.ts";
-import { checkSector } from "../sector.ts";
 import type { ClientId } from "../token.ts";
 
 export type NewIdMove = {
@@ -25,8 +25,7 @@ export async function checkNewIdMove(
   { clientId, subjectType, sector, cutOverAt }: NewIdMove,
   now: Date,
 ) {
-  const app = await lockApp(tx, clientId);
-  if (app === null) throw appNotFound();
+  const app = await getLockedApp(tx, clientId);
   if (app.subjectType !== "SHARED") throw refuse("ids_already_own", "The app has ids of its own already.");
   const before = await tx.prisma.idMove.findUnique({ where: { clientId } });
   if (before?.state === "CALLED_OFF")
@@ -114,3 +113,32 @@ function checkCutOver(cutOverAt: Date | null, now: Date): void {
 }
 
 const refuse = (code: string, message: string) => new AppError("conflict", code, message);
+
+type Row = Prisma.IdMoveModel;
+
+/** Which ids of the list of changes the app reads. */
+export type IdInUse = "OLD" | "NEW";
+
+type Shown = "subjectType" | "people" | "isAnnounced" | "read" | "readAt" | "startedAt" | "cutOverAt" | "forgottenAt";
+
+export type IdMove = Pick<Row, Shown> & {
+  clientId: ClientId;
+  state: Exclude<Row["state"], "CALLED_OFF">;
+  /** The sector that the partner's other apps can choose; null for ids of the app alone. */
+  sector: string | null;
+  /** How many people were announced. */
+  announced: number;
+};
+
+/** Null if there was none, or it was called off. */
+export async function findIdMove({ prisma }: RecordStore, clientId: ClientId): Promise<IdMove | null> {
+  const move = await prisma.idMove.findUnique({
+    where: { clientId },
+    omit: { clientId: true, announcedUpTo: true, readUpTo: true, leasedUntil: true },
+  });
+  if (move === null || move.state === "CALLED_OFF") return null;
+  const { state, oldSector, newSector, passed, ...rest } = move;
+  const left = await prisma.pairwiseId.count({ where: { sector: oldSector, isUnannounced: true } });
+  const sector = rest.subjectType === "PARTNER" ? newSector : null;
+  return { ...rest, clientId, state, sector, announced: Math.max(passed - left, 0) };
+}

@@ -4,13 +4,12 @@
  * Nouns:      old sector (people known to the app have the ids by which it knows them, others have new ones), new
  *             sector (everybody has a new id), cut-over (the app's sector becomes the new one), announcement (the event
  *             with the old and the new id of a person).
- * Invariants: an app reads the ids of one sector at a time; whoever it ever saw keeps the old id until the cut-over;
- *             each person is announced once; the states are PREPARING, RUNNING, CUT_OVER, or CALLED_OFF after either
- *             of the first two.
+ * Invariants: an app reads the ids of one sector at a time; the people it ever saw keep their old ids until the
+ *             cut-over; each person is announced once; the states are PREPARING, RUNNING, CUT_OVER, or CALLED_OFF after
+ *             either of the first two.
  * Never knows: how ids are read (pairwise.ts), who may start a move.
  */
-export { callOffIdMove, checkNewIdMove, cutOverIdMove, startIdMove, updateIdMove, type NewIdMove } from "./change.ts";
-export { findIdMove, type IdInUse, type IdMove } from "./find.ts";
+export { callOffIdMove, checkNewIdMove, cutOverIdMove, findIdMove, startIdMove, updateIdMove } from "./change.ts";
+export type { IdInUse, IdMove, NewIdMove } from "./change.ts";
 export { makeIdMoveJob } from "./job.ts";
-export { countKnown } from "./known.ts";
-export { fromIdChanges, noteIdChangesRead } from "./id-changes.ts";
+export { countKnown, fromIdChanges, noteIdChangesRead } from "./people.ts";

@@ -1,28 +1,17 @@
 import { addDays, type Clock } from "../../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
-import { fields, findRows, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { fields, makeFind, makeRun, sql, table, update } from "../../platform/database/sql.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
-import type { ClientId } from "../token.ts";
-import { announce } from "./announce.ts";
 import { cutOverIdMove } from "./change.ts";
-import { forgetOldIds, undoMove } from "./forget.ts";
-import { prepare } from "./prepare.ts";
-
-type State = "PREPARING" | "RUNNING" | "CUT_OVER" | "CALLED_OFF";
-
-type Leased = { clientId: ClientId; state: State; oldSector: string; newSector: string; isAnnounced: boolean };
-
-/** A move that this process works on. `renew` throws when the process must stop. */
-export type Held = { move: Leased; now: Date; renew: () => Promise<void>; signal: AbortSignal };
+import type { Held, Leased, State } from "./held.ts";
+import { announce, forgetOldIds, prepare, undoMove } from "./steps.ts";
 
 const move = table("idMove", "moved");
 const due = table("idMove", "due");
 
 const leaseSeconds = 60;
 
-type Due = { now: Date; until: Date; before: Date };
-
-const takeDue = statement<Due>(
+const takeDue = makeFind<Leased, { now: Date; until: Date; before: Date }>(
   ({ now, until, before }) => sql`
   ${update("idMove", "moved", { leasedUntil: until })}
   WHERE ${move.clientId} = (
@@ -42,9 +31,7 @@ const takeDue = statement<Due>(
   "access.takeDueIdMove",
 );
 
-type Kept = { clientId: string; state: State; until: Date | null };
-
-const keepLease = statement<Kept>(
+const keepLease = makeRun<{ clientId: string; state: State; until: Date | null }>(
   ({ clientId, state, until }) => sql`
   ${update("idMove", "moved", { leasedUntil: until })}
   WHERE ${move.clientId} = ${clientId} AND ${move.state} = ${state}::id_move_state`,
@@ -69,18 +56,18 @@ export function makeIdMoveJob({ db, clock, keptDays }: Deps): WorkerJob {
     await withPrismaTransaction(db, (tx) => cutOverIdMove(tx, clientId, { at: held.now, actorId: "id-move" }));
   }
 
-  async function runOne(moved: Leased, signal: AbortSignal): Promise<void> {
-    const { clientId, state } = moved;
+  async function runOne(leased: Leased, signal: AbortSignal): Promise<void> {
+    const { clientId, state } = leased;
     const renew = async () => {
       signal.throwIfAborted();
-      if ((await run(db.pool, keepLease, { clientId, state, until: leasedUntil() })) === 0) throw new Ended();
+      if ((await keepLease(db.pool, { clientId, state, until: leasedUntil() })) === 0) throw new Ended();
     };
     try {
-      await work({ move: moved, now: clock(), renew, signal });
+      await work({ move: leased, now: clock(), renew, signal });
     } catch (error) {
       if (!(error instanceof Ended)) throw error;
     }
-    await run(db.pool, keepLease, { clientId, state, until: null });
+    await keepLease(db.pool, { clientId, state, until: null });
   }
 
   return {
@@ -89,10 +76,9 @@ export function makeIdMoveJob({ db, clock, keptDays }: Deps): WorkerJob {
     async run(signal) {
       while (!signal.aborted) {
         const now = clock();
-        const due = { now, until: leasedUntil(), before: addDays(now, -keptDays) };
-        const [moved] = await findRows<Leased, Due>(db.pool, takeDue, due);
-        if (moved === undefined) return;
-        await runOne(moved, signal);
+        const [leased] = await takeDue(db.pool, { now, until: leasedUntil(), before: addDays(now, -keptDays) });
+        if (leased === undefined) return;
+        await runOne(leased, signal);
       }
     },
   };

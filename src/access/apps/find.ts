@@ -1,20 +1,22 @@
-import type { Prisma } from "../../generated/prisma/client.ts";
-import { makeSortKey, type SortOrder } from "../directory/index.ts";
-import type { PublicKey } from "../platform/crypto/public-key.ts";
-import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import type { Prisma } from "../../../generated/prisma/client.ts";
+import { makeSortKey, type SortOrder } from "../../directory/index.ts";
+import type { PublicKey } from "../../platform/crypto/public-key.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
 import {
   fields,
-  findRows,
+  makeFind,
   makeRowLock,
   sql,
-  statement,
   table,
+  type Queryable,
   type Sql,
   type Value,
-  type Queryable,
-} from "../platform/database/sql.ts";
-import type { CalledUri } from "./redirect-uri.ts";
-import { commandLineClientId, type ClientId, type ScopeName } from "./token.ts";
+} from "../../platform/database/sql.ts";
+import { commandLineClientId, type ClientId, type ScopeName } from "../token.ts";
+
+/** A checked URI that this service calls; the only kind that is stored. */
+export type CalledUri = string & { readonly __calledUri: true };
 
 type Secrets = {
   secretHash: Buffer | null;
@@ -65,33 +67,19 @@ export const readApp = ({ secretHash, oldSecretHash, oldSecretEndsAt, suspendedA
   suspendedAt: readTime(suspendedAt),
 });
 
-const selectOne = statement<{ clientId: string }>(({ clientId }) => selectApp(clientId), "access.findApp");
+const selectOne = makeFind<App, { clientId: string }>(({ clientId }) => selectApp(clientId), "access.findApp");
 
-export async function findApp(db: Queryable, clientId: string): Promise<App | null> {
-  const [app] = await findRows<App, { clientId: string }>(db, selectOne, { clientId });
-  return app ?? null;
-}
+export const findApp = async (db: Queryable, clientId: string): Promise<App | null> =>
+  (await selectOne(db, { clientId }))[0] ?? null;
 
 const toBuffer = (bytes: Uint8Array | null): Buffer | null => bytes && Buffer.from(bytes);
 
-function appFrom({ createdAt: _created, updatedAt: _updated, ...app }: Prisma.AppModel): App {
-  const {
-    clientId,
-    scopes,
-    defaultScopes,
-    backchannelLogoutUri,
-    publicKeys,
-    jwksUri,
-    secretHash,
-    oldSecretHash,
-    ...rest
-  } = app;
-  const checked = { clientId, scopes, defaultScopes, backchannelLogoutUri, publicKeys, jwksUri } as Record<
-    keyof Checked,
-    unknown
-  > as Checked;
-  return { ...rest, ...checked, secretHash: toBuffer(secretHash), oldSecretHash: toBuffer(oldSecretHash) };
-}
+const appFrom = ({ createdAt: _created, updatedAt: _updated, ...app }: Prisma.AppModel): App => ({
+  ...app,
+  ...(app as unknown as Checked),
+  secretHash: toBuffer(app.secretHash),
+  oldSecretHash: toBuffer(app.oldSecretHash),
+});
 
 export type AppPlace = { clientId: ClientId; place: string };
 
@@ -115,8 +103,10 @@ export async function listAppPlaces(
   return apps
     .filter(({ clientId, name }) => `${name} ${clientId}`.toLowerCase().includes(text))
     .map(({ clientId, name }) => ({ clientId: clientId as ClientId, place: `${makeSortKey(name)}\0${clientId}` }))
-    .sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
+    .sort(byPlace);
 }
+
+const byPlace = (a: AppPlace, b: AppPlace): number => (a.place < b.place ? -1 : Number(a.place > b.place));
 
 type AppPage = { limit: number; after?: string | undefined; order?: SortOrder | undefined };
 
@@ -128,15 +118,13 @@ export async function listAppsByName(
   const isAfter = (place: string) => after === undefined || (order === "asc" ? place > after : place < after);
   const inOrder = order === "asc" ? places : places.toReversed();
   const page = inOrder.filter(({ place }) => isAfter(place)).slice(0, limit);
-  const found = await db.prisma.app.findMany({ where: { clientId: { in: page.map(({ clientId }) => clientId) } } });
-  const byId = new Map<string, Prisma.AppModel>(found.map((app) => [app.clientId, app]));
-  return page.flatMap(({ clientId, place }) => {
-    const app = byId.get(clientId);
-    return app === undefined ? [] : [{ ...appFrom(app), place }];
-  });
+  const apps = await db.prisma.app.findMany({ where: { clientId: { in: page.map(({ clientId }) => clientId) } } });
+  const placeOf = new Map<string, string>(page.map(({ clientId, place }) => [clientId, place]));
+  const found = apps.map((app) => ({ ...appFrom(app), place: placeOf.get(app.clientId)! }));
+  return found.sort(order === "asc" ? byPlace : (a, b) => byPlace(b, a));
 }
 
-/** Of the apps without a secret, whose pages may call the service. */
+/** The redirect URIs of apps without a secret, whose pages may call the service. */
 export async function listPublicRedirectUris({ prisma }: RecordStore): Promise<string[]> {
   const apps = await prisma.app.findMany({ where: { type: "PUBLIC" }, select: { redirectUris: true } });
   return apps.flatMap(({ redirectUris }) => redirectUris);
@@ -146,6 +134,15 @@ const lockRow = makeRowLock("app", "clientId", "access.lockApp");
 
 export async function lockApp(tx: Transaction, clientId: ClientId): Promise<App | null> {
   await lockRow(tx, clientId);
-  const found = await tx.prisma.app.findUnique({ where: { clientId } });
-  return found && appFrom(found);
+  const app = await tx.prisma.app.findUnique({ where: { clientId } });
+  return app && appFrom(app);
+}
+
+export const appNotFound = () => new AppError("not_found", "app_not_found", "There is no such app.");
+
+/** Errors: not_found app_not_found. */
+export async function getLockedApp(tx: Transaction, clientId: ClientId): Promise<App> {
+  const app = await lockApp(tx, clientId);
+  if (app === null) throw appNotFound();
+  return app;
 }

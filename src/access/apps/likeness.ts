@@ -1,9 +1,9 @@
-import type { Transaction } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
-import { foldText } from "../platform/text/fold-text.ts";
-import { skeletonOf } from "../platform/text/likeness.ts";
-import { lockName } from "../platform/database/sql.ts";
-import type { ClientId } from "./token.ts";
+import type { Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { foldText } from "../../platform/text/fold-text.ts";
+import { skeletonOf } from "../../platform/text/likeness.ts";
+import { lockName } from "../../platform/database/sql.ts";
+import type { ClientId } from "../token.ts";
 
 /** Ignores what readers overlook: case, spaces, punctuation, and the alphabet of letters that look alike. */
 export function isSameName(left: string, right: string): boolean {

@@ -1,17 +1,43 @@
-import {
-  findRows,
-  sql,
-  statement,
-  table,
-  update,
-  type Queryable,
-  type Sql,
-  type Value,
-  lookUp,
-} from "../../platform/database/sql.ts";
+import { withTransaction, type PrismaDb } from "../../platform/database/db.ts";
+import { lookUp, makeFindOne, makeRun, sql, table, update } from "../../platform/database/sql.ts";
+import type { Queryable, Sql, Value } from "../../platform/database/sql.ts";
+import { inSlot } from "../change.ts";
 import { isCutOver } from "../pairwise.ts";
 import type { ClientId } from "../token.ts";
-import { isKnownSector } from "../visibility.ts";
+import { isKnownSector, personIsSynced, userIsShown } from "../visibility.ts";
+
+const p = table("person", "p");
+const at = table("affiliation", "at");
+const given = table("grant", "given");
+const signIn = table("signIn", "signed");
+const e = table("appEvent", "e");
+
+/** SQL condition: the app sees the person, soft-deleted or not. */
+export const personIsSeen = (client: Value, personId: Value): Sql =>
+  sql`EXISTS (SELECT FROM ${p} WHERE ${p.id} = ${personId} AND (${personIsSynced(client, p)} OR ${userIsShown(client, p)}))`;
+
+/** The people of a school whom the app sees, soft-deleted or not. */
+export const seenAtSchool = (client: Value, schoolId: Value): Sql => sql`
+  SELECT ${at.personId} FROM ${at} WHERE ${at.schoolId} = ${schoolId} AND ${personIsSeen(client, at.personId)}`;
+
+const count = makeFindOne<{ people: number }, { clientId: string }>(
+  ({ clientId }) => sql`
+  SELECT count(*)::int AS people FROM (
+    SELECT seen.person_id FROM ${given} CROSS JOIN LATERAL (${seenAtSchool(clientId, given.schoolId)}) AS seen
+    WHERE ${given.clientId} = ${clientId}
+    UNION SELECT ${signIn.personId} FROM ${signIn} WHERE ${signIn.clientId} = ${clientId}
+    UNION SELECT ${e.subjectId} FROM ${e} JOIN ${p} ON ${p.id} = ${e.subjectId}
+    WHERE ${e.clientId} = ${clientId} AND ${e.type} = 'person') AS known`,
+);
+
+/** How many people the app ever saw: now, in the change feed or at a sign-in. A million take some ten seconds. */
+export const countKnown = (db: PrismaDb, clientId: ClientId): Promise<number> =>
+  inSlot(db, () =>
+    withTransaction(db, async (tx) => {
+      await tx.query("SET LOCAL statement_timeout = '60s'");
+      return (await count(tx, { clientId })).people;
+    }),
+  );
 
 const move = table("idMove", "moved");
 const old = table("pairwiseId", "old");
@@ -35,7 +61,7 @@ const ofPerson = (client: Value, id: Value): Sql => sql`AND ${old.personId} = AN
   SELECT ${asked.personId} FROM ${asked} WHERE ${asked.sector} = ${newSector(client)} AND ${asked.id} = ${id}))`;
 
 /**
- * FROM, binding `listed` (sector, person_id, old_id, new_id, new_sector, is_new): everybody whose id the app's move
+ * FROM, binding `listed` (sector, person_id, old_id, new_id, new_sector, is_new): the people whose ids the app's move
  * changes. `id` limits it to the person with this old or new id. The sector is the same for all; with it a page starts
  * where an index says.
  */
@@ -47,7 +73,7 @@ export const fromIdChanges = (client: Value, id?: Value): Sql =>
 
 type Read = { clientId: ClientId; after: string | null; limit: number | null };
 
-const noteRead = statement<Read>(
+const noteRead = makeRun<Read>(
   ({ clientId, after, limit }) => sql`
   ${update("idMove", "moved", {
     readAt: sql`now()`,
@@ -65,5 +91,4 @@ const noteRead = statement<Read>(
 );
 
 /** Counts how much of the list the app has read, for those who look after it. */
-export const noteIdChangesRead = async (db: Queryable, read: Read): Promise<void> =>
-  void (await findRows(db, noteRead, read));
+export const noteIdChangesRead = async (db: Queryable, read: Read): Promise<void> => void (await noteRead(db, read));

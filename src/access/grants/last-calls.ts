@@ -1,12 +1,12 @@
-import type { SchoolId } from "../directory/index.ts";
-import type { Clock } from "../platform/clock.ts";
-import { isDatabaseUnavailable, type Db, type RecordStore } from "../platform/database/db.ts";
-import { columnNames, insert, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
-import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { recordOf } from "./pairwise.ts";
-import type { ClientId } from "./token.ts";
-import { schoolIsShown, shownSchools } from "./visibility.ts";
-import { uuidPattern } from "../platform/crypto/ids.ts";
+import type { SchoolId } from "../../directory/index.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { isDatabaseUnavailable, type Db, type RecordStore } from "../../platform/database/db.ts";
+import { columnNames, insert, makeRun, sql, table, type Sql } from "../../platform/database/sql.ts";
+import type { WorkerJob } from "../../platform/jobs/worker.ts";
+import { recordOf } from "../pairwise.ts";
+import type { ClientId } from "../token.ts";
+import { schoolIsShown, shownSchools } from "../visibility.ts";
+import { uuidPattern } from "../../platform/crypto/ids.ts";
 
 const client = sql`noted."clientId"`;
 const named = sql`noted.id::uuid`;
@@ -18,7 +18,7 @@ const excluded = table("lastCall", "excluded");
 
 /** `from` selects the schools. Sorted, so that two processes do not deadlock. */
 const keepLatest = (from: Sql, notWithin: Sql) =>
-  statement<{ calls: string }>(
+  makeRun<{ calls: string }>(
     ({ calls }) => sql`
     ${insert(
       "lastCall",
@@ -61,7 +61,7 @@ export type LastCalls = ReturnType<typeof makeLastCalls>;
 
 /**
  * Records when each app last read data of each school, written from memory every minute; a list over all schools counts
- * once an hour. Who reads a person reads data of all their schools.
+ * once an hour. Reading a person counts for all their schools.
  */
 export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }) {
   let noted = new Map<string, Call>();
@@ -81,15 +81,15 @@ export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }) {
   async function write(calls: readonly Call[]): Promise<void> {
     const byKind = Object.groupBy(calls, ({ kind }) => kind);
     for (const kind of readKinds)
-      if (byKind[kind] !== undefined) await run(db.pool, keepOf[kind], { calls: JSON.stringify(byKind[kind]) });
+      if (byKind[kind] !== undefined) await keepOf[kind](db.pool, { calls: JSON.stringify(byKind[kind]) });
   }
 
   async function flush(): Promise<void> {
-    const taken = [...noted.values()];
+    const calls = [...noted.values()];
     noted = new Map();
     counts = new Map();
-    await write(taken).catch((error: unknown) => {
-      if (isDatabaseUnavailable(error)) taken.filter((call) => !noted.has(keyOf(call))).forEach(keep);
+    await write(calls).catch((error: unknown) => {
+      if (isDatabaseUnavailable(error)) calls.filter((call) => !noted.has(keyOf(call))).forEach(keep);
       throw error;
     });
   }

@@ -1,10 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { recordAudit, type Origin } from "../events/index.ts";
-import type { Transaction } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
-import { hasSecret } from "./client-authentication.ts";
-import { lockApp, type App } from "./find-app.ts";
-import type { ClientId } from "./token.ts";
+import { recordAudit, type Origin } from "../../events/index.ts";
+import type { Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { hasSecret } from "../client-authentication.ts";
+import { lockApp, type App } from "./find.ts";
+import type { ClientId } from "../token.ts";
 
 export const makeSecret = (): string => randomBytes(32).toString("base64url");
 
@@ -13,10 +13,8 @@ export const hashSecret = (secret: string): Buffer => createHash("sha256").updat
 type Secrets = Pick<App, "secretHash" | "oldSecretHash" | "oldSecretEndsAt">;
 
 export function listSecretHashes({ secretHash, oldSecretHash, oldSecretEndsAt }: Secrets, now: Date): Buffer[] {
-  if (secretHash === null) return [];
-  return oldSecretHash !== null && oldSecretEndsAt !== null && oldSecretEndsAt > now
-    ? [secretHash, oldSecretHash]
-    : [secretHash];
+  const isOldValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
+  return [secretHash, isOldValid ? oldSecretHash : null].filter((hash) => hash !== null);
 }
 
 /** Compares with every hash, so that the time does not reveal which one matches. */

@@ -1,11 +1,12 @@
-import type { Prisma } from "../../generated/prisma/client.ts";
-import { auditChange, type Change, type GroupId, type PersonRole, type SchoolId } from "../directory/index.ts";
-import type { RecordStore, Store, Transaction } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
-import type { Records } from "../platform/database/prisma.ts";
-import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
-import { listAppPlaces } from "./find-app.ts";
-import type { ClientId } from "./token.ts";
+import type { Prisma } from "../../../generated/prisma/client.ts";
+import { auditChange, refuseConstraints } from "../../directory/index.ts";
+import type { Change, GroupId, PersonRole, SchoolId } from "../../directory/index.ts";
+import type { RecordStore, Store, Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import type { Records } from "../../platform/database/prisma.ts";
+import { fields, makeFind, makeRun, sql, table } from "../../platform/database/sql.ts";
+import { listAppPlaces } from "../apps/find.ts";
+import type { ClientId } from "../token.ts";
 
 export type SignOnAudience =
   | { kind: "NOBODY" }
@@ -99,23 +100,15 @@ const presentGrant = (grant: StoredGrant): GrantSettings => ({
 
 export async function listGrants(
   { prisma }: RecordStore,
-  { limit, clientId, schoolId }: Partial<GrantKey> & { limit: number },
+  { limit, ...where }: Prisma.GrantWhereInput & { limit?: number | undefined },
 ): Promise<GrantSettings[]> {
-  const where = { ...(clientId !== undefined && { clientId }), ...(schoolId !== undefined && { schoolId }) };
   const orderBy: Prisma.GrantOrderByWithRelationInput[] = [{ clientId: "asc" }, { schoolId: "asc" }];
-  return (await prisma.grant.findMany({ where, select: withGroups, orderBy, take: limit })).map(presentGrant);
+  const query = { where, select: withGroups, orderBy, ...(limit !== undefined && { take: limit }) };
+  return (await prisma.grant.findMany(query)).map(presentGrant);
 }
 
-export async function findGrants(
-  { prisma }: RecordStore,
-  { schoolId, clientIds }: { schoolId: SchoolId; clientIds: readonly ClientId[] },
-): Promise<GrantSettings[]> {
-  const where = { schoolId, clientId: { in: [...clientIds] } };
-  return (await prisma.grant.findMany({ where, select: withGroups })).map(presentGrant);
-}
-
-export async function findGrant(db: RecordStore, key: GrantKey): Promise<GrantSettings | null> {
-  return (await listGrants(db, { ...key, limit: 1 }))[0] ?? null;
+export async function findGrant(db: RecordStore, { clientId, schoolId }: GrantKey): Promise<GrantSettings | null> {
+  return (await listGrants(db, { clientId, schoolId, limit: 1 }))[0] ?? null;
 }
 
 type GrantFilter = { [Name in keyof GrantKey]?: GrantKey[Name] | undefined } & {
@@ -124,9 +117,9 @@ type GrantFilter = { [Name in keyof GrantKey]?: GrantKey[Name] | undefined } & {
   after?: { place: string; schoolId: SchoolId } | undefined;
 };
 
-type Page = { apps: readonly string[]; amongSchools: readonly string[] | null; amongApps: readonly string[] | null } & {
-  [Name in "schoolId" | "lastApp" | "lastSchool"]: string | null;
-} & { limit: number };
+type Page = { apps: readonly string[]; limit: number } & {
+  [List in "amongSchools" | "amongApps"]: readonly string[] | undefined;
+} & { [Id in "schoolId" | "lastApp" | "lastSchool"]: string | undefined };
 
 const s = table("school", "s");
 const last = table("school", "last_school");
@@ -134,7 +127,7 @@ const listed = table("grant", "listed");
 
 type Named = GrantKey & { schoolName: string };
 
-const selectPage = statement<Page>(
+const selectPage = makeFind<Named, Page>(
   (page) => sql`
   SELECT ${fields<Named>({ clientId: listed.clientId, schoolId: listed.schoolId, schoolName: s.name })}
   FROM unnest(${page.apps}::text[]) WITH ORDINALITY AS app (client_id, place)
@@ -155,18 +148,17 @@ export async function listGrantsByName(
 ): Promise<(GrantSettings & { place: string; schoolName: string })[]> {
   const places = await listAppPlaces(db, { among: clientId === undefined ? undefined : [clientId] });
   const remaining = places.filter(({ place }) => after === undefined || place >= after.place);
-  const page = await findRows<Named, Page>(db, selectPage, {
+  const page = await selectPage(db, {
     apps: remaining.map((app) => app.clientId),
-    amongSchools: among?.schoolIds ?? null,
-    amongApps: among?.clientIds ?? null,
-    schoolId: schoolId ?? null,
-    lastApp: remaining.find(({ place }) => place === after?.place)?.clientId ?? null,
+    amongSchools: among?.schoolIds,
+    amongApps: among?.clientIds,
+    schoolId,
+    lastApp: remaining.find(({ place }) => place === after?.place)?.clientId,
+    lastSchool: after?.schoolId,
     limit,
-    lastSchool: after?.schoolId ?? null,
   });
-  const where = { OR: page.map((key) => ({ clientId: key.clientId, schoolId: key.schoolId })) };
-  const found = (await db.prisma.grant.findMany({ where, select: withGroups })).map(presentGrant);
-  const byKey = new Map(found.map((grant) => [`${grant.clientId} ${grant.schoolId}`, grant]));
+  const grants = await listGrants(db, { OR: page.map((row) => ({ clientId: row.clientId, schoolId: row.schoolId })) });
+  const byKey = new Map(grants.map((grant) => [`${grant.clientId} ${grant.schoolId}`, grant]));
   const placeOf = new Map(remaining.map((app) => [app.clientId, app.place]));
   return page.flatMap((key) => {
     const grant = byKey.get(`${key.clientId} ${key.schoolId}`);
@@ -178,7 +170,7 @@ const whereKey = ({ clientId, schoolId }: GrantKey) => ({ clientId_schoolId: { c
 
 const locked = table("grant", "locked");
 
-const lockRow = statement<GrantKey>(
+const lockRow = makeRun<GrantKey>(
   ({ clientId, schoolId }) => sql`
   SELECT FROM ${locked} WHERE ${locked.clientId} = ${clientId} AND ${locked.schoolId} = ${schoolId} FOR NO KEY UPDATE`,
   "access.lockGrant",
@@ -188,17 +180,23 @@ const lockRow = statement<GrantKey>(
 async function openGrant({ tx, now, ...change }: Change, { clientId, schoolId }: GrantKey): Promise<{ sync: boolean }> {
   await change.touchSchool(schoolId, clientId);
   const data = [{ clientId, schoolId, signOnRoles: [], createdAt: now, updatedAt: now }];
-  await tx.prisma.grant.createMany({ data, skipDuplicates: true }).catch((error: unknown) => {
-    const { constraint } = error as { constraint?: string };
-    if (!missing.has(constraint ?? "")) throw error;
-    throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
-  });
-  await findRows(tx, lockRow, { clientId, schoolId });
+  await writeAtSchool(tx.prisma.grant.createMany({ data, skipDuplicates: true }));
+  await lockRow(tx, { clientId, schoolId });
   return tx.prisma.grant.findUniqueOrThrow({ where: whereKey({ clientId, schoolId }), select: { sync: true } });
 }
 
-// A sandbox school does not exist for other apps.
-const missing: ReadonlySet<string> = new Set(["grant_client_id_fkey", "grant_school_id_fkey", "grant_sandbox_fkey"]);
+const appOrSchoolMissing = ["not_found", "app_or_school_not_found", "There is no such app or no such school."] as const;
+
+/** Awaits a write about an app at a school. Errors: not_found app_or_school_not_found. */
+export const writeAtSchool = <T>(written: PromiseLike<T>): Promise<T> =>
+  refuseConstraints(written, {
+    grant_client_id_fkey: appOrSchoolMissing,
+    grant_school_id_fkey: appOrSchoolMissing,
+    // A sandbox school does not exist for other apps.
+    grant_sandbox_fkey: appOrSchoolMissing,
+    withheld_item_client_id_fkey: appOrSchoolMissing,
+    withheld_item_school_id_fkey: appOrSchoolMissing,
+  });
 
 async function writeAudience({ tx, now }: Change, key: GrantKey, signOn: SignOnAudience): Promise<void> {
   const signOnRoles = signOn.kind === "ROLES" ? [...new Set(signOn.roles)] : [];

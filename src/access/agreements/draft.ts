@@ -1,27 +1,26 @@
 import { hash } from "node:crypto";
-import { checkLines, checkName, checkText } from "../directory/index.ts";
-import { recordAudit, type Origin } from "../events/index.ts";
-import { makeUuid } from "../platform/crypto/ids.ts";
-import type { Transaction } from "../platform/database/db.ts";
-import { findPdfFault } from "../platform/text/pdf-faults.ts";
-import { checkLimit } from "../platform/database/sql.ts";
-import { AppError } from "../platform/errors.ts";
+import { checkLines, checkName, checkText } from "../../directory/index.ts";
+import { recordAudit, type Origin } from "../../events/index.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
+import type { Transaction } from "../../platform/database/db.ts";
+import { checkLimit } from "../../platform/database/sql.ts";
+import { AppError } from "../../platform/errors.ts";
+import { findPdfFault } from "../../platform/text/pdf-faults.ts";
+import { getLockedApp, type App } from "../apps/find.ts";
+import { findProfile } from "../apps/profile.ts";
+import type { AppAttribute } from "../attributes.ts";
+import type { ClientId, ScopeName } from "../token.ts";
 import { findDraft, type Agreement } from "./agreement.ts";
-import { appNotFound } from "./app.ts";
-import { findProfile } from "./app-profile.ts";
-import { lockApp, type App } from "./find-app.ts";
-import type { AppAttribute } from "./attributes.ts";
-import type { ClientId, ScopeName } from "./token.ts";
 
-type TextsGiven = { [Language in "de" | "en"]?: string | null | undefined };
+type LanguageTexts = { [Language in "de" | "en"]?: string | null | undefined };
 
-type Need = { isRequired: boolean; purpose: TextsGiven };
+type Need = { isRequired: boolean; purpose: LanguageTexts };
 
 export type DraftInput = {
   version: string;
   /** Without a text, a PDF that was uploaded stays. */
   text?: string | null | undefined;
-  deletionPeriods?: TextsGiven | undefined;
+  deletionPeriods?: LanguageTexts | undefined;
   subprocessors?: readonly { name: string; country: string; purpose: string }[] | undefined;
   attributes?: readonly (Need & { attribute: AppAttribute })[] | undefined;
   scopes?: readonly (Need & { scope: ScopeName })[] | undefined;
@@ -34,20 +33,12 @@ const mostOfPdf = 5 * 2 ** 20;
 
 const refuse = (reason: string) => new AppError("invalid", "agreement_refused", `The agreement was refused. ${reason}`);
 const conflict = (code: string, message: string) => new AppError("conflict", code, message);
-const draftNotFound = () =>
-  new AppError("not_found", "agreement_draft_not_found", "The app has no draft of an agreement.");
-
-/** Locks the app, so that its draft changes once at a time. Errors: not_found app_not_found. */
-async function lock(tx: Transaction, clientId: ClientId): Promise<App> {
-  const app = await lockApp(tx, clientId);
-  if (app === null) throw appNotFound();
-  return app;
-}
-
+/** Locks the app while its draft changes. Errors: not_found app_not_found, agreement_draft_not_found. */
 async function lockDraft(tx: Transaction, clientId: ClientId): Promise<{ app: App; draft: Agreement }> {
-  const app = await lock(tx, clientId);
+  const app = await getLockedApp(tx, clientId);
   const draft = await findDraft(tx, clientId);
-  if (draft === null) throw draftNotFound();
+  if (draft === null)
+    throw new AppError("not_found", "agreement_draft_not_found", "The app has no draft of an agreement.");
   return { app, draft };
 }
 
@@ -67,7 +58,7 @@ export async function writeDraft(
   { clientId, ...draft }: DraftInput & { clientId: ClientId },
   origin: Origin,
 ): Promise<void> {
-  await lock(tx, clientId);
+  await getLockedApp(tx, clientId);
   const { agreement } = tx.prisma;
   const { attributes = [], scopes = [], subprocessors = [], deletionPeriods = {} } = draft;
   const purposes = [
@@ -80,7 +71,7 @@ export async function writeDraft(
     throw conflict("agreement_version_taken", `Another version of this agreement is called ${version}.`);
   if (existing === null)
     await checkLimit({
-      lock: () => lock(tx, clientId),
+      lock: () => getLockedApp(tx, clientId),
       count: () => agreement.count({ where: { clientId } }),
       most: mostVersions,
       full: () => conflict("agreement_limit", `An app can have ${mostVersions} versions of its agreement.`),
@@ -121,20 +112,16 @@ export async function writeDraft(
   await recordAudit(tx, { ...origin, action: "agreement_draft_set", clientId, detail: { version } });
 }
 
-// A reader opens the file outside this service.
-async function checkPdf(pdf: Buffer): Promise<void> {
-  if (pdf.length > mostOfPdf) throw refuse("It has more than 5 MB.");
-  const fault = await findPdfFault(pdf);
-  if (fault !== null) throw refuse(fault);
-}
-
 /** Errors: not_found app_not_found, agreement_draft_not_found; invalid agreement_refused. */
 export async function writeDraftPdf(
   tx: Transaction,
   { clientId, pdf }: { clientId: ClientId; pdf: Buffer },
   origin: Origin,
 ): Promise<void> {
-  await checkPdf(pdf);
+  if (pdf.length > mostOfPdf) throw refuse("It has more than 5 MB.");
+  // Schools open the file outside this service.
+  const fault = await findPdfFault(pdf);
+  if (fault !== null) throw refuse(fault);
   const { draft } = await lockDraft(tx, clientId);
   const data = { text: null, pdf: new Uint8Array(pdf), ...documentOf(pdf) };
   await tx.prisma.agreement.update({ where: { id: draft.id }, data });

@@ -1,21 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Change, PersonId } from "../directory/index.ts";
-import { withTransaction, type Db, type RecordStore } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
-import {
-  columnNames,
-  insert,
-  run,
-  sql,
-  statement,
-  table,
-  type Parameter,
-  type Sql,
-  type Queryable,
-} from "../platform/database/sql.ts";
-import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "./change-tracking/index.ts";
-import { hasCode } from "./change.ts";
-import type { ClientId } from "./token.ts";
+import type { Change, PersonId } from "../../directory/index.ts";
+import { withTransaction, type Db, type RecordStore } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { columnNames, insert, makeRun, sql, table } from "../../platform/database/sql.ts";
+import type { Parameter, Queryable, Sql } from "../../platform/database/sql.ts";
+import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "../change-tracking/index.ts";
+import { hasCode } from "../change.ts";
+import type { ClientId } from "../token.ts";
 
 type SignIn = { clientId: ClientId; personId: PersonId; at: Date };
 
@@ -30,9 +21,9 @@ const keepLatest = sql`
 const insertSignIn = ({ clientId, personId, at }: Record<keyof SignIn, Parameter>): Sql =>
   insert("signIn", { clientId, personId, firstSignInAt: at, lastSignInAt: at });
 
-const recordLater = statement<SignIn>((values) => sql`${insertSignIn(values)} ${keepLatest}`, "access.recordSignIn");
+const recordLater = makeRun<SignIn>((values) => sql`${insertSignIn(values)} ${keepLatest}`, "access.recordSignIn");
 
-const recordFirst = statement<SignIn>(
+const recordFirst = makeRun<SignIn>(
   (values) => sql`${insertSignIn(values)} ON CONFLICT DO NOTHING`,
   "access.recordFirstSignIn",
 );
@@ -88,14 +79,14 @@ async function writeFirstSignIn(tx: Queryable, event: SignIn): Promise<void> {
   const { clientId, personId, at } = event;
   const subjects = [{ type: "person" as const, id: personId, client: clientId }];
   const before = await findSnapshot(tx, subjects);
-  if ((await run(tx, recordFirst, event)) === 0) return void (await run(tx, recordLater, event));
+  if ((await recordFirst(tx, event)) === 0) return void (await recordLater(tx, event));
   if (before[0]?.is_user !== true) await emitDiff(tx, at, { before, subjects, by: "sign-in" });
   await announce(tx, at, subjects);
 }
 
 export async function takeOverSignIn(change: Change, event: SignIn): Promise<void> {
   await change.touch({ people: [event.personId] });
-  await run(change.tx, recordLater, event);
+  await recordLater(change.tx, event);
 }
 
 export type SignInTimes = { firstSignInAt: Date; lastSignInAt: Date };

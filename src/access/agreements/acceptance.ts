@@ -1,17 +1,16 @@
-import { auditChange, type Change } from "../directory/index.ts";
-import { makeUuid } from "../platform/crypto/ids.ts";
-import type { Store, Transaction } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
-import { currentAgreement, type Agreement, type AgreementId } from "./agreement.ts";
-import { findInForce, findReceipt, type AgreementReceipt } from "./agreement-receipt.ts";
-import { appNotFound } from "./app.ts";
-import type { AppAttribute } from "./attributes.ts";
-import { recordWithheld } from "./disclosure/withheld.ts";
-import { findApp } from "./find-app.ts";
-import { setSync, type GrantKey } from "./grant.ts";
-import type { ClientId, ScopeName } from "./token.ts";
-import { listWithheld, setWithheld, type Withheld } from "./withheld.ts";
+import { auditChange, type Change } from "../../directory/index.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
+import type { Store, Transaction } from "../../platform/database/db.ts";
+import { makeRun, sql, table } from "../../platform/database/sql.ts";
+import { AppError } from "../../platform/errors.ts";
+import { appNotFound, findApp } from "../apps/find.ts";
+import type { AppAttribute } from "../attributes.ts";
+import { recordWithheld } from "../disclosure/record.ts";
+import { setSync, type GrantKey } from "../grants/grant.ts";
+import type { ClientId, ScopeName } from "../token.ts";
+import { chosenBySchool, listWithheld, setWithheld, type Withheld } from "../withheld.ts";
+import { currentAgreement, findInForce, findReceipt, type Agreement } from "./agreement.ts";
+import type { AgreementId, AgreementReceipt } from "./agreement.ts";
 
 export type SchoolAgreement = {
   state: "NONE" | "OPEN" | "ACCEPTED" | "CHANGED";
@@ -44,7 +43,7 @@ export async function findSchoolAgreement(db: Store, key: GrantKey): Promise<Sch
 }
 
 const app = table("app");
-const shareApp = statement<{ clientId: ClientId }>(
+const shareApp = makeRun<{ clientId: ClientId }>(
   ({ clientId }) => sql`SELECT FROM ${app} WHERE ${app.clientId} = ${clientId} FOR SHARE`,
   "access.holdAppForAgreement",
 );
@@ -61,7 +60,7 @@ function refuseRequired(agreement: Agreement | null, withheld: readonly AppAttri
 /** Several schools may agree at the same time, while the app gets nothing new. */
 export async function holdForAgreement(change: Change, { schoolId, clientId }: GrantKey): Promise<void> {
   await change.touchSchool(schoolId, clientId);
-  await findRows(change.tx, shareApp, { clientId });
+  await shareApp(change.tx, { clientId });
 }
 
 type Acceptance = GrantKey & { agreementId: AgreementId; withheld?: readonly AppAttribute[] | undefined };
@@ -76,13 +75,12 @@ export async function acceptAgreement(
   change: Change,
   { agreementId, withheld: chosen, ...key }: Acceptance,
 ): Promise<boolean> {
-  const { tx, now, actorId, actorRole } = change;
+  const { tx, now, actorId = null, actorRole = null } = change;
   await holdForAgreement(change, key);
   const { current, state, withheld, attributes: held, scopes } = await findSchoolAgreement(tx, key);
   if (current === null || current.id !== agreementId)
     throw conflict("agreement_not_current", "This is not the current version of the agreement. Read it again.");
-  const before = withheld.filter(({ reason }) => reason === "SCHOOL").map(({ item }) => item as AppAttribute);
-  const attributes = [...new Set(chosen ?? before)];
+  const attributes = [...new Set(chosen ?? chosenBySchool(withheld))];
   refuseRequired(current, attributes);
   const isOther = await setWithheld(change, { ...key, attributes });
   if (state === "ACCEPTED" && !isOther) return false;
@@ -91,10 +89,9 @@ export async function acceptAgreement(
   const { agreementAcceptance } = tx.prisma;
   const inForce = { ...key, replacedAt: null, withdrawnAt: null };
   await agreementAcceptance.updateMany({ where: inForce, data: { replacedAt: now } });
-  const who = { acceptedBy: actorId ?? null, acceptedRole: actorRole ?? null };
-  const given = { attributes: held, scopes, withheld: attributes.sort() };
   const id = makeUuid(now);
-  await agreementAcceptance.create({ data: { id, agreementId, ...key, acceptedAt: now, ...who, ...given } });
+  const acceptance = { acceptedAt: now, acceptedBy: actorId, acceptedRole: actorRole, attributes: held, scopes };
+  await agreementAcceptance.create({ data: { id, agreementId, ...key, ...acceptance, withheld: attributes.sort() } });
   const detail = { receipt: id, version: current.version, sha256: current.document!.sha256 };
   await auditChange(change, { action: "agreement_accepted", ...key, detail });
   return true;
@@ -106,19 +103,16 @@ export async function acceptAgreement(
  * Errors: conflict agreement_not_in_force.
  */
 export async function withdrawAgreement(change: Change, key: GrantKey): Promise<void> {
-  const { tx, now, actorId, actorRole } = change;
+  const { tx, now, actorId = null, actorRole = null } = change;
   await change.touchSchool(key.schoolId, key.clientId);
   const accepted = await findInForce(tx, key);
   if (accepted === null) throw conflict("agreement_not_in_force", "The school has no agreement with this app.");
-  const data = { withdrawnAt: now, withdrawnBy: actorId ?? null, withdrawnRole: actorRole ?? null };
+  const data = { withdrawnAt: now, withdrawnBy: actorId, withdrawnRole: actorRole };
   await tx.prisma.agreementAcceptance.update({ where: { id: accepted.id }, data });
   const grant = await tx.prisma.grant.findUnique({ where: { clientId_schoolId: key }, select: { sync: true } });
   const endsSync = grant?.sync === true;
-  await auditChange(change, {
-    action: "agreement_withdrawn",
-    ...key,
-    detail: { receipt: accepted.id, version: accepted.version, endsSync },
-  });
+  const detail = { receipt: accepted.id, version: accepted.version, endsSync };
+  await auditChange(change, { action: "agreement_withdrawn", ...key, detail });
   if (endsSync) await setSync(change, { ...key, sync: false });
 }
 
@@ -139,13 +133,20 @@ export async function chooseWithheld(
   await setWithheld(change, { ...key, attributes });
 }
 
-/** Errors: conflict agreement_missing unless the school agreed to the current version. */
-export async function refuseWithoutAgreement(tx: Transaction, key: GrantKey): Promise<void> {
+/** The state of the agreement of an app at a school; only CURRENT lets the school share data with it. */
+export async function agreementStateOf(tx: Transaction, key: GrantKey): Promise<"MISSING" | "NOT_AGREED" | "CURRENT"> {
   const current = await currentAgreement(tx, key.clientId);
   const accepted = await findInForce(tx, key);
-  if (current !== null && accepted?.agreementId === current.id) return;
+  if (current === null) return "MISSING";
+  return accepted?.agreementId === current.id ? "CURRENT" : "NOT_AGREED";
+}
+
+/** Errors: conflict agreement_missing unless the school agreed to the current version. */
+export async function refuseWithoutAgreement(tx: Transaction, key: GrantKey): Promise<void> {
+  const state = await agreementStateOf(tx, key);
+  if (state === "CURRENT") return;
   const message =
-    current === null
+    state === "MISSING"
       ? "Sync needs an agreement, and the provider of the app has not published one."
       : "Sync can be switched on once the school has agreed to the current agreement of the app.";
   throw conflict("agreement_missing", message);

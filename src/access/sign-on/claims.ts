@@ -1,11 +1,11 @@
-import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/sql.ts";
-import { findRows, sql, statement, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
-import { appAttributes, granted, readTable, type AppAttribute } from "./attributes.ts";
-import { appIdOf } from "./pairwise.ts";
-import type { ClientId } from "./token.ts";
-import { fromShownGroupsOf } from "./visibility.ts";
-import { schoolsOf, withheldItems, type WithheldItem } from "./withheld-sql.ts";
+import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
+import { makeFindOne, sql, table } from "../../platform/database/sql.ts";
+import type { Columns, Queryable, Sql, Value } from "../../platform/database/sql.ts";
+import { appAttributes, granted, readTable, type AppAttribute } from "../attributes.ts";
+import { appIdOf } from "../pairwise.ts";
+import type { ClientId } from "../token.ts";
+import { fromShownGroupsOf } from "../visibility.ts";
+import { schoolsOf, withheldItems, type WithheldItem } from "../withheld-sql.ts";
 
 type SubjectSchool = {
   id: SchoolId;
@@ -66,15 +66,13 @@ export const subjectOf = (client: Value, personId: Value): Sql => sql`(
 
 type Pair = { clientId: ClientId; personId: PersonId };
 
-const selectSubject = statement<Pair>(
+const selectSubject = makeFindOne<{ subject: Subject | null }, Pair>(
   ({ clientId, personId }) => sql`SELECT ${subjectOf(clientId, personId)} AS subject`,
   "access.findSubject",
 );
 
-export async function findSubject(db: Queryable, pair: Pair): Promise<Subject | null> {
-  const [row] = await findRows<{ subject: Subject | null }, Pair>(db, selectSubject, pair);
-  return row?.subject ?? null;
-}
+export const findSubject = async (db: Queryable, pair: Pair): Promise<Subject | null> =>
+  (await selectSubject(db, pair)).subject;
 
 const ofSchool: { readonly [Name in AppAttribute]?: (school: SubjectSchool) => unknown } = {
   SCHOOL_ADDRESS: ({ address }) => address,
