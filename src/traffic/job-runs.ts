@@ -2,7 +2,8 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import {
   type Queryable,
-  jsonRows,
+  tableRows,
+  toJsonRows,
   columnNames,
   fields,
   findRows,
@@ -18,19 +19,10 @@ export type JobRun = Omit<Prisma.JobRunModel, "outcome"> & { outcome: "done" | "
 const job = table("jobRun");
 const excluded = table("jobRun", "excluded");
 
-const types = {
-  name: "text",
-  at: "timestamptz",
-  durationMs: "int",
-  outcome: "text",
-  doneAt: "timestamptz",
-  failures: "int",
-} as const;
-
 const keepLatest = statement<{ runs: string }>(({ runs }) => {
-  const { from, columns } = jsonRows(runs, "run", types);
+  const ran = tableRows(runs, "ran", "jobRun");
   return sql`
-  ${insert("jobRun", columns, sql`FROM ${from} ORDER BY ${columns.name}`)}
+  ${insert("jobRun", ran, sql`FROM ${ran} ORDER BY ${ran.name}`)}
   ON CONFLICT (${columnNames("jobRun", "name")}) DO UPDATE SET ${columnNames("jobRun", "at")} = ${excluded.at},
     ${columnNames("jobRun", "durationMs")} = ${excluded.durationMs},
     ${columnNames("jobRun", "outcome")} = ${excluded.outcome},
@@ -42,7 +34,7 @@ const keepLatest = statement<{ runs: string }>(({ runs }) => {
 
 /** Records runs, unless another process has run the job since. */
 export async function writeJobRuns(db: Queryable, runs: readonly JobRun[]): Promise<void> {
-  if (runs.length > 0) await run(db, keepLatest, { runs: JSON.stringify(runs) });
+  if (runs.length > 0) await run(db, keepLatest, { runs: toJsonRows("jobRun", runs) });
 }
 
 export async function listJobRuns({ prisma }: RecordStore): Promise<JobRun[]> {

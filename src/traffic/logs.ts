@@ -3,7 +3,17 @@ import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { makeUuid, shortCodeOf } from "../platform/crypto/ids.ts";
 import type { SentParameter } from "../platform/advice/sign-on/index.ts";
-import { insert, run, sql, statement, table, type Sql, type Queryable, jsonRows } from "../platform/database/sql.ts";
+import {
+  insert,
+  run,
+  sql,
+  statement,
+  table,
+  type NewRow,
+  type Queryable,
+  tableRows,
+  toJsonRows,
+} from "../platform/database/sql.ts";
 
 /** `code` is the error code of a refusal. */
 export type ApiRequest = Prisma.ApiRequestModel;
@@ -19,44 +29,21 @@ export type SignOnStep = Omit<Prisma.SignOnStepModel, "outcome" | "sent"> & {
 type NotedStep = Omit<SignOnStep, "id" | "at" | "sent" | "shortCode"> & { readSent?: () => SentParameter[] };
 
 const app = table("app", "app");
-const ofKnownApps = (clientId: Sql): Sql => sql`JOIN ${app} ON ${app.clientId} = ${clientId}`;
+const logs = ["apiRequest", "signOnStep"] as const;
 
-const requestTypes = {
-  id: "uuid",
-  clientId: "text",
-  requestId: "text",
-  shortCode: "text",
-  at: "timestamptz",
-  operationId: "text",
-  path: "text",
-  status: "int",
-  code: "text",
-  message: "text",
-  durationMs: "int",
-} as const;
-const insertRequests = statement<{ lines: string }>(({ lines }) => {
-  const { from, columns } = jsonRows(lines, "line", requestTypes);
-  return insert("apiRequest", columns, sql`FROM ${from} ${ofKnownApps(columns.clientId)}`);
-});
-
-const stepTypes = {
-  id: "uuid",
-  clientId: "text",
-  requestId: "text",
-  shortCode: "text",
-  at: "timestamptz",
-  attempt: "text",
-  step: "text",
-  outcome: "text",
-  code: "text",
-  description: "text",
-  reason: "text",
-  sent: "jsonb",
-} as const;
-const insertSteps = statement<{ lines: string }>(({ lines }) => {
-  const { from, columns } = jsonRows(lines, "line", stepTypes);
-  return insert("signOnStep", columns, sql`FROM ${from} ${ofKnownApps(columns.clientId)}`);
-});
+/** Lines of apps that were deleted meanwhile are left out. */
+const insertLines = (name: (typeof logs)[number]) =>
+  statement<{ lines: string }>(({ lines }) => {
+    const line = tableRows(lines, "line", name);
+    // A line has all columns of its table.
+    return insert(
+      name,
+      line as unknown as NewRow<typeof name>,
+      sql`FROM ${line} JOIN ${app} ON ${app.clientId} = ${line.clientId}`,
+    );
+  });
+const insertRequests = insertLines("apiRequest");
+const insertSteps = insertLines("signOnStep");
 
 const minuteMs = 60_000;
 const mostKeys = 50_000;
@@ -69,23 +56,11 @@ export type Logs = {
   flush(): Promise<void>;
 };
 
-/** Makes UUIDv7 that also sort within a millisecond (up to 4,096). */
-function makeIds(): (at: Date) => string {
-  let [last, count] = [0, 0];
-  return (at) => {
-    count = at.getTime() === last ? (count + 1) % 4096 : 0;
-    last = at.getTime();
-    const id = makeUuid(at);
-    return id.slice(0, 15) + count.toString(16).padStart(3, "0") + id.slice(18);
-  };
-}
-
 export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock }): Logs {
   let requests: ApiRequest[] = [];
   let steps: SignOnStep[] = [];
   let minute = 0;
   let kept = new Map<string, number>();
-  const nextId = makeIds();
 
   function isWithinLimit(key: string, most: number, at: Date): boolean {
     const now = Math.floor(at.getTime() / minuteMs);
@@ -107,26 +82,24 @@ export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock 
         status >= 400
           ? isWithinLimit(`refused ${clientId}`, keptPerMinute.refusedRequest, at)
           : isWithinLimit(`${operationId} ${clientId}`, 1, at);
-      if (isKept) requests.push({ ...request, shortCode: shortCodeOf(request.requestId), at, id: nextId(at) });
+      if (isKept) requests.push({ ...request, shortCode: shortCodeOf(request.requestId), at, id: makeUuid(at) });
     },
     noteStep({ readSent, ...step }) {
       const at = clock();
       const share = step.outcome === "refused" ? "refusedStep" : "step";
       if (!isWithinLimit(`${share} ${step.clientId}`, keptPerMinute[share], at)) return;
       const shortCode = shortCodeOf(step.requestId);
-      steps.push({ ...step, sent: readSent?.() ?? null, shortCode, at, id: nextId(at) });
+      steps.push({ ...step, sent: readSent?.() ?? null, shortCode, at, id: makeUuid(at) });
     },
     async flush() {
       const [newRequests, newSteps] = [requests, steps];
       requests = [];
       steps = [];
-      if (newRequests.length > 0) await run(db.pool, insertRequests, { lines: JSON.stringify(newRequests) });
-      if (newSteps.length > 0) await run(db.pool, insertSteps, { lines: JSON.stringify(newSteps) });
+      if (newRequests.length > 0) await run(db.pool, insertRequests, { lines: toJsonRows("apiRequest", newRequests) });
+      if (newSteps.length > 0) await run(db.pool, insertSteps, { lines: toJsonRows("signOnStep", newSteps) });
     },
   };
 }
-
-const logs = ["apiRequest", "signOnStep"] as const;
 
 const deleteOld = (name: (typeof logs)[number]) => {
   const line = table(name, "line");

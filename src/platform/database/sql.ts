@@ -50,14 +50,14 @@ export function identifier(name: string): Sql {
 
 export function table<Name extends TableName>(name: Name, alias?: string): Table<ColumnsOf<Name> & string> {
   const { name: tableName, columns } = tables[name];
-  return aliased(alias === undefined ? tableName : `${tableName} ${alias}`, alias ?? tableName, columns) as Table<
+  return aliased(raw(alias === undefined ? tableName : `${tableName} ${alias}`), alias ?? tableName, columns) as Table<
     ColumnsOf<Name> & string
   >;
 }
 
-function aliased(text: string, alias: string, columns: Readonly<Record<string, string>>): Aliased {
+function aliased(source: Sql, alias: string, columns: Readonly<Record<string, string>>): Aliased {
   const named = Object.entries(columns).map(([field, column]) => [field, raw(`${alias}.${column}`)] as const);
-  return Object.assign(Object.fromEntries(named), { [from]: raw(text) }) as Aliased;
+  return Object.assign(Object.fromEntries(named), { [from]: source }) as Aliased;
 }
 
 type TemporaryTable<Column extends string> = {
@@ -76,7 +76,8 @@ export function temporaryTable<Column extends string>(
   if (primaryKey.length > 0) described.push(`PRIMARY KEY (${primaryKey.map((field) => columns[field]!).join(", ")})`);
   return {
     create: raw(`CREATE TEMPORARY TABLE ${name} (${described.join(", ")}) ON COMMIT DROP`),
-    as: (alias) => aliased(alias === undefined ? name : `${name} ${alias}`, alias ?? name, columns) as Table<Column>,
+    as: (alias) =>
+      aliased(raw(alias === undefined ? name : `${name} ${alias}`), alias ?? name, columns) as Table<Column>,
     insert: (given, source) => insertColumns(name, columns, given, source),
   };
 }
@@ -257,6 +258,24 @@ type SqlType = "bigint" | "bytea" | "int" | "jsonb" | "text" | "timestamptz" | "
 
 /** Hides the array's length from the planner, which would plan every call with a short array anew. */
 export const arrayOf = (parameter: Parameter, type: SqlType): Sql => sql`(SELECT ${parameter}::${raw(type)}[])`;
+
+/** JSON of rows of a table, for `tableRows`. */
+export const toJsonRows = (name: TableName, rows: readonly object[]): string =>
+  JSON.stringify(
+    rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([field, value]: [string, unknown]) => [columnsOf(name)[field]!, value]),
+      ),
+    ),
+  );
+
+/** The rows that `toJsonRows` wrote as a relation for FROM, with the types of the table's columns. */
+export const tableRows = <Name extends TableName>(parameter: Parameter, alias: string, name: Name) =>
+  aliased(
+    sql`jsonb_populate_recordset(NULL::${raw(tables[name].name)}, ${parameter}::jsonb) AS ${raw(alias)}`,
+    alias,
+    columnsOf(name),
+  ) as Table<ColumnsOf<Name> & string>;
 
 /** A JSON array of objects as a relation for FROM; `columns` are the fields of the objects. */
 export function jsonRows<Field extends string>(
