@@ -150,7 +150,6 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const deps: InteractionDeps = {
     db,
     clock,
-    platform,
     issuerUrl,
     secrets,
     encryptionKeys: keys,

@@ -121,9 +121,9 @@ type Shown = {
 type OfBrowser = "username" | "known" | "isShared" | "help" | "ways" | "passwordForm";
 
 /**
- * What the login page shows because of the browser. The last person is greeted unless another user name was typed. The
- * password form is folded up behind the logins of the school, and left out where the school uses no passwords, until
- * somebody asks for other ways: those who are at no school, and who repair the login of a school, need it everywhere.
+ * Chooses what the login page shows in this browser. The last person is greeted unless another user name was typed. The
+ * password form is collapsed behind the school's own logins, and omitted if the school uses no passwords. A link always
+ * brings it back: people without a school, and admins who repair a school's login, need it in every browser.
  */
 export function describeBrowser(
   { req }: PageRequest,

@@ -228,7 +228,7 @@ export const upstreamPath = "/upstream";
 export const schoolLinkPath = "/s";
 export const schoolSearchPath = `${signInPath}/school`;
 export const chosenSchoolPath = `${schoolSearchPath}/chosen`;
-/** The buttons of the sign-in page without an app are posted to it. */
+/** The sign-in page of the platform posts the chosen login of a school to this address. */
 export const beginPath = `${signInPath}/upstream`;
 /** The pages on which the IT contact of a school sets a connection up, by the id of the set-up link. */
 export const setUpLinkPath = "/set-up/links";

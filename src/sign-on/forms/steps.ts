@@ -216,7 +216,7 @@ const yearSeconds = 365 * 24 * 3600;
 export const readDevice = (request: PageRequest): string | null => readCookie(request, name, { signed: false });
 
 /** On a shared device no cookie outlives the browser. */
-export const rememberDevice = (request: PageRequest, device: string, isShared: boolean): void =>
+const rememberDevice = (request: PageRequest, device: string, isShared: boolean): void =>
   setCookie(request, name, device, { signed: false, seconds: isShared ? undefined : yearSeconds });
 
 /** A person without a session, whose password was right and must be replaced; after `method` if they have one. */

@@ -21,7 +21,6 @@ export type StaffSecondFactor = "required" | "offered";
 export type InteractionDeps = {
   db: PrismaDb;
   clock: Clock;
-  platform: string;
   issuerUrl: string;
   secrets: SharedSecrets;
   /** The first encrypts, each can decrypt. */

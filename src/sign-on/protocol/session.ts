@@ -66,7 +66,7 @@ export function secondsOfSession({ acr, loginTs = 0, startedAt = loginTs }: Begu
   return Math.max(1, Math.min(of.sessionSeconds, startedAt + longestSeconds - of.now));
 }
 
-/** The `sid` of a session for an app with ids of its own: the same for two apps, it would join what they know. */
+/** The `sid` of a session for an app with ids of its own. No two apps get the same, so they cannot match people. */
 export const makeOwnSid = (key: Buffer, uid: string, clientId: string): string =>
   hmac(key).update(`sid\0${clientId}\0${uid}`).digest("base64url");
 

@@ -56,7 +56,7 @@ const signingOutCookie = makeSealedCookie<{ state: string; then: string }>("_sig
   seconds: 600,
 });
 
-/** Where the browser ends its session at the login of the school, if it does; it comes back and goes on at `then`. */
+/** Returns the address that ends the session at the school's login, null if there is none; it leads back to `then`. */
 async function signOutUpstream(request: PageRequest, { id, then }: { id: string; then: string }): Promise<URL | null> {
   const { deps } = request;
   const state = randomBytes(16).toString("base64url");
@@ -65,7 +65,7 @@ async function signOutUpstream(request: PageRequest, { id, then }: { id: string;
   return url;
 }
 
-/** The browser comes back from there, and goes on where signing out here leads. */
+/** Handles the return from there, and redirects to `then`. */
 export function goOnSignedOut(request: PageRequest): void {
   const { deps, req } = request;
   const signedOut = signingOutCookie.read(request);

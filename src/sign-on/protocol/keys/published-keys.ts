@@ -72,7 +72,7 @@ type ReadDeps = { db: Db; clock: Clock; idTokenSeconds: number };
 /** The hour for which apps may cache the key set, and the time by which clocks differ. */
 const publishedSeconds = 3600 + clockSkewSeconds;
 
-/** At once if the key set was never read without it. */
+/** A key is usable immediately if it is as old as the active one: the key set was never published without it. */
 const usableFrom = (createdAt: Date, before: Date | undefined): Date =>
   before !== undefined && before < createdAt ? new Date(createdAt.getTime() + publishedSeconds * 1000) : createdAt;
 

@@ -63,7 +63,7 @@ type Activated = { algorithm: Algorithm; kid: string };
 
 type NextKeys = readonly { algorithm: Algorithm; made: NewKey }[];
 
-/** Call it before the transaction, because it takes long. */
+/** Call this before the transaction starts: generating keys is slow. */
 export const makeNextKeys = (keys: EncryptionKeys): Promise<NextKeys> =>
   Promise.all(algorithms.map(async (algorithm) => ({ algorithm, made: await makeSigningKey(algorithm, keys) })));
 

@@ -169,13 +169,13 @@ export function readClientId(ctx: KoaContextWithOIDC): string | null {
   return typeof clientId === "string" && clientIdShape.test(clientId) ? clientId : null;
 }
 
-/** `areMissing`: the key set could not be read, and what is known of it does not have the key. */
+/** `areMissing`: the key set could not be read, and the keys read before do not include the requested one. */
 type ClientKeys = { keys: readonly PublicKey[]; areMissing: boolean };
 
 /** The public keys of an app, those at its `jwksUri` only if an assertion was signed with the key `kid`. */
 export type FindClientKeys = (app: App, assertion: Assertion | null) => Promise<ClientKeys>;
 
-/** `address`: where it is from. */
+/** A client assertion: the id of its key, and the address that it was sent from. */
 type Assertion = { kid: string | undefined; address: string };
 
 type KeySet = {

@@ -140,7 +140,7 @@ async function finish(deps: FinishDeps, ctx: KoaContextWithOIDC, request: Provid
   }
 }
 
-/** Where the browser goes instead: to the login of a school, for a session or to end one. */
+/** Returns the address of a school's login if the browser has to go there first, to get a session or to end one. */
 async function findWayUpstream(
   { pages, readAddress }: FinishDeps,
   ctx: KoaContextWithOIDC,
