@@ -1,7 +1,7 @@
 import { Router } from "express";
 import { marked } from "marked";
 import { escapeHtml } from "../platform/pages/index.ts";
-import { readChangelog, type ChangelogEntry, type ChangelogRelease } from "./changelog.ts";
+import { readChangelog, type ChangelogEntry, type ChangelogRelease } from "./documents.ts";
 import type { RenderArticle } from "./guides.ts";
 import { render } from "./pages.ts";
 import { answerPage, answerStatic } from "./static-answer.ts";

@@ -1,5 +1,3 @@
-import { packageNames } from "./packages/names.ts";
-
 type Entry = string | { path: string; title: string };
 
 type Group = { title: string; entries: readonly Entry[] };
@@ -61,6 +59,19 @@ export const contents: readonly Group[] = [
     ],
   },
 ];
+
+/** What partners install, below `/downloads`. */
+export const packageNames = [
+  "schultor-client.tgz",
+  "schultor-cli.tgz",
+  "spectral-rules.js",
+  "spectral-rules-schultor.js",
+  "tutorial-typescript.tgz",
+  "tutorial-python.tgz",
+  "tutorial-php.tgz",
+] as const;
+
+export type PackageName = (typeof packageNames)[number];
 
 /** The addresses of what is published, apart from files of former versions; its router is made at the first request. */
 export const publishedPaths: readonly string[] = [

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { readChangelog, releasesFolder } from "./changelog.ts";
+import { parse } from "yaml";
 import { fillAddresses, fillPlatform } from "./fill.ts";
 
 export type PublishedDocument = {
@@ -22,6 +22,7 @@ export type PublishedRelease = { version: string; date: string; documents: Relea
 
 export type Place = { platform: string; baseUrl: string; issuerUrl: string };
 
+const releasesFolder = join(import.meta.dirname, "..", "..", "openapi", "released");
 const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 
 /** After those of partners; its releases are in a folder of their own, which is not listed for partners. */
@@ -105,4 +106,22 @@ function readFilled(folder: string, file: string, { platform, baseUrl, issuerUrl
   const written = readFileSync(join(folder, file), "utf8");
   const serverUrl = file.startsWith("sign-on.") ? issuerUrl : baseUrl;
   return fillPlatform(fillAddresses(written, { serverUrl, issuerUrl }), platform);
+}
+
+export type ChangelogEntry = {
+  contracts: string[];
+  kind: "added" | "changed" | "clarified" | "deprecated" | "removed";
+  parts: string[];
+  what: string;
+  who: string;
+  action: string;
+  until?: string;
+  more?: string;
+};
+export type ChangelogRelease = { version: string; date: string; entries: ChangelogEntry[] };
+export type Changelog = { next: ChangelogEntry[]; releases: ChangelogRelease[] };
+
+/** `npm run lint:changelog` checks its form. */
+export function readChangelog(): Changelog {
+  return parse(readFileSync(join(releasesFolder, "changelog.yaml"), "utf8")) as Changelog;
 }

@@ -8,8 +8,8 @@
  * Never knows: tokens, apps, people, the database.
  */
 export { makeAppGuides, type AppGuides, type OwnValues } from "./app-guides.ts";
-export type { Changelog } from "./changelog.ts";
 export { publishedPaths } from "./contents.ts";
+export type { Changelog } from "./documents.ts";
 export { fillPlatform } from "./fill.ts";
 export { listErrors } from "./guides.ts";
 export { readRuleSets } from "./rules.ts";

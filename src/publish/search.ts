@@ -48,13 +48,13 @@ export async function makeSearch(guides: readonly Guide[], documents: readonly P
     const marked = words.filter((word) => termsOf(word).length > 0);
     const present = (results: readonly { id: unknown }[]) =>
       results.map(({ id }) => {
-        const { text, ...found } = findables[id as number]!;
-        return { ...found, excerpt: makeExcerpt(text, marked) };
+        const { text, ...result } = findables[id as number]!;
+        return { ...result, excerpt: makeExcerpt(text, marked) };
       });
-    const asked = words.join(" ");
-    const exact = index.search(asked).slice(0, mostResults);
+    const text = words.join(" ");
+    const exact = index.search(text).slice(0, mostResults);
     if (exact.length > 0) return { found: present(exact), isNear: false };
-    const similar = index.search(asked, { fuzzy: 0.35 }).slice(0, nearResults);
+    const similar = index.search(text, { fuzzy: 0.35 }).slice(0, nearResults);
     return { found: similar.length > 0 ? present(similar) : near, isNear: true };
   };
 }
@@ -97,43 +97,34 @@ const listErrorPages = (): Findable[] =>
     text: plainText(text.replace(/^# .*\n/, "").replace(/\n\[All errors\].*\n$/, "")),
   }));
 
-/** The operations of a reference, and its chapters of text. */
-function listOfDocument(document: PublishedDocument): Findable[] {
-  // Partners search here: the operations of staff would come before theirs.
-  if (document.isVariant || document.isForStaff) return [];
-  const { tags = [] } = JSON.parse(document.json) as { tags?: Tag[] };
-  const chapters = tags.flatMap(({ name, description = "", "x-traitTag": isChapter = false }): Findable[] =>
-    isChapter
-      ? [
-          {
-            kind: "Page",
-            title: `${document.label}: ${name}`,
-            path: `/docs/${document.name}#tag/${name.replaceAll(" ", "-")}`,
-            text: plainText(description),
-          },
-        ]
-      : [],
-  );
-  return [...chapters, ...listOperations(document)];
-}
-
 type Tag = { name: string; description?: string; "x-traitTag"?: boolean };
 type Operation = { operationId?: string; summary?: string; description?: string; tags?: string[] };
+type Contract = { tags?: Tag[]; paths: Record<string, Record<string, Operation>> };
 
-function listOperations({ name, label, json }: PublishedDocument): Findable[] {
-  const { paths } = JSON.parse(json) as { paths: Record<string, Record<string, Operation>> };
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, { operationId, summary = "", description = "", tags = [] }]) =>
-      operationId === undefined
-        ? []
-        : {
-            kind: "Operation" as const,
-            title: `${label}: ${summary}`,
-            path: `/docs/${name}#tag/${(tags[0] ?? "").replaceAll(" ", "-")}/operation/${operationId}`,
-            text: `${method.toUpperCase()} ${path} ${operationId}. ${plainText(description)}`,
-          },
+const anchorOf = (tag: string): string => `tag/${tag.replaceAll(" ", "-")}`;
+
+/** The operations of a reference, and its chapters of text. */
+function listOfDocument({ name, label, json, isVariant, isForStaff }: PublishedDocument): Findable[] {
+  // Partners search here: the operations of staff would come before theirs.
+  if (isVariant || isForStaff) return [];
+  const { tags: chapters = [], paths } = JSON.parse(json) as Contract;
+  const pages = chapters
+    .filter(({ "x-traitTag": isChapter = false }) => isChapter)
+    .map(({ name: chapter, description = "" }): Findable => {
+      const path = `/docs/${name}#${anchorOf(chapter)}`;
+      return { kind: "Page", title: `${label}: ${chapter}`, path, text: plainText(description) };
+    });
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(
+      ([method, { operationId, summary = "", description = "", tags = [] }]): Findable[] => {
+        if (operationId === undefined) return [];
+        const text = `${method.toUpperCase()} ${path} ${operationId}. ${plainText(description)}`;
+        const address = `/docs/${name}#${anchorOf(tags[0] ?? "")}/operation/${operationId}`;
+        return [{ kind: "Operation", title: `${label}: ${summary}`, path: address, text }];
+      },
     ),
   );
+  return [...pages, ...operations];
 }
 
 function makeExcerpt(text: string, words: readonly string[]): string[] {

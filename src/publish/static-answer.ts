@@ -2,6 +2,10 @@ import { createHash } from "node:crypto";
 import type { RequestHandler } from "express";
 import { isNotModified } from "../platform/http/index.ts";
 import type { Page } from "../platform/pages/index.ts";
+import { makeThreadPool } from "../platform/threads/index.ts";
+
+/** For answers that take long to make; of lower priority than sign-ons. */
+export const runAside = makeThreadPool({ niceness: 10 });
 
 type Static = { contentType: string; headers?: Record<string, string> };
 

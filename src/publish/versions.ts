@@ -1,9 +1,8 @@
 import { Router } from "express";
-import { runAside } from "./aside.ts";
 import type { PublishedDocument, PublishedRelease } from "./documents.ts";
 import type { RenderArticle } from "./guides.ts";
 import { render } from "./pages.ts";
-import { answerPage, answerStatic, onFirstRequest } from "./static-answer.ts";
+import { answerPage, answerStatic, onFirstRequest, runAside } from "./static-answer.ts";
 
 type Versions = {
   documents: PublishedDocument[];

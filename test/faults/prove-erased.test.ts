@@ -9,7 +9,7 @@ import { changeDirectory, makePurgeJob } from "../../src/access/index.ts";
 import { forgetPerson } from "../../src/accounts/index.ts";
 import type { FileSearch } from "../../src/cli/erasure/files.ts";
 import type { Finding } from "../../src/cli/erasure/findings.ts";
-import { encryptedColumns, hashColumns, leftovers, readableColumns } from "../../src/cli/erasure/leftovers.ts";
+import { encryptedColumns, leftovers } from "../../src/cli/erasure/leftovers.ts";
 import { findTables } from "../../src/cli/erasure/tables.ts";
 import { softDeletePerson, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
@@ -392,6 +392,21 @@ test("names are asked for at a terminal, and never taken from the command line",
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/^Line 2 of --values begins with none of first:/)]);
   expect(wrong.err).not.toContain("Lang");
 });
+
+/** Hashes and keys: a value can only be compared with them if their key and what was hashed are known. */
+const hashColumns: readonly string[] = [
+  ...["app.secret_hash", "app.old_secret_hash", "idempotency_key.request_hash", "login_card.token_hash"],
+  ...["login_card.second_step_hash", "oidc_artifact.id_hash", "rate_limit.key", "recovery_code.hash"],
+  ...["second_factor.public_key", "sign_in_brake.key", "sign_in_place.place", "user_name.hash", "user_name_key.key"],
+  ...["user_name_number.hash", "wrong_password.key"],
+  ...["upstream_refusal.subject_hash", "upstream_round_trip.browser_hash", "upstream_round_trip.state_hash"],
+  ...["upstream_set_up_link.browser_hash", "upstream_set_up_link.token_hash"],
+];
+
+/** The other binary columns, which are searched as text and for ids. */
+const readableColumns: readonly string[] = [
+  ...["agreement.pdf", "app_logo.bytes", "import_piece.bytes", "school_logo.bytes", "webhook_attempt.answer"],
+];
 
 test("every binary column is known as text, as encrypted or as a hash, and every table of a remainder exists", async () => {
   const tables = await findTables(db.pool, {});

@@ -33,6 +33,8 @@ type Gathered = Omit<Finding, "verdict" | "why" | "until"> & {
   isLate: boolean;
 };
 
+type Judgement = Pick<Finding, "verdict" | "why" | "until">;
+
 type Facts = {
   now: Date;
   deletedAt: Date | null;
@@ -58,10 +60,10 @@ export const foundTexts: Readonly<Record<Found, string>> = {
 const later = (one: Date | null, other: Date | null): Date | null =>
   one === null || other === null ? (one ?? other) : one > other ? one : other;
 
-/** Gathers what was found in rows, and then says of each place why it may be there. */
+/** Counts the findings of each place, and then says for each why it may be there. */
 export function makeFindings({ now, deletedAt, retention, backupDays, logDays }: Facts) {
   const gathered = new Map<string, Gathered>();
-  /** How many other people have the name: whoever is stored is not the person. */
+  /** How many people have the name: everybody who is stored is another person. */
   const others: Record<string, number> = { firstName: 0, lastName: 0, name: 0 };
   const holdingPerson = new Set<string>();
   const changedAt = new Map<string, Date>();
@@ -80,19 +82,8 @@ export function makeFindings({ now, deletedAt, retention, backupDays, logDays }:
         const place = placeOf(table, column, read);
         const isWord = table !== null && isOfOthers(table, read);
         const key = JSON.stringify([source, place, what, isWord]);
-        const one = gathered.get(key) ?? {
-          source,
-          kind,
-          table,
-          place,
-          what,
-          rows: 0,
-          lines: [],
-          isWord,
-          why: null,
-          until: null,
-          isLate: false,
-        };
+        const nothing = { rows: 0, lines: [], why: null, until: null, isLate: false };
+        const one: Gathered = gathered.get(key) ?? { source, kind, table, place, what, isWord, ...nothing };
         gathered.set(key, one);
         one.rows++;
         if (table === null && one.lines.length < linesShown) one.lines.push(line);
@@ -107,24 +98,14 @@ export function makeFindings({ now, deletedAt, retention, backupDays, logDays }:
     }
   }
 
-  function judge(one: Gathered): Pick<Finding, "verdict" | "why" | "until"> {
-    const { kind, table, source, place, what, until } = one;
-    const kept = (days: number | undefined, from: Date | null, why: string, flag: string) => {
-      if (days === undefined || from === null)
-        return {
-          verdict: "unexpected" as const,
-          why: `${why}: how long you keep it was not said (${flag})`,
-          until: null,
-        };
-      const end = new Date(from.getTime() + days * dayMs);
-      return { verdict: now <= end ? ("expected" as const) : ("unexpected" as const), why, until: end };
-    };
+  function judge(gathering: Gathered): Judgement {
+    const { kind, table, source, place, what, until } = gathering;
     if (kind === "dump" && holdingPerson.has(source))
-      return kept(backupDays, deletedAt, "the dump was made before the deletion", "--backup-days");
-    if (one.why !== null)
-      return one.isLate
-        ? { verdict: "unexpected", why: `${one.why}: a job should have deleted it by now`, until }
-        : { verdict: "expected", why: one.why, until };
+      return judgeCopy("the dump was made before the deletion", deletedAt, { days: backupDays, flag: "--backup-days" });
+    if (gathering.why !== null)
+      return gathering.isLate
+        ? { verdict: "unexpected", why: `${gathering.why}: a job should have deleted it by now`, until }
+        : { verdict: "expected", why: gathering.why, until };
     if (table === statisticsTable)
       return {
         verdict: "expected",
@@ -132,31 +113,37 @@ export function makeFindings({ now, deletedAt, retention, backupDays, logDays }:
         until: null,
       };
     const shared = names.includes(what) ? (others[what] ?? 0) : 0;
-    if (shared > 0)
-      return {
-        verdict: "shared",
-        why: `${shared === 1 ? "1 other person has" : `${shared} other people have`} this ${foundTexts[what]}`,
-        until: null,
-      };
-    if (what !== "name" && names.includes(what) && one.isWord)
-      return {
-        verdict: "shared",
-        why: "a word in the name, address or text of a school, an app or another account",
-        until: null,
-      };
+    if (shared > 0) {
+      const holders = shared === 1 ? "1 other person has" : `${shared} other people have`;
+      return { verdict: "shared", why: `${holders} this ${foundTexts[what]}`, until: null };
+    }
+    if (what !== "name" && names.includes(what) && gathering.isWord) {
+      const why = "a word in the name, address or text of a school, an app or another account";
+      return { verdict: "shared", why, until: null };
+    }
     // The person has no login any more, and nobody else had the same user name.
     if (what === "userName" && place === "credential.username")
       return { verdict: "shared", why: "a part of the user name of another person", until: null };
-    if (kind === "log" && what === "id")
-      return kept(logDays, changedAt.get(source) ?? null, "logs name requests by the ids in them", "--log-days");
+    if (kind === "log" && what === "id") {
+      const writtenAt = changedAt.get(source) ?? null;
+      return judgeCopy("logs name requests by the ids in them", writtenAt, { days: logDays, flag: "--log-days" });
+    }
     return { verdict: "unexpected", why: "nothing should hold it", until: null };
+  }
+
+  /** Judges a copy that the operator keeps for some days from a time. */
+  function judgeCopy(why: string, from: Date | null, keeping: { days: number | undefined; flag: string }): Judgement {
+    const { days, flag } = keeping;
+    if (days === undefined || from === null)
+      return { verdict: "unexpected", why: `${why}: how long you keep it was not said (${flag})`, until: null };
+    const until = new Date(from.getTime() + days * dayMs);
+    return { verdict: now <= until ? "expected" : "unexpected", why, until };
   }
 
   return {
     add,
     /** When a log was last written to. */
     noteChanged: (source: string, at: Date) => void changedAt.set(source, at),
-    holdsPerson: (source: string) => holdingPerson.has(source),
     end: (): Finding[] =>
       [...gathered.values()]
         .map((one) => {

@@ -215,18 +215,3 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
   },
   { column: "webhook_secret.sealed", holds: "secrets of webhooks", purpose: null },
 ];
-
-/** Hashes and keys: a value can only be compared with them if their key and what was hashed are known. */
-export const hashColumns: readonly string[] = [
-  ...["app.secret_hash", "app.old_secret_hash", "idempotency_key.request_hash", "login_card.token_hash"],
-  ...["login_card.second_step_hash", "oidc_artifact.id_hash", "rate_limit.key", "recovery_code.hash"],
-  ...["second_factor.public_key", "sign_in_brake.key", "sign_in_place.place", "user_name.hash", "user_name_key.key"],
-  ...["user_name_number.hash", "wrong_password.key"],
-  ...["upstream_refusal.subject_hash", "upstream_round_trip.browser_hash", "upstream_round_trip.state_hash"],
-  ...["upstream_set_up_link.browser_hash", "upstream_set_up_link.token_hash"],
-];
-
-/** The other binary columns, which are searched as text and for ids. */
-export const readableColumns: readonly string[] = [
-  ...["agreement.pdf", "app_logo.bytes", "import_piece.bytes", "school_logo.bytes", "webhook_attempt.answer"],
-];

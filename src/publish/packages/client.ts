@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readPackages } from "./bundled-packages.ts";
-import { makeManifest, pack, type Origin } from "./pack.ts";
+import { packForNpm, type Origin } from "./pack.ts";
 import { readProgram, root, type Files } from "./read-program.ts";
 
 const source = "clients/typescript/src";
@@ -21,18 +20,5 @@ export function readClient(): Files {
   return files;
 }
 
-type Manifest = { scripts: object; dependencies: Record<string, string> };
-
-/** Packs the client with what it needs, so that it installs without a registry. */
-export async function packClient(origin: Origin): Promise<Buffer> {
-  const files = readClient();
-  const read = (path: string) => readFileSync(join(root, path), "utf8");
-  const { scripts: _built, ...own } = JSON.parse(read("clients/typescript/package.json")) as Manifest;
-  const bundled = readPackages(Object.keys(own.dependencies));
-  for (const [path, content] of bundled.files) files.set(path, content);
-  const bundleDependencies = Object.keys(bundled.versions);
-  files.set("package.json", makeManifest(origin, { ...own, dependencies: bundled.versions, bundleDependencies }));
-  files.set("README.md", read("clients/typescript/README.md").replaceAll("http://localhost:3000", origin.issuerUrl));
-  files.set("LICENSE", read("LICENSE"));
-  return pack(files);
-}
+export const packClient = (origin: Origin): Promise<Buffer> =>
+  packForNpm(origin, { folder: "clients/typescript", files: readClient() });

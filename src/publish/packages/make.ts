@@ -1,7 +1,7 @@
 // Runs in a thread of its own.
 import { packClient } from "./client.ts";
 import { packCommandLine } from "./command-line.ts";
-import type { PackageName } from "./names.ts";
+import type { PackageName } from "../contents.ts";
 import type { Origin } from "./pack.ts";
 import { makeRulesPacker } from "./spectral-rules.ts";
 import { makeTutorialPacker } from "./tutorial.ts";
