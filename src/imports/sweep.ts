@@ -2,7 +2,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
-import { run, findRows, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import { makeFind, run, sql, table, type Queryable } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { deleteOldChanges } from "./apply/change-record.ts";
 import { recordFailure } from "./state/end.ts";
@@ -25,19 +25,15 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
       const before = addDays(clock(), -waitingDays);
       await endInterrupted(db, clock());
       const withText = { lineText: { not: null }, import: { createdAt: { lt: before } } };
-      await removeInBatches(signal, async (limit) => {
-        const { count } = await db.prisma.importError.updateMany({ where: withText, data: { lineText: null }, limit });
-        return count;
-      });
+      await inBatches(signal, (limit) =>
+        db.prisma.importError.updateMany({ where: withText, data: { lineText: null }, limit }),
+      );
       await removeInBatches(signal, (batch) => run(db.pool, deleteOldChanges, { before: clock(), batch }));
       await expire(db, before);
       const forgotten = { import: { state: { notIn: ["READING", "UNMAPPED"] } } };
-      await removeInBatches(signal, async (limit) => {
-        const { count } = await db.prisma.importPiece.deleteMany({ where: forgotten, limit });
-        return count;
-      });
+      await inBatches(signal, (limit) => db.prisma.importPiece.deleteMany({ where: forgotten, limit }));
       await removeFaultyRows(db, before, signal);
-      const staged = [...(await findStaged(db.pool))];
+      const staged = await findStaged(db.pool);
       const kept = await db.prisma.import.findMany({
         where: { id: { in: staged }, OR: [waiting, withRows] },
         select: { id: true },
@@ -54,15 +50,15 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
   };
 }
 
+const inBatches = (signal: AbortSignal, remove: (limit: number) => Promise<{ count: number }>): Promise<unknown> =>
+  removeInBatches(signal, async (limit) => (await remove(limit)).count);
+
 async function removeFaultyRows(db: PrismaDb, before: Date, signal: AbortSignal): Promise<void> {
-  const id = { in: [...(await findWithFaultyRows(db.pool))] };
+  const id = { in: (await listWithFaultyRows(db.pool, {})).map((row) => row.id) };
   const where = { id, createdAt: { lt: before }, NOT: waiting };
   for (const { id: importId } of await db.prisma.import.findMany({ where, select: { id: true } })) {
     await db.prisma.import.updateMany({ where: { id: importId, state: "BROKEN" }, data: { rows: Prisma.DbNull } });
-    await removeInBatches(signal, async (limit) => {
-      const { count } = await db.prisma.importFaultyRow.deleteMany({ where: { importId }, limit });
-      return count;
-    });
+    await inBatches(signal, (limit) => db.prisma.importFaultyRow.deleteMany({ where: { importId }, limit }));
   }
 }
 
@@ -90,24 +86,22 @@ async function expire(db: PrismaDb, before: Date): Promise<void> {
     });
 }
 
+type WithRows = (typeof stagedTables)[number] | typeof faultyRow;
 const faultyRow = table("importFaultyRow");
 
-const listImportsOf = (staged: (typeof stagedTables)[number] | typeof faultyRow) =>
-  statement(
+const listImportsWith = (rows: WithRows) =>
+  makeFind<{ id: string }>(
     () => sql`WITH RECURSIVE staged (id) AS (
-      (SELECT ${staged.importId} FROM ${staged} ORDER BY ${staged.importId} LIMIT 1)
-      UNION ALL SELECT (SELECT ${staged.importId} FROM ${staged} WHERE ${staged.importId} > staged.id
-        ORDER BY ${staged.importId} LIMIT 1) FROM staged WHERE staged.id IS NOT NULL)
+      (SELECT ${rows.importId} FROM ${rows} ORDER BY ${rows.importId} LIMIT 1)
+      UNION ALL SELECT (SELECT ${rows.importId} FROM ${rows} WHERE ${rows.importId} > staged.id
+        ORDER BY ${rows.importId} LIMIT 1) FROM staged WHERE staged.id IS NOT NULL)
     SELECT id FROM staged WHERE id IS NOT NULL`,
   );
-const listStaged = stagedTables.map(listImportsOf);
-const listWithFaultyRows = [listImportsOf(faultyRow)];
+const listStaged = stagedTables.map(listImportsWith);
+const listWithFaultyRows = listImportsWith(faultyRow);
 
-async function findImportIds(db: Queryable, lists: typeof listStaged): Promise<Set<string>> {
+async function findStaged(db: Queryable): Promise<string[]> {
   const ids = new Set<string>();
-  for (const list of lists) for (const { id } of await findRows<{ id: string }>(db, list, {})) ids.add(id);
-  return ids;
+  for (const list of listStaged) for (const { id } of await list(db, {})) ids.add(id);
+  return [...ids];
 }
-
-export const findStaged = (db: Queryable): Promise<Set<string>> => findImportIds(db, listStaged);
-export const findWithFaultyRows = (db: Queryable): Promise<Set<string>> => findImportIds(db, listWithFaultyRows);

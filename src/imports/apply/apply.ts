@@ -3,12 +3,11 @@ import { recordAudit, type Origin } from "../../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../../platform/database/db.ts";
 import { analyze, analyzeSparse } from "../../platform/database/statistics.ts";
 import { AppError } from "../../platform/errors.ts";
-import { makeUuid } from "../../platform/crypto/ids.ts";
 import { applyPart, type ApplyRules } from "./part.ts";
 import { sumHolds } from "../difference/holds.ts";
 import { getImport, makePart, type HoldCount, type ImportId, type ImportRecord } from "../state/record.ts";
-import { endLease, renewLease, takeLease, type Lease } from "../state/lease.ts";
-import { compareImport } from "../preview/compare.ts";
+import { renewLease, withLease, type Lease } from "../state/lease.ts";
+import { compareAgain } from "../preview/compare.ts";
 import type { OnProgress } from "../state/progress.ts";
 import { directoryTables, p } from "../difference/tables.ts";
 import { removeStaged } from "../formats/staging.ts";
@@ -17,10 +16,8 @@ import { findRows, sql, statement, table, type Queryable } from "../../platform/
 
 /** One transaction per school; applying again continues. Errors: conflict import_*. */
 export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, origin: Origin): Promise<ImportRecord> {
-  const lease: Lease = { importId: id, holder: makeUuid(origin.at) };
   checkEvent("apply", { state: await getState(db, id) });
-  await takeLease(db, lease);
-  try {
+  await withLease(db, { id, event: "apply" }, origin, async (lease) => {
     const record = await getImport(db, id);
     checkEvent("apply", record);
     const waiting = record.schools.filter((school) => school.state !== "APPLIED").map((school) => school.id);
@@ -29,15 +26,8 @@ export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, orig
     const again = [...unfinished.keys()].filter((school) => waiting.includes(school));
     await applyEach(db, { record, lease, schools: again }, rules, origin);
     await nameEach(db, { record, lease }, rules, origin);
-    await withPrismaTransaction(db, async (tx) => {
-      await renewLease(tx, lease);
-      await sendEvent(tx, id, "apply", { appliedAt: origin.at });
-    });
-    await removeStaged(db, id);
-  } finally {
-    // Ignored if the database is unavailable: the lease expires, and the original error is thrown.
-    await endLease(db.pool, lease).catch(() => undefined);
-  }
+  });
+  await removeStaged(db, id);
   return getImport(db, id);
 }
 
@@ -97,13 +87,7 @@ async function applyEach(
     const result = await applyPart(db, part, rules, origin).catch(async (error: unknown) => {
       // The school has changed since the preview, so the preview is made again to be looked at.
       if (error instanceof AppError && (error.code === "import_held" || error.code === "import_changed"))
-        await compareImport(db, {
-          id: record.id,
-          schools: [schoolId],
-          holdShare: rules.holdShare,
-          now: origin.at,
-          isAgain: true,
-        });
+        await compareAgain(db, record.id, { schoolId, holdShare: rules.holdShare, now: origin.at });
       throw error;
     });
     for (const { id: school, movedAway: moved } of result.unfinished)

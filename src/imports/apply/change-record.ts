@@ -1,15 +1,5 @@
-import {
-  columnNames,
-  findRows,
-  insert,
-  run,
-  sql,
-  statement,
-  table,
-  type Part,
-  type Queryable,
-  type Sql,
-} from "../../platform/database/sql.ts";
+import { columnNames, findRows, insert, run, sql, statement, table } from "../../platform/database/sql.ts";
+import type { Part, Queryable, Sql } from "../../platform/database/sql.ts";
 import type { SchoolPart } from "../state/record.ts";
 import { a, g, i, importGroup, importMembership, m, p } from "../difference/tables.ts";
 

@@ -1,17 +1,7 @@
 import { groupStatusAfter, personStatusAfter, sourceIdAtNextHome, type SchoolId } from "../../directory/index.ts";
 import { analyzeFilled } from "../../platform/database/statistics.ts";
-import {
-  insert,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-  type Queryable,
-  type Part,
-  type Statement,
-  newId,
-} from "../../platform/database/sql.ts";
+import { insert, run, sql, statement, table, update, newId } from "../../platform/database/sql.ts";
+import type { Queryable, Part, Statement } from "../../platform/database/sql.ts";
 import type { Counts } from "../state/record.ts";
 import { a, g, i, importGroup, importMembership, m, p } from "../difference/tables.ts";
 

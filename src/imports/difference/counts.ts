@@ -1,15 +1,5 @@
-import {
-  fields,
-  literal,
-  makeFindOne,
-  sql,
-  table,
-  findRows,
-  statement,
-  type Part,
-  type Sql,
-  type Queryable,
-} from "../../platform/database/sql.ts";
+import { fields, literal, makeFindOne, sql, table, findRows, statement } from "../../platform/database/sql.ts";
+import type { Part, Sql, Queryable } from "../../platform/database/sql.ts";
 import { i, importGroup, importMembership, g, m, p } from "./tables.ts";
 import type { SchoolPart, Counts } from "../state/record.ts";
 

@@ -1,15 +1,6 @@
 import { allowsGroupStep } from "../../directory/index.ts";
-import {
-  run,
-  sql,
-  statement,
-  table,
-  type Parameters,
-  type Part,
-  type Sql,
-  type Queryable,
-  newId,
-} from "../../platform/database/sql.ts";
+import { run, sql, statement, table, newId } from "../../platform/database/sql.ts";
+import type { Parameters, Part, Sql, Queryable } from "../../platform/database/sql.ts";
 import { firstOf, isListed, ofDirectory as personOfDirectory } from "./people.ts";
 import { isMembershipOfFaultyRow, isNamedInFaultyRow } from "../rows/faulty-rows.ts";
 import { roleOf } from "../formats/format.ts";

@@ -1,12 +1,6 @@
 import { findRows, sql, statement, table, type Queryable, type Sql } from "../../platform/database/sql.ts";
-import {
-  holdReasons,
-  type Counts,
-  type SchoolPart,
-  type Hold,
-  type HoldCount,
-  type HoldReason,
-} from "../state/record.ts";
+import { holdReasons } from "../state/record.ts";
+import type { Counts, SchoolPart, Hold, HoldCount, HoldReason } from "../state/record.ts";
 import { g, i, importGroup, importMembership, leaves, m, p } from "./tables.ts";
 
 /** Below these numbers nothing is unusual: a class of three may empty, four people may be renamed, or all be gone. */

@@ -1,23 +1,7 @@
-import {
-  naturalKey,
-  type GroupId,
-  type PersonId,
-  type PersonName,
-  type PersonRole,
-  type SchoolId,
-} from "../../directory/index.ts";
-import {
-  fields,
-  join,
-  literal,
-  makeFind,
-  makeFindOne,
-  searched,
-  sql,
-  table,
-  type Part,
-  type Sql,
-} from "../../platform/database/sql.ts";
+import { naturalKey } from "../../directory/index.ts";
+import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
+import { fields, join, literal, makeFind, makeFindOne, searched, sql, table } from "../../platform/database/sql.ts";
+import type { Part, Sql } from "../../platform/database/sql.ts";
 import { isRenamed } from "./holds.ts";
 import { g, i, importGroup, importMembership, isActiveAfter, leaves, m, p } from "./tables.ts";
 import type { ListCounts } from "../state/record.ts";

@@ -1,17 +1,6 @@
 import { allowsPersonStep } from "../../directory/index.ts";
-import {
-  findRows,
-  literal,
-  run,
-  sql,
-  statement,
-  table,
-  type Queryable,
-  type Columns,
-  type Part,
-  type Sql,
-  newId,
-} from "../../platform/database/sql.ts";
+import { findRows, literal, run, sql, statement, table, newId } from "../../platform/database/sql.ts";
+import type { Queryable, Columns, Part, Sql } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { isOfFaultyRow } from "../rows/faulty-rows.ts";
 import { roleOf, type Subject } from "../formats/format.ts";

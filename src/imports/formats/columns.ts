@@ -12,8 +12,8 @@ import {
   readDate,
   readHeading,
   readRole,
-  type ColumnUse,
 } from "./words.ts";
+import type { ColumnUse } from "./words.ts";
 
 /** What the columns of a table mean, and what is true of all its rows. */
 export type Mapping = {

@@ -4,15 +4,8 @@ import type { SourceFile } from "../read/source.ts";
 import { detachText, readText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
 import { schoolFaults } from "./schools.ts";
-import {
-  maxGroups,
-  nearestRole,
-  speakingOf,
-  tooManyGroups,
-  type ReadContext,
-  type ReadResult,
-  type Subject,
-} from "./format.ts";
+import { maxGroups, nearestRole, speakingOf, tooManyGroups } from "./format.ts";
+import type { ReadContext, ReadResult, Subject } from "./format.ts";
 import { cleanCell } from "./columns.ts";
 import type { Staging } from "./staging.ts";
 import { isParentRole } from "./words.ts";

@@ -1,27 +1,13 @@
 import { finished } from "node:stream/promises";
 import { from as copyFrom } from "pg-copy-streams";
-import {
-  makePersonSortKey,
-  makeSortKey,
-  type PersonName,
-  type PersonRole,
-  type SchoolId,
-} from "../../directory/index.ts";
+import { makePersonSortKey, makeSortKey } from "../../directory/index.ts";
+import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { PrismaDb, Db } from "../../platform/database/db.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../../platform/database/interrupt.ts";
 import { lostByte } from "../read/text.ts";
 import type { Subject } from "./format.ts";
-import {
-  columnNames,
-  render,
-  sql,
-  table,
-  run,
-  statement,
-  type NewRow,
-  type Columns,
-  type Queryable,
-} from "../../platform/database/sql.ts";
+import { columnNames, render, sql, table, run, statement } from "../../platform/database/sql.ts";
+import type { NewRow, Columns, Queryable } from "../../platform/database/sql.ts";
 import type { FaultPosition } from "../read/table.ts";
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 

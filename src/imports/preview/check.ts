@@ -4,17 +4,14 @@ import {
   findRows,
   insert,
   join,
+  makeRun,
   run,
   sql,
   statement,
   table,
   update,
-  type Parameters,
-  type Part,
-  type Sql,
-  type Statement,
-  type Queryable,
 } from "../../platform/database/sql.ts";
+import type { Parameters, Part, Sql, Statement, Queryable } from "../../platform/database/sql.ts";
 import { isNamedAt } from "../difference/groups.ts";
 import { firstOf, selectAmbiguous } from "../difference/people.ts";
 import { roleOf, type KeyColumns, type ReadResult } from "../formats/format.ts";
@@ -145,29 +142,27 @@ const roleChecks: readonly Check[] = [
   }),
 ];
 
-const deleteSkipped = statement<{ importId: string }>(
-  ({ importId }) => sql`DELETE FROM ${p} WHERE ${p.importId} = ${importId} AND NOT ${p.isDeleted}
-      AND ${p.homeSchoolId} IS NULL AND EXISTS (SELECT FROM ${r}
-        WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${p.sourceId} AND ${r.role} = 'SKIPPED')
-      AND NOT EXISTS (SELECT FROM ${r} WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${p.sourceId}
-        AND ${r.role} <> 'SKIPPED' AND NOT ${r.isDeleted})`,
+const isSkipped = ({ importId }: { importId: Part }, personSourceId: Sql) => sql`EXISTS (SELECT FROM ${r}
+  WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${personSourceId} AND ${r.role} = 'SKIPPED')`;
+const deleteSkippedPeople = makeRun<{ importId: string }>(
+  (values) => sql`DELETE FROM ${p} WHERE ${p.importId} = ${values.importId} AND NOT ${p.isDeleted}
+    AND ${p.homeSchoolId} IS NULL AND ${isSkipped(values, p.sourceId)}
+    AND NOT EXISTS (SELECT FROM ${r} WHERE ${r.importId} = ${values.importId} AND ${r.personSourceId} = ${p.sourceId}
+      AND ${r.role} <> 'SKIPPED' AND NOT ${r.isDeleted})`,
 );
-const deleteSkippedMemberships = statement<{ importId: string }>(
-  ({ importId }) => sql`DELETE FROM ${m} WHERE ${m.importId} = ${importId}
-      AND EXISTS (SELECT FROM ${r}
-        WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${m.personSourceId} AND ${r.role} = 'SKIPPED')
-      AND NOT EXISTS (SELECT FROM ${p}
-        WHERE ${p.importId} = ${importId} AND ${p.sourceId} = ${m.personSourceId})`,
+const deleteSkippedMemberships = makeRun<{ importId: string }>(
+  (values) => sql`DELETE FROM ${m} WHERE ${m.importId} = ${values.importId} AND ${isSkipped(values, m.personSourceId)}
+    AND NOT EXISTS (SELECT FROM ${p} WHERE ${p.importId} = ${values.importId} AND ${p.sourceId} = ${m.personSourceId})`,
 );
-const deleteSkippedRoles = statement<{ importId: string }>(
+const deleteSkippedRoles = makeRun<{ importId: string }>(
   ({ importId }) => sql`DELETE FROM ${r} WHERE ${r.importId} = ${importId} AND ${r.role} = 'SKIPPED'`,
 );
 
 /** Drops people who are only SKIPPED, their memberships, and this role of others; returns how many people. */
 export async function dropSkipped(tx: Queryable, importId: string): Promise<number> {
-  const skipped = await run(tx, deleteSkipped, { importId });
-  await run(tx, deleteSkippedMemberships, { importId });
-  await run(tx, deleteSkippedRoles, { importId });
+  const skipped = await deleteSkippedPeople(tx, { importId });
+  await deleteSkippedMemberships(tx, { importId });
+  await deleteSkippedRoles(tx, { importId });
   return skipped;
 }
 

@@ -4,7 +4,6 @@ import type { PrismaDb, Transaction } from "../../platform/database/db.ts";
 import { withInterruptibleTransaction } from "../../platform/database/interrupt.ts";
 import { analyzeSparse } from "../../platform/database/statistics.ts";
 import {
-  findRows,
   insert,
   literal,
   makeFindOne,
@@ -13,8 +12,9 @@ import {
   statement,
   table,
   update,
-  type Queryable,
+  makeRun,
 } from "../../platform/database/sql.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import { countDifference, describeDifference } from "../difference/counts.ts";
 import { findDifference } from "../difference/difference.ts";
 import type { ImportMode } from "../formats/format.ts";
@@ -55,7 +55,16 @@ export async function compareImport(
     });
   }
   await tryEvent(db, id, "hold");
-  if (isAgain) await tryEvent(db, id, "release");
+}
+
+/** Makes the numbers of a school anew; classes are carried over as before. */
+export async function compareAgain(
+  db: PrismaDb,
+  id: ImportId,
+  { schoolId, ...rest }: { schoolId: SchoolId; holdShare: number; now: Date },
+): Promise<void> {
+  await compareImport(db, { id, schools: [schoolId], isAgain: true, ...rest });
+  await tryEvent(db, id, "release");
 }
 
 /** A bulk file is about all its schools; a delta about the current and new schools of the people in it. */
@@ -92,7 +101,7 @@ const insertSchools = statement<{ importId: string; whole: readonly SchoolId[]; 
      WHERE id IS NOT NULL`,
     ),
 );
-export const setMoves = statement<{
+export const setMoves = makeRun<{
   importId: string;
   schoolId: string;
   from: readonly string[];
@@ -105,7 +114,7 @@ export const setMoves = statement<{
     AND NOT ${stagedGroup.isDeleted}`,
 );
 
-const findCarriedOver = statement<{ importId: string }>(
+const countCarriedOver = makeRun<{ importId: string }>(
   ({ importId }) => sql`
   SELECT FROM ${stagedGroup} WHERE ${stagedGroup.importId} = ${importId} AND ${stagedGroup.previousSourceId} IS NOT NULL LIMIT 1`,
 );
@@ -121,9 +130,9 @@ function chooseMoves(moves: readonly GroupMove[]): GroupMove[] {
 export async function moveClassesUp(tx: Queryable, part: SchoolPart): Promise<boolean> {
   const { importId, schoolId, mode, schoolYear } = part;
   if (mode !== "BULK" || schoolYear === "") return false;
-  if ((await findRows(tx, findCarriedOver, { importId })).length > 0) return false;
+  if ((await countCarriedOver(tx, { importId })) > 0) return false;
   const chosen = chooseMoves(await listGroupMoves(tx, { schoolId }));
   const from = chosen.map((move) => move.from.sourceSystemIdentifier!);
   const to = chosen.map((move) => move.to.sourceSystemIdentifier);
-  return (await run(tx, setMoves, { importId, schoolId, from, to })) > 0;
+  return (await setMoves(tx, { importId, schoolId, from, to })) > 0;
 }

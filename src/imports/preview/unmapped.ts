@@ -9,14 +9,8 @@ import type { SchoolId } from "../../directory/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { makeTemporaryPath } from "../../platform/temporary-files.ts";
-import {
-  checkMapping,
-  cleanCell,
-  guessColumns,
-  isTemplate,
-  type Mapping,
-  type TableGuess,
-} from "../formats/columns.ts";
+import { checkMapping, cleanCell, guessColumns, isTemplate } from "../formats/columns.ts";
+import type { Mapping, TableGuess } from "../formats/columns.ts";
 import { chooseScope, type AskedScope, type ImportMode, type ImportPeople } from "../formats/format.ts";
 import { isReasonHeading } from "../formats/plain.ts";
 import { foldWord } from "../formats/words.ts";

@@ -6,12 +6,12 @@ import { findDifference } from "../difference/difference.ts";
 import { getImport, makePart, type ImportStatus } from "../state/record.ts";
 import { checkEvent, getState, sendEvent } from "../state/states.ts";
 import { holdImport } from "../state/lease.ts";
-import { compareImport, nameSchools, setMoves } from "./compare.ts";
+import { compareAgain, compareImport, nameSchools, setMoves } from "./compare.ts";
 import { carryOversUnknown } from "./read-import.ts";
 import { changeDirectory } from "../../access/index.ts";
 import { recordDifference, recordAudit, type Origin } from "../../events/index.ts";
 import { listLookAlikes } from "../difference/look-alikes.ts";
-import { run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { makeRun, sql, table, update } from "../../platform/database/sql.ts";
 
 /** Errors: conflict unless the import waits; not_found school_not_found; invalid school_missing. */
 export async function withDifference<T>(
@@ -40,93 +40,89 @@ export function chooseSchool({ namedSchoolIds }: ImportStatus, schoolId: SchoolI
   return schoolId;
 }
 
-/** Makes the numbers of a waiting import anew. Errors: conflict import_running; those of `withDifference`. */
-export async function refreshImport(
+type Request = { schoolId: SchoolId | undefined; holdShare: number };
+
+/** Does some work at a school of a waiting import, and makes its numbers anew. Errors: those of `withDifference`. */
+async function changeWaiting(
   db: PrismaDb,
   status: ImportStatus,
-  { schoolId, holdShare }: { schoolId: SchoolId | undefined; holdShare: number },
-  now: Date,
+  { schoolId: requested, holdShare, now }: Request & { now: Date },
+  work: (schoolId: SchoolId) => Promise<void>,
 ): Promise<void> {
-  const school = chooseSchool(status, schoolId);
+  const schoolId = chooseSchool(status, requested);
   checkEvent("compare", status);
-  await withPrismaTransaction(db, (tx) => holdImport(tx, status.id));
-  await compareImport(db, { id: status.id, schools: [school], holdShare, now, isAgain: true });
+  await work(schoolId);
+  await compareAgain(db, status.id, { schoolId, holdShare, now });
 }
 
-type Join = { schoolId: SchoolId | undefined; groupId: GroupId; sourceSystemIdentifier: string; holdShare: number };
+/** Makes the numbers of a waiting import anew. Errors: conflict import_running; those of `withDifference`. */
+export const refreshImport = (db: PrismaDb, status: ImportStatus, request: Request, now: Date): Promise<void> =>
+  changeWaiting(db, status, { ...request, now }, () => withPrismaTransaction(db, (tx) => holdImport(tx, status.id)));
 
 /** Errors: conflict not_look_alike, import_running; those of `withDifference`. */
-export async function joinGroups(
+export const joinGroups = (
   db: PrismaDb,
   status: ImportStatus,
-  { schoolId: requested, groupId, sourceSystemIdentifier, holdShare }: Join,
+  { groupId, sourceSystemIdentifier, ...request }: Request & { groupId: GroupId; sourceSystemIdentifier: string },
   origin: Origin & { requestId: string },
-): Promise<void> {
-  const schoolId = chooseSchool(status, requested);
-  checkEvent("compare", status);
-  await changeDirectory(db, origin, async (change) => {
-    const { tx } = change;
-    await change.touch({ groups: [groupId] });
-    await holdImport(tx, status.id);
-    const record = await getImport(tx, status.id);
-    checkEvent("compare", record);
-    await findDifference(tx, makePart(record, schoolId, origin.at));
-    const pair = (await listLookAlikes(tx, schoolId)).find(
-      ({ inRoster, existing }) =>
-        existing.groupId === groupId && inRoster.sourceSystemIdentifier === sourceSystemIdentifier,
-    );
-    if (pair === undefined)
-      throw new AppError(
-        "conflict",
-        "not_look_alike",
-        "These two are not among the look-alikes of the import. Look at the list again.",
+): Promise<void> =>
+  changeWaiting(db, status, { ...request, now: origin.at }, (schoolId) =>
+    changeDirectory(db, origin, async (change) => {
+      const { tx } = change;
+      await change.touch({ groups: [groupId] });
+      await holdImport(tx, status.id);
+      const record = await getImport(tx, status.id);
+      checkEvent("compare", record);
+      await findDifference(tx, makePart(record, schoolId, origin.at));
+      const pair = (await listLookAlikes(tx, schoolId)).find(
+        ({ inRoster, existing }) =>
+          existing.groupId === groupId && inRoster.sourceSystemIdentifier === sourceSystemIdentifier,
       );
-    await setGroupSourceId(change, { groupId, sourceSystemIdentifier });
-    const before = { sourceSystemIdentifier: pair.existing.sourceSystemIdentifier };
-    await recordDifference(tx, origin, { before, after: { sourceSystemIdentifier } });
-  });
-  await compareImport(db, { id: status.id, schools: [schoolId], holdShare, now: origin.at, isAgain: true });
-}
+      if (pair === undefined)
+        throw new AppError(
+          "conflict",
+          "not_look_alike",
+          "These two are not among the look-alikes of the import. Look at the list again.",
+        );
+      await setGroupSourceId(change, { groupId, sourceSystemIdentifier });
+      const before = { sourceSystemIdentifier: pair.existing.sourceSystemIdentifier };
+      await recordDifference(tx, origin, { before, after: { sourceSystemIdentifier } });
+    }),
+  );
 
-type MoveRequest = {
-  schoolId: SchoolId | undefined;
-  schoolYear: string;
-  /** Source ids of the current group and of the roster's group. */
-  moves: readonly { from: string; to: string }[];
-  holdShare: number;
-};
-
-const s = table("stagedGroup", "s");
-const clearMoves = statement<{ importId: string; schoolId: string }>(
+const stagedGroup = table("stagedGroup", "s");
+const clearMoves = makeRun<{ importId: string; schoolId: string }>(
   ({ importId, schoolId }) => sql`
   ${update("stagedGroup", "s", { previousSourceId: sql`NULL` })}
-  WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId}`,
+  WHERE ${stagedGroup.importId} = ${importId} AND ${stagedGroup.schoolId} = ${schoolId}`,
 );
+
+/** `moves` are source ids of the current group and of the roster's group. */
+type MoveRequest = Request & { schoolYear: string; moves: readonly { from: string; to: string }[] };
+
 /** Errors: invalid carried_over_twice, carry_over_unknown; conflict import_running; those of `withDifference`. */
-export async function setGroupMoves(
+export const setGroupMoves = (
   db: PrismaDb,
   status: ImportStatus,
-  { schoolId: requested, schoolYear, moves, holdShare }: MoveRequest,
+  { schoolYear, moves, ...request }: MoveRequest,
   origin: Origin,
-): Promise<void> {
-  const schoolId = chooseSchool(status, requested);
-  checkEvent("compare", status);
-  const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)];
-  if (new Set(from).size < from.length || new Set(to).size < to.length)
-    throw new AppError("invalid", "carried_over_twice", "A group goes on as one group, and from one group.");
-  const importId = status.id;
-  await withPrismaTransaction(db, async (tx) => {
-    await holdImport(tx, importId);
-    checkEvent("compare", { state: await getState(tx, importId) });
-    await run(tx, clearMoves, { importId, schoolId });
-    const found = await run(tx, setMoves, { importId, schoolId, from, to });
-    if (found < moves.length) throw carryOversUnknown(moves.length - found);
-    await tx.prisma.import.update({ where: { id: importId }, data: { schoolYear } });
-    const detail = { importId, moves: moves.length };
-    await recordAudit(tx, { ...origin, action: "import_group_moves_set", schoolId, detail });
+): Promise<void> =>
+  changeWaiting(db, status, { ...request, now: origin.at }, async (schoolId) => {
+    const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)];
+    if (new Set(from).size < from.length || new Set(to).size < to.length)
+      throw new AppError("invalid", "carried_over_twice", "A group goes on as one group, and from one group.");
+    const importId = status.id;
+    await withPrismaTransaction(db, async (tx) => {
+      await holdImport(tx, importId);
+      checkEvent("compare", { state: await getState(tx, importId) });
+      await clearMoves(tx, { importId, schoolId });
+      const moved = await setMoves(tx, { importId, schoolId, from, to });
+      if (moved < moves.length) throw carryOversUnknown(moves.length - moved);
+      await tx.prisma.import.update({ where: { id: importId }, data: { schoolYear } });
+      const detail = { importId, moves: moves.length };
+      await recordAudit(tx, { ...origin, action: "import_group_moves_set", schoolId, detail });
+    });
   });
-  await compareImport(db, { id: importId, schools: [schoolId], holdShare, now: origin.at, isAgain: true });
-}
 
 /** Goes on without the faulty rows. Their people do not leave. Errors: conflict faults_remain, import_running. */
 export async function leaveOutFaultyRows(

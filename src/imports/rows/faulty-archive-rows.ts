@@ -1,16 +1,5 @@
-import {
-  findRows,
-  insert,
-  makeFindOne,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-  type Part,
-  type Queryable,
-  type Sql,
-} from "../../platform/database/sql.ts";
+import { findRows, insert, makeFindOne, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import type { Part, Queryable, Sql } from "../../platform/database/sql.ts";
 
 type OfImport = { importId: string };
 

@@ -1,18 +1,6 @@
 import type { RecordStore } from "../../platform/database/db.ts";
-import {
-  findRows,
-  insert,
-  makeFindOne,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-  type Columns,
-  type Part,
-  type Sql,
-  type Queryable,
-} from "../../platform/database/sql.ts";
+import { findRows, insert, makeFindOne, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import type { Columns, Part, Sql, Queryable } from "../../platform/database/sql.ts";
 import { countArchiveRows, setArchiveRowsAside } from "./faulty-archive-rows.ts";
 import type { ImportFault, ImportId, RowCounts } from "../state/record.ts";
 import { isPerson } from "../formats/staging.ts";

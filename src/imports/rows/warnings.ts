@@ -1,13 +1,5 @@
-import {
-  findRows,
-  literal,
-  sql,
-  statement,
-  table,
-  type Part,
-  type Queryable,
-  type Sql,
-} from "../../platform/database/sql.ts";
+import { literal, makeFind, makeFindOne, sql, table } from "../../platform/database/sql.ts";
+import type { Part, Queryable, Sql } from "../../platform/database/sql.ts";
 import type { ImportFormat, ImportMode } from "../formats/format.ts";
 import type { ImportId } from "../state/record.ts";
 import { isPerson } from "../formats/staging.ts";
@@ -56,118 +48,115 @@ const known = table("group", "known");
 /** SQL: a name of a class as `findClassesIn` writes them. */
 const spelled = (name: Sql) => sql`regexp_replace(regexp_replace(lower(${name}), '[\\s./-]', '', 'g'), '^0+', '')`;
 
-type Found = { of: "person" | "group"; row: Sql; from: Sql };
+type Search = { kind: WarningKind; of: "person" | "group"; row: Sql; from: Sql };
 
 /** SQL: a sort key without what distinguishes no names: case, accents, spaces, full stops and leading zeros. */
 const spelling = sql`regexp_replace(regexp_replace(split_part(${g.sortKey}, ' ', 1), '#[0>]', '', 'g'),
   '(?<![0-9])0+(?=[0-9])', '', 'g')`;
 
-const searches: Record<WarningKind, (values: { importId: Part; listsClasses: Part }) => Found[]> = {
-  CLASS_MISSING: ({ importId, listsClasses }) => [
-    {
-      of: "person",
-      row: sql`${p.line}, ${nameOf} AS name, NULL AS detail`,
-      from: sql`${p} WHERE ${isHere(importId)} AND ${listsClasses} AND ${p.role} = 'STUDENT'
-        AND EXISTS (SELECT FROM ${g} WHERE ${isGroup(importId)} AND ${isClass})
-        AND NOT EXISTS (SELECT FROM ${ofPerson(importId)}
-          WHERE ${m.importId} = ${importId} AND NOT ${m.isDeleted} AND ${m.personSourceId} = ${p.sourceId})`,
-    },
-  ],
-  NAME_TWICE: ({ importId }) => [
-    {
-      of: "person",
-      row: sql`twins.line, twins.name, twins.detail`,
-      // Somebody may be enrolled in a class several times, for one term each.
-      from: sql`(
-        SELECT member.line, member.name, member.detail,
-          count(*) OVER (PARTITION BY member.group_id, lower(member.name)) AS many
-        FROM (SELECT DISTINCT ${p.line}, ${p.sourceId}, ${nameOf} AS name, ${g.name} AS detail, ${g.sourceId} AS group_id
-          FROM ${ofPerson(importId)} JOIN ${p} ON ${isHere(importId)} AND ${p.sourceId} = ${m.personSourceId}
-          WHERE ${m.importId} = ${importId} AND NOT ${m.isDeleted}) AS member) AS twins
-      WHERE twins.many > 1`,
-    },
-  ],
-  GROUP_SPELLING: ({ importId }) => [
-    {
-      of: "group",
-      row: sql`alike.line, alike.name, array_to_string(array_remove(alike.names, alike.name), ', ') AS detail`,
-      from: sql`(
-        SELECT ${g.line}, ${g.name}, array_agg(${g.name}) OVER (PARTITION BY ${g.schoolId}, ${g.type}, ${spelling}) AS names
-        FROM ${g} WHERE ${isGroup(importId)}) AS alike
-      WHERE cardinality(array_remove(alike.names, alike.name)) > 0`,
-    },
-  ],
-  CLASS_UNCERTAIN: ({ importId }) => [
-    {
-      of: "group",
-      row: sql`uncertain.line, uncertain.name, uncertain.detail`,
-      from: sql`(
-        SELECT ${g.line}, ${g.name}, string_agg(DISTINCT there.name, ', ') AS detail
-        FROM ${g} CROSS JOIN unnest(${g.mayMean}) AS meant (name) JOIN (
-          SELECT ${other.schoolId}, ${other.name} FROM ${other}
-          WHERE ${other.importId} = ${importId} AND NOT ${other.isDeleted} AND ${other.type} = 'KLASSE'
-            AND cardinality(${other.mayMean}) = 0
-          UNION SELECT ${known.schoolId}, ${known.name} FROM ${known}
-          WHERE ${known.type} = 'KLASSE' AND ${known.status} = 'ACTIVE') AS there
-          ON there.school_id = ${g.schoolId} AND there.name <> ${g.name}
-            AND (${spelled(sql`there.name`)} = meant.name
-              OR meant.name ~ '^[0-9]+$' AND ${spelled(sql`there.name`)} ~ ('^' || meant.name || '[a-z]{1,2}$'))
-        WHERE ${isGroup(importId)} GROUP BY ${g.line}, ${g.name}, ${g.sourceId}) AS uncertain`,
-    },
-  ],
-  DATE_IN_PLACE: ({ importId }) => [
-    {
-      of: "person",
-      row: sql`${p.line}, ${nameOf} AS name, ${p.sourceId} AS detail`,
-      from: sql`${p} WHERE ${isHere(importId)} AND ${p.sourceId} ~* ${literal(date)}`,
-    },
-    {
-      of: "group",
-      row: sql`${g.line}, ${g.name}, NULL AS detail`,
-      from: sql`${g} WHERE ${isGroup(importId)}
-        AND (${g.name} ~* ${literal(date)} OR ${isClass} AND ${g.name} ~ ${literal(daysSince1900)})`,
-    },
-  ],
-  CHARACTERS_LOST: ({ importId }) => [
-    {
-      of: "person",
-      row: sql`${p.line}, ${nameOf} AS name, NULL AS detail`,
-      from: sql`${p} WHERE ${isHere(importId)}
-        AND concat(${p.firstFull}, ${p.firstCall}, ${p.last}) ~ ${literal(lost)}`,
-    },
-    {
-      of: "group",
-      row: sql`${g.line}, ${g.name}, NULL AS detail`,
-      from: sql`${g} WHERE ${isGroup(importId)} AND ${g.name} ~ ${literal(lost)}`,
-    },
-  ],
-  NO_PERSON: ({ importId }) => [
-    {
-      of: "person",
-      row: sql`${p.line}, ${p.fields} ->> 0 AS name, NULL AS detail`,
-      from: sql`${p} WHERE ${p.importId} = ${importId} AND NOT ${isPerson(p)}`,
-    },
-  ],
-};
+/** What is searched for, in the order of the list. */
+const makeSearches = ({ importId, listsClasses }: { importId: Part; listsClasses: Part }): readonly Search[] => [
+  {
+    kind: "CLASS_MISSING",
+    of: "person",
+    row: sql`${p.line}, ${nameOf} AS name, NULL AS detail`,
+    from: sql`${p} WHERE ${isHere(importId)} AND ${listsClasses} AND ${p.role} = 'STUDENT'
+      AND EXISTS (SELECT FROM ${g} WHERE ${isGroup(importId)} AND ${isClass})
+      AND NOT EXISTS (SELECT FROM ${ofPerson(importId)}
+        WHERE ${m.importId} = ${importId} AND NOT ${m.isDeleted} AND ${m.personSourceId} = ${p.sourceId})`,
+  },
+  {
+    kind: "NAME_TWICE",
+    of: "person",
+    row: sql`twins.line, twins.name, twins.detail`,
+    // Somebody may be enrolled in a class several times, for one term each.
+    from: sql`(
+      SELECT member.line, member.name, member.detail,
+        count(*) OVER (PARTITION BY member.group_id, lower(member.name)) AS many
+      FROM (SELECT DISTINCT ${p.line}, ${p.sourceId}, ${nameOf} AS name, ${g.name} AS detail, ${g.sourceId} AS group_id
+        FROM ${ofPerson(importId)} JOIN ${p} ON ${isHere(importId)} AND ${p.sourceId} = ${m.personSourceId}
+        WHERE ${m.importId} = ${importId} AND NOT ${m.isDeleted}) AS member) AS twins
+    WHERE twins.many > 1`,
+  },
+  {
+    kind: "GROUP_SPELLING",
+    of: "group",
+    row: sql`alike.line, alike.name, array_to_string(array_remove(alike.names, alike.name), ', ') AS detail`,
+    from: sql`(
+      SELECT ${g.line}, ${g.name}, array_agg(${g.name}) OVER (PARTITION BY ${g.schoolId}, ${g.type}, ${spelling}) AS names
+      FROM ${g} WHERE ${isGroup(importId)}) AS alike
+    WHERE cardinality(array_remove(alike.names, alike.name)) > 0`,
+  },
+  {
+    kind: "CLASS_UNCERTAIN",
+    of: "group",
+    row: sql`uncertain.line, uncertain.name, uncertain.detail`,
+    from: sql`(
+      SELECT ${g.line}, ${g.name}, string_agg(DISTINCT there.name, ', ') AS detail
+      FROM ${g} CROSS JOIN unnest(${g.mayMean}) AS meant (name) JOIN (
+        SELECT ${other.schoolId}, ${other.name} FROM ${other}
+        WHERE ${other.importId} = ${importId} AND NOT ${other.isDeleted} AND ${other.type} = 'KLASSE'
+          AND cardinality(${other.mayMean}) = 0
+        UNION SELECT ${known.schoolId}, ${known.name} FROM ${known}
+        WHERE ${known.type} = 'KLASSE' AND ${known.status} = 'ACTIVE') AS there
+        ON there.school_id = ${g.schoolId} AND there.name <> ${g.name}
+          AND (${spelled(sql`there.name`)} = meant.name
+            OR meant.name ~ '^[0-9]+$' AND ${spelled(sql`there.name`)} ~ ('^' || meant.name || '[a-z]{1,2}$'))
+      WHERE ${isGroup(importId)} GROUP BY ${g.line}, ${g.name}, ${g.sourceId}) AS uncertain`,
+  },
+  {
+    kind: "DATE_IN_PLACE",
+    of: "person",
+    row: sql`${p.line}, ${nameOf} AS name, ${p.sourceId} AS detail`,
+    from: sql`${p} WHERE ${isHere(importId)} AND ${p.sourceId} ~* ${literal(date)}`,
+  },
+  {
+    kind: "DATE_IN_PLACE",
+    of: "group",
+    row: sql`${g.line}, ${g.name}, NULL AS detail`,
+    from: sql`${g} WHERE ${isGroup(importId)}
+      AND (${g.name} ~* ${literal(date)} OR ${isClass} AND ${g.name} ~ ${literal(daysSince1900)})`,
+  },
+  {
+    kind: "CHARACTERS_LOST",
+    of: "person",
+    row: sql`${p.line}, ${nameOf} AS name, NULL AS detail`,
+    from: sql`${p} WHERE ${isHere(importId)}
+      AND concat(${p.firstFull}, ${p.firstCall}, ${p.last}) ~ ${literal(lost)}`,
+  },
+  {
+    kind: "CHARACTERS_LOST",
+    of: "group",
+    row: sql`${g.line}, ${g.name}, NULL AS detail`,
+    from: sql`${g} WHERE ${isGroup(importId)} AND ${g.name} ~ ${literal(lost)}`,
+  },
+  {
+    kind: "NO_PERSON",
+    of: "person",
+    row: sql`${p.line}, ${p.fields} ->> 0 AS name, NULL AS detail`,
+    from: sql`${p} WHERE ${p.importId} = ${importId} AND NOT ${isPerson(p)}`,
+  },
+];
 
-const kinds = Object.keys(searches) as WarningKind[];
-
-const all = ({ importId, listsClasses, personFile, groupFile }: { [Name in keyof Values]: Part }): Sql =>
-  kinds
-    .flatMap((kind, place) =>
-      searches[kind]({ importId, listsClasses }).map(
-        ({ of, row, from }) => sql`SELECT ${literal(kind)} AS kind, ${literal(String(place))} AS place,
-          ${of === "person" ? personFile : groupFile}::text AS file, ${row} FROM ${from}`,
-      ),
-    )
+const all = ({ personFile, groupFile, ...values }: { [Name in keyof Values]: Part }): Sql =>
+  makeSearches(values)
+    .map(({ kind, of, row, from }, _, searches) => {
+      const first = searches.findIndex((search) => search.kind === kind);
+      return sql`SELECT ${literal(kind)} AS kind, ${first} AS place,
+        ${of === "person" ? personFile : groupFile}::text AS file, ${row} FROM ${from}`;
+    })
     .reduce((left, right) => sql`${left} UNION ALL ${right}`);
 
-const select = statement<Values & { skip: number; limit: number }>(
+type Page = { skip: number; limit: number };
+
+const select = makeFind<ImportWarning, Values & Page>(
   (values) => sql`
-  SELECT kind, file, line, name, detail FROM (${all(values)}) AS found
+  SELECT kind, file, line, name, detail FROM (${all(values)}) AS warning
   ORDER BY place, line, name COLLATE "C", detail COLLATE "C" LIMIT ${values.limit} OFFSET ${values.skip}`,
 );
-const count = statement<Values>((values) => sql`SELECT count(*)::int AS count FROM (${all(values)}) AS found`);
+const count = makeFindOne<{ count: number }, Values>(
+  (values) => sql`SELECT count(*)::int AS count FROM (${all(values)}) AS warning`,
+);
 
 function valuesOf({ id: importId, format, mode, fileName }: Subject): Values {
   const [personFile, groupFile] = format === "ONEROSTER" ? ["users.csv", "classes.csv"] : [fileName, fileName];
@@ -175,14 +164,8 @@ function valuesOf({ id: importId, format, mode, fileName }: Subject): Values {
 }
 
 /** What looks like a mistake in the staged rows. */
-export const listWarnings = (
-  tx: Queryable,
-  subject: Subject,
-  { skip, limit }: { skip: number; limit: number },
-): Promise<ImportWarning[]> =>
-  findRows<ImportWarning, Values & { skip: number; limit: number }>(tx, select, { ...valuesOf(subject), skip, limit });
+export const listWarnings = (tx: Queryable, subject: Subject, page: Page): Promise<ImportWarning[]> =>
+  select(tx, { ...valuesOf(subject), ...page });
 
-export async function countWarnings(tx: Queryable, subject: Subject): Promise<number> {
-  const [found] = await findRows<{ count: number }, Values>(tx, count, valuesOf(subject));
-  return found!.count;
-}
+export const countWarnings = async (tx: Queryable, subject: Subject): Promise<number> =>
+  (await count(tx, valuesOf(subject))).count;

@@ -1,10 +1,6 @@
 import { recordAudit, type Origin } from "../../events/index.ts";
-import {
-  withPrismaTransaction,
-  type Transaction,
-  type PrismaDb,
-  type RecordStore,
-} from "../../platform/database/db.ts";
+import { withPrismaTransaction } from "../../platform/database/db.ts";
+import type { Transaction, PrismaDb, RecordStore } from "../../platform/database/db.ts";
 import { holdImport, waitForReading } from "./lease.ts";
 import { leaveQueue } from "./queue.ts";
 import type { ImportId } from "./record.ts";

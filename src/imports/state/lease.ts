@@ -1,4 +1,6 @@
-import { withTransaction, type Db } from "../../platform/database/db.ts";
+import type { Origin } from "../../events/index.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
+import { withPrismaTransaction, withTransaction, type Db, type PrismaDb } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import {
   findRows,
@@ -11,11 +13,10 @@ import {
   statement,
   table,
   update,
-  type Part,
-  type Queryable,
 } from "../../platform/database/sql.ts";
+import type { Part, Queryable } from "../../platform/database/sql.ts";
 import type { ImportId } from "./record.ts";
-import { importTransitions } from "./states.ts";
+import { importTransitions, sendEvent } from "./states.ts";
 
 export type Lease = { importId: ImportId; holder: string };
 
@@ -38,12 +39,33 @@ const setLease = statement<Lease>(
     sql`${update("import", "i", { leaseHolder: holder, leaseUntil: until })} WHERE ${i.id} = ${importId}`,
 );
 
-/** The later of two applications of one import takes over. Errors: conflict import_running. */
-export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<void> {
+/**
+ * Applies or undoes an import while no other import of its schools is applied, and then moves it by the event. Of two
+ * applications of one import, the later takes over.
+ *
+ * Errors: conflict import_running.
+ */
+export async function withLease(
+  db: PrismaDb,
+  { id, event }: { id: ImportId; event: "apply" | "undo" },
+  { at }: Pick<Origin, "at">,
+  work: (lease: Lease) => Promise<void>,
+): Promise<void> {
+  const lease: Lease = { importId: id, holder: makeUuid(at) };
   await withTransaction(db, async (tx) => {
-    await holdFreeImport(tx, lease.importId);
+    await holdFreeImport(tx, id);
     await run(tx, setLease, lease);
   });
+  try {
+    await work(lease);
+    await withPrismaTransaction(db, async (tx) => {
+      await renewLease(tx, lease);
+      await sendEvent(tx, id, event, event === "apply" ? { appliedAt: at } : { undoneAt: at });
+    });
+  } finally {
+    // Ignored if the database is unavailable: the lease expires, and the original error is thrown.
+    await endLease(db.pool, lease).catch(() => undefined);
+  }
 }
 
 export async function checkLease(db: Pick<Db, "pool">, importId: ImportId): Promise<void> {
@@ -85,7 +107,7 @@ export async function renewLease(tx: Queryable, lease: Lease): Promise<void> {
   if ((await run(tx, prolong, lease)) === 0) throw importRunning();
 }
 
-export const endLease = makeRun<Lease>(
+const endLease = makeRun<Lease>(
   ({ importId, holder }) => sql`
   ${update("import", "i", { leaseHolder: sql`NULL`, leaseUntil: sql`NULL` })}
   WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder}`,

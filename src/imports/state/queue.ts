@@ -12,8 +12,8 @@ import {
   sql,
   table,
   update,
-  type Queryable,
 } from "../../platform/database/sql.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import type { Counts, ImportId } from "./record.ts";
 import { importRunning } from "./lease.ts";
 import type { FileKind } from "../read/source.ts";

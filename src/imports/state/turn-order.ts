@@ -48,10 +48,8 @@ function goRound(
 
 /** Those that wait, round by school, and within one by person, each in the order in which they came. */
 export function orderTurns(turns: readonly Turn[]): Turn[] {
-  const [first] = turns;
-  if (first === undefined) return [];
-  const [reading, applying] = [true, false].map((isReading) => turns.filter((turn) => turn.isReading === isReading));
-  return [reading!, applying!].flatMap((ofKind) => {
+  return [true, false].flatMap((isReading) => {
+    const ofKind = turns.filter((turn) => turn.isReading === isReading);
     const started = ofKind.filter(({ isStarted }) => isStarted);
     const waiting = ofKind
       .filter(({ isStarted }) => !isStarted)

@@ -1,41 +1,18 @@
-import {
-  groupStatusAfter,
-  personStatusAfter,
-  type Change,
-  type PersonId,
-  type SchoolId,
-} from "../../directory/index.ts";
+import { findPeriods, groupStatusAfter, personStatusAfter } from "../../directory/index.ts";
+import type { Change, PersonId, SchoolId } from "../../directory/index.ts";
+import { addDays } from "../../platform/clock.ts";
 import { recordAudit, type Origin } from "../../events/index.ts";
-import {
-  findRows,
-  insert,
-  literal,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-  type Sql,
-  type Statement,
-  newId,
-} from "../../platform/database/sql.ts";
+import { findRows, insert, literal, run, sql, statement, table, update, newId } from "../../platform/database/sql.ts";
+import type { Sql, Statement } from "../../platform/database/sql.ts";
 import { analyzeFilled } from "../../platform/database/statistics.ts";
 import { longWork } from "../difference/difference.ts";
 import { sendSchoolEvent } from "../state/states.ts";
 import { a, g, m, p } from "../difference/tables.ts";
-import {
-  classNames,
-  countUndo,
-  isUndone,
-  planUndo,
-  statusBefore,
-  u,
-  v,
-  type UndoCounts,
-  type UndoPart,
-} from "./plan.ts";
+import { classNames, countUndo, isUndone, planUndo, statusBefore, u, v } from "./plan.ts";
+import type { UndoCounts, UndoPart } from "./plan.ts";
 
-export type UndoSchool = UndoPart & { now: Date; purgeAt: Date; appliedAt: Date };
+export type UndoSchool = UndoPart & { now: Date; appliedAt: Date };
+type Values = UndoSchool & { purgeAt: Date };
 
 const before = (name: string): Sql => sql`(${u.before} ->> ${literal(name)})`;
 const wasThere = sql`${isUndone(u)} AND ${u.before} IS NOT NULL`;
@@ -50,7 +27,7 @@ const ofGroups = sql`jsonb_each_text(${u.before} -> 'groups') AS member (group_i
 const members = sql`FROM ${u} CROSS JOIN LATERAL ${ofGroups} JOIN ${g} ON ${g.id} = member.group_id::uuid
   WHERE ${u.isPerson} AND ${wasThere}`;
 
-const writes: readonly Statement<UndoSchool>[] = [
+const writes: readonly Statement<Values>[] = [
   statement(({ now, importId, schoolId }) =>
     insert(
       "personImport",
@@ -181,15 +158,21 @@ async function touchAll(change: Change, part: UndoPart): Promise<void> {
 }
 
 /** Undoes an import at one school, as far as nothing has changed since. */
-export async function undoPart(change: Change, part: UndoSchool, origin: Origin): Promise<UndoCounts> {
+export async function undoPart(
+  change: Change,
+  part: UndoSchool,
+  rules: { restoreWindowDays: number },
+  origin: Origin,
+): Promise<UndoCounts> {
   const { tx } = change;
   const { importId, schoolId } = part;
   await tx.query(longWork);
   await touchAll(change, part);
   await planUndo(tx, part);
   const counts = await countUndo(tx, {});
+  const values = { ...part, purgeAt: addDays(part.now, (await findPeriods(tx, schoolId, rules)).restoreDays) };
   for (const write of writes) {
-    await run(tx, write, part);
+    await run(tx, write, values);
     await analyzeFilled(tx);
   }
   for (const write of forget) await run(tx, write, part);

@@ -11,9 +11,8 @@ import {
   statement,
   table,
   temporaryTable,
-  type Part,
-  type Sql,
 } from "../../platform/database/sql.ts";
+import type { Part, Sql } from "../../platform/database/sql.ts";
 import { imageOfGroup, imageOfPerson } from "../apply/change-record.ts";
 import type { SchoolPart } from "../state/record.ts";
 import { g, m, p } from "../difference/tables.ts";

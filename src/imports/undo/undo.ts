@@ -1,31 +1,23 @@
 import { changeDirectory, previewChange } from "../../access/index.ts";
-import { findPeriods, type SchoolId } from "../../directory/index.ts";
+import type { SchoolId } from "../../directory/index.ts";
 import type { Origin, WrittenEvent } from "../../events/index.ts";
-import { addDays } from "../../platform/clock.ts";
-import { makeUuid } from "../../platform/crypto/ids.ts";
-import {
-  storeOf,
-  withPrismaTransaction,
-  type PrismaDb,
-  type Store,
-  type Transaction,
-} from "../../platform/database/db.ts";
+import { storeOf, type PrismaDb, type Store, type Transaction } from "../../platform/database/db.ts";
 import { withInterruptibleTransaction, type InterruptibleDb } from "../../platform/database/interrupt.ts";
 import { AppError } from "../../platform/errors.ts";
-import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { makeRun, sql, table } from "../../platform/database/sql.ts";
 import { changesNothing } from "../difference/counts.ts";
-import { getImport, type Counts, type ImportStatus, type ImportId, type ImportRecord } from "../state/record.ts";
 import { longWork } from "../difference/difference.ts";
-import { endLease, renewLease, takeLease, type Lease } from "../state/lease.ts";
 import { chooseSchool } from "../preview/waiting.ts";
-import { checkEvent, getState, sendEvent } from "../state/states.ts";
+import { renewLease, withLease } from "../state/lease.ts";
+import { getImport, type Counts, type ImportId, type ImportRecord, type ImportStatus } from "../state/record.ts";
+import { checkEvent } from "../state/states.ts";
 import { undoPart, type UndoSchool } from "./part.ts";
 import { countUndo, listUndoEntries, planUndo, type UndoCounts, type UndoEntry } from "./plan.ts";
 
 const theirs = table("importSchool", "theirs");
 const ours = table("importSchool", "ours");
 
-const findLater = statement<{ importId: string }>(
+const countLater = makeRun<{ importId: string }>(
   ({ importId }) => sql`
   SELECT FROM ${ours} JOIN ${theirs} ON ${theirs.schoolId} = ${ours.schoolId} AND ${theirs.importId} <> ${importId}
   WHERE ${ours.importId} = ${importId} AND ${ours.state} = 'APPLIED' AND ${theirs.state} = 'APPLIED'
@@ -33,7 +25,7 @@ const findLater = statement<{ importId: string }>(
     AND (${theirs.appliedAt}, ${theirs.importId}) > (${ours.appliedAt}, ${ours.importId}) LIMIT 1`,
 );
 
-type Undoable = { schoolId: SchoolId; changed: number; appliedAt: Date };
+type Undoable = UndoSchool & { changedSubjects: number };
 
 /**
  * Lists the schools where an import is not undone yet.
@@ -41,53 +33,46 @@ type Undoable = { schoolId: SchoolId; changed: number; appliedAt: Date };
  * Errors: conflict import_not_applied, import_undone, import_changed_nothing, import_undo_over, import_followed.
  */
 async function listUndoable(db: Store, importId: ImportId, now: Date): Promise<Undoable[]> {
-  checkEvent("undo", { state: await getState(db, importId) });
-  const schools = await db.prisma.importSchool.findMany({ where: { importId, state: "APPLIED" } });
+  const record = await getImport(db, importId);
+  checkEvent("undo", record);
+  const applied = await db.prisma.importSchool.findMany({ where: { importId, state: "APPLIED" } });
   // The last school was undone, and the program ended before the import was.
-  if (schools.length === 0) return [];
-  const changed = schools.filter(({ counts }) => !changesNothing(counts as Counts));
-  if (changed.length === 0 && schools.every(({ undoUntil }) => undoUntil === null))
+  if (applied.length === 0) return [];
+  const changed = applied.filter(({ counts }) => !changesNothing(counts as Counts));
+  if (changed.length === 0 && applied.every(({ undoUntil }) => undoUntil === null))
     throw conflict("import_changed_nothing", "The import changed nothing, so there is nothing to undo.");
   if (changed.some(({ undoUntil }) => undoUntil === null || undoUntil <= now))
     throw conflict("import_undo_over", "The time in which the import could be undone is over.");
-  if ((await findRows(db, findLater, { importId })).length > 0)
+  if ((await countLater(db, { importId })) > 0)
     throw conflict("import_followed", "A later import of the school has been applied. Undo that one first.");
-  return schools.map(({ schoolId, changedSubjects, appliedAt }) => ({
+  const schools = record.schools.map(({ id }) => id);
+  return applied.map(({ schoolId, changedSubjects, appliedAt }) => ({
+    importId,
     schoolId: schoolId as SchoolId,
-    changed: changedSubjects ?? 0,
+    schools,
+    changedSubjects: changedSubjects ?? 0,
     appliedAt: appliedAt!,
+    now,
   }));
 }
 
 const conflict = (code: string, message: string) => new AppError("conflict", code, message);
 
-async function makeUndoSchool(
-  db: Store,
-  { id, schools }: ImportRecord,
-  { schoolId, appliedAt }: Undoable,
-  { now, ...rules }: Rules,
-): Promise<UndoSchool> {
-  const purgeAt = addDays(now, (await findPeriods(db, schoolId, rules)).restoreDays);
-  return { importId: id, schoolId, schools: schools.map((school) => school.id), now, purgeAt, appliedAt };
-}
-
-type Rules = { now: Date; restoreWindowDays: number };
-
-async function findOne(db: PrismaDb, status: ImportStatus, school: SchoolId | undefined, rules: Rules) {
+async function findUndoable(db: PrismaDb, status: ImportStatus, school: SchoolId | undefined, now: Date) {
   const chosen = chooseSchool(status, school);
-  const undoable = (await listUndoable(storeOf(db), status.id, rules.now)).find(({ schoolId }) => schoolId === chosen);
+  const undoable = (await listUndoable(storeOf(db), status.id, now)).find(({ schoolId }) => schoolId === chosen);
   if (undoable === undefined) throw conflict("import_undone", "The import has been undone already.");
-  return { undoable, part: await makeUndoSchool(storeOf(db), await getImport(db, status.id), undoable, rules) };
+  return undoable;
 }
 
-const plan = <T>(db: InterruptibleDb, part: UndoSchool, read: (tx: Transaction) => Promise<T>): Promise<T> =>
+const withPlan = <T>(db: InterruptibleDb, school: UndoSchool, read: (tx: Transaction) => Promise<T>): Promise<T> =>
   withInterruptibleTransaction(db, db.interrupt, async (tx) => {
     await tx.query(longWork);
-    await planUndo(tx, part);
+    await planUndo(tx, school);
     return read(tx);
   });
 
-export type UndoPreview = Omit<UndoCounts, "recorded"> & { schoolId: SchoolId; deletedForGood: number };
+type UndoPreview = Omit<UndoCounts, "recorded"> & { schoolId: SchoolId; deletedForGood: number };
 
 /** Undoes an import at a school, passes the transaction and the events to `look`, and rolls back. */
 export async function previewUndo<T>(
@@ -97,13 +82,17 @@ export async function previewUndo<T>(
   origin: Origin,
   look: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
 ): Promise<{ preview: UndoPreview; looked: T }> {
-  const { undoable, part } = await findOne(db, status, schoolId, { now: origin.at, restoreWindowDays });
+  const school = await findUndoable(db, status, schoolId, origin.at);
   let counts: UndoCounts | undefined;
-  const undo = async (change: Parameters<typeof undoPart>[0]) => (counts = await undoPart(change, part, origin));
-  const looked = await previewChange(db, origin, undo, look);
+  const looked = await previewChange(
+    db,
+    origin,
+    async (change) => (counts = await undoPart(change, school, { restoreWindowDays }, origin)),
+    look,
+  );
   const { recorded, ...shown } = counts!;
-  const deletedForGood = Math.max(0, undoable.changed - recorded);
-  return { preview: { ...shown, schoolId: part.schoolId, deletedForGood }, looked };
+  const deletedForGood = Math.max(0, school.changedSubjects - recorded);
+  return { preview: { ...shown, schoolId: school.schoolId, deletedForGood }, looked };
 }
 
 type Page = { schoolId: SchoolId | undefined; isKept: boolean; after?: [sortKey: string, id: string] | undefined };
@@ -114,9 +103,9 @@ export async function listUndo(
   status: ImportStatus,
   { schoolId, isKept, after, limit, now }: Page & { limit: number; now: Date },
 ): Promise<UndoEntry[]> {
-  const { undoable, part } = await findOne(db, status, schoolId, { now, restoreWindowDays: 0 });
-  const page = { isKept, appliedAt: undoable.appliedAt, sortKey: after?.[0], after: after?.[1], limit };
-  return plan(db, part, (tx) => listUndoEntries(tx, page));
+  const school = await findUndoable(db, status, schoolId, now);
+  const page = { isKept, appliedAt: school.appliedAt, sortKey: after?.[0], after: after?.[1], limit };
+  return withPlan(db, school, (tx) => listUndoEntries(tx, page));
 }
 
 export type KeptCounts = ReadonlyMap<SchoolId, number>;
@@ -130,12 +119,9 @@ export async function confirmUndo(
   id: ImportId,
   { confirmed, now }: { confirmed: number | undefined; now: Date },
 ): Promise<KeptCounts> {
-  const record = await getImport(db, id);
   const kept = new Map<SchoolId, number>();
-  for (const undoable of await listUndoable(storeOf(db), id, now)) {
-    const part = await makeUndoSchool(storeOf(db), record, undoable, { now, restoreWindowDays: 0 });
-    kept.set(undoable.schoolId, sumKept(await plan(db, part, (tx) => countUndo(tx, {}))));
-  }
+  for (const school of await listUndoable(storeOf(db), id, now))
+    kept.set(school.schoolId, sumKept(await withPlan(db, school, (tx) => countUndo(tx, {}))));
   const sum = [...kept.values()].reduce((all, count) => all + count, 0);
   if (sum !== (confirmed ?? 0)) throw notConfirmed();
   return kept;
@@ -153,29 +139,16 @@ const notConfirmed = () =>
 export async function undoImport(
   db: PrismaDb,
   id: ImportId,
-  { kept, restoreWindowDays }: { kept: KeptCounts; restoreWindowDays: number },
+  { kept, ...rules }: { kept: KeptCounts; restoreWindowDays: number },
   origin: Origin,
 ): Promise<ImportRecord> {
-  const lease: Lease = { importId: id, holder: makeUuid(origin.at) };
-  await takeLease(db, lease);
-  try {
-    const record = await getImport(db, id);
-    for (const undoable of await listUndoable(storeOf(db), id, origin.at)) {
-      const rules = { now: origin.at, restoreWindowDays };
-      const part = await makeUndoSchool(storeOf(db), record, undoable, rules);
+  await withLease(db, { id, event: "undo" }, origin, async (lease) => {
+    for (const school of await listUndoable(storeOf(db), id, origin.at))
       await changeDirectory(db, origin, async (change) => {
         await renewLease(change.tx, lease);
-        const counts = await undoPart(change, part, origin);
-        if (sumKept(counts) > (kept.get(part.schoolId) ?? 0)) throw notConfirmed();
+        const counts = await undoPart(change, school, rules, origin);
+        if (sumKept(counts) > (kept.get(school.schoolId) ?? 0)) throw notConfirmed();
       });
-    }
-    await withPrismaTransaction(db, async (tx) => {
-      await renewLease(tx, lease);
-      await sendEvent(tx, id, "undo", { undoneAt: origin.at });
-    });
-  } finally {
-    // Ignored if the database is unavailable: the lease expires, and the original error is thrown.
-    await endLease(db.pool, lease).catch(() => undefined);
-  }
+  });
   return getImport(db, id);
 }
