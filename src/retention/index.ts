@@ -10,12 +10,11 @@
  *             ordinary change and can be taken back.
  * Never knows: HTTP, pages, how people sign in.
  */
-export { countDue, findDue, findSomeDue, listDue, type DueCounts, type DuePerson, type RetentionCause } from "./due.ts";
+export { countDue, findDue, findSomeDue, givenAt, isUnusual, listDue } from "./due.ts";
+export type { DueCounts, DuePerson, RetentionCause, RetentionRules } from "./due.ts";
 export { deleteExemption, findExemption, lockExemption, putExemption, type RetentionExemption } from "./exemption.ts";
-export { listRetentionHolds, releaseRetention, type RetentionHold } from "./hold.ts";
-export { makeRetentionJob } from "./job.ts";
-export { findPolicy, listStatesWithPolicy, putPolicy, type RetentionPolicy } from "./policy.ts";
-export { listSchoolsOfState, withProposal } from "./preview.ts";
-export { givenAt, isUnusual, type RetentionRules } from "./rules.ts";
+export { listRetentionHolds, makeRetentionJob, releaseRetention, type RetentionHold } from "./job.ts";
+export { findPolicy, listSchoolsOfState, listStatesWithPolicy, putPolicy, withProposal } from "./policy.ts";
+export type { RetentionPolicy } from "./policy.ts";
 export { makeSchoolAuditSweep } from "./sweep-audit.ts";
 export { suggestPolicy } from "./state-rules.ts";

@@ -1,13 +1,14 @@
 import { changeDirectory } from "../access/index.ts";
 import { joinRetention, softDeletePerson, type Change, type PersonId, type SchoolId } from "../directory/index.ts";
-import { recordAudit } from "../events/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
-import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
+import { AppError } from "../platform/errors.ts";
 import { fields, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { countDue, findDue, listDue, type DuePerson, type Given } from "./due.ts";
+import { countDue, findDue, givenAt, isUnusual, listDue } from "./due.ts";
+import type { DuePerson, Given, RetentionRules } from "./due.ts";
 import { lockExemption } from "./exemption.ts";
-import { givenAt, isUnusual, type RetentionRules } from "./rules.ts";
 
 /** How long a process works on a school before another one may; a crash costs this time. */
 const leaseMinutes = 15;
@@ -44,7 +45,7 @@ type Deps = { db: PrismaDb; clock: Clock; rules: RetentionRules; batchSize?: num
 type Failed = Map<PersonId, unknown>;
 
 /**
- * Soft-deletes once a day whom the policy of each school is over for, in one change each, so that others wait briefly
+ * Once a day, soft-deletes the people whose time at each school is over, in one change each, so that others wait briefly
  * and a crash loses nothing. A school for which a run would be unusual is held. Failures are collected in an
  * AggregateError and tried again the next day.
  */
@@ -125,4 +126,44 @@ export async function softDeleteIfDue(change: Change, personId: PersonId, rules:
   const restoreWindowDays = rules.defaults.restoreDays;
   await softDeletePerson(change, { personId, restoreWindowDays, retention: due.cause });
   return true;
+}
+
+/** A school whose retention waits for its staff, because a run would soft-delete unusually many. */
+export type RetentionHold = { schoolId: SchoolId; schoolName: string; heldAt: Date; people: number };
+
+export async function listRetentionHolds(
+  { prisma }: RecordStore,
+  schoolIds: readonly SchoolId[],
+): Promise<RetentionHold[]> {
+  const found = await prisma.retentionCheck.findMany({
+    where: { schoolId: { in: [...schoolIds] }, heldAt: { not: null } },
+    include: { school: { select: { name: true } } },
+    orderBy: [{ heldAt: "asc" }, { schoolId: "asc" }],
+  });
+  return found.map(({ schoolId, school, heldAt, heldPeople }) => ({
+    schoolId: schoolId as SchoolId,
+    schoolName: school.name,
+    heldAt: heldAt!,
+    people: heldPeople!,
+  }));
+}
+
+/** Lets the next run soft-delete so many people. Errors: conflict retention_not_held, retention_not_confirmed. */
+export async function releaseRetention(
+  tx: Transaction,
+  { schoolId, people }: { schoolId: SchoolId; people: number },
+  origin: Origin,
+): Promise<void> {
+  const [hold] = await listRetentionHolds(tx, [schoolId]);
+  if (hold === undefined)
+    throw new AppError("conflict", "retention_not_held", "The retention of the school is not held.");
+  if (hold.people !== people)
+    throw new AppError(
+      "conflict",
+      "retention_not_confirmed",
+      "The number of people is another one now. Look at the list of them and confirm it.",
+    );
+  const data = { checkAt: origin.at, heldAt: null, heldPeople: null, releasedPeople: people };
+  await tx.prisma.retentionCheck.update({ where: { schoolId }, data });
+  await recordAudit(tx, { ...origin, action: "retention_released", schoolId, detail: { people } });
 }

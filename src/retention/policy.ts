@@ -1,14 +1,15 @@
+import { previewChange } from "../access/index.ts";
 import { checkLines, type RetentionDefaults, type RetentionStart, type SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { longestReason } from "./exemption.ts";
-import type { RetentionRules } from "./rules.ts";
+import type { RetentionRules } from "./due.ts";
 
 /** A school, or all schools of a state such as DE-NI. */
-export type RetentionSubject = { schoolId: SchoolId } | { state: string };
+type RetentionSubject = { schoolId: SchoolId } | { state: string };
 
 type Value = { value: number; reason: string };
 
@@ -109,4 +110,33 @@ export async function putPolicy(
   await checkSoon(tx, subject, origin.at);
   const detail = "state" in subject ? { state: subject.state } : {};
   await recordAudit(tx, { ...origin, action: "retention_set", schoolId, detail });
+}
+
+/** Sets a proposed policy without its notice, reads what it would do, and rolls it back. Errors: as `putPolicy`. */
+export async function withProposal<T>(
+  db: PrismaDb,
+  { policy, ...proposal }: { subject: RetentionSubject; policy: RetentionPolicy | undefined; rules: RetentionRules },
+  origin: Origin,
+  read: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  if (policy === undefined) return withPrismaTransaction(db, read);
+  const rules = { ...proposal.rules, noticeDays: 0 };
+  return previewChange(db, origin, ({ tx }) => putPolicy(tx, { ...proposal, policy, rules }, origin), read);
+}
+
+/** The schools of a state by name, from the one after `after`. */
+export async function listSchoolsOfState(
+  { prisma }: Pick<Transaction, "prisma">,
+  state: string,
+  { limit, after }: { limit: number; after: string | undefined },
+): Promise<SchoolId[]> {
+  const [country, code] = state.split("-") as [string, string];
+  const found = await prisma.school.findMany({
+    where: { country, state: code, sandboxId: null },
+    orderBy: [{ sortKey: "asc" }, { id: "asc" }],
+    select: { id: true },
+    take: limit,
+    ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
+  });
+  return found.map(({ id }) => id as SchoolId);
 }

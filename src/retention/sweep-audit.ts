@@ -3,8 +3,7 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
 import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import type { Given } from "./due.ts";
-import { givenAt, type RetentionRules } from "./rules.ts";
+import { givenAt, type Given, type RetentionRules } from "./due.ts";
 
 const s = table("school", "s");
 const own = table("retentionPolicy", "own");

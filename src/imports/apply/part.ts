@@ -1,7 +1,7 @@
 import { changeDirectory, previewChange } from "../../access/index.ts";
 import { findPeriods, type Change, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { recordAudit, type Origin, type WrittenEvent } from "../../events/index.ts";
-import type { PrismaDb, RecordStore, Transaction } from "../../platform/database/db.ts";
+import type { PrismaDb, Transaction } from "../../platform/database/db.ts";
 import { addDays } from "../../platform/clock.ts";
 import { AppError } from "../../platform/errors.ts";
 import { findRows, run, sql, statement } from "../../platform/database/sql.ts";
@@ -58,8 +58,13 @@ export async function changePart(
   const counts = await countDifference(tx, part);
   counts.before.people += part.movedAway;
   const holds = await findHolds(tx, part, counts, rules.holdShare);
-  if (notConfirmed(holds, await findConfirmed(tx, part)).length > 0) throw held();
-  if (part.isShown !== true && (await isAnother(tx, part))) throw outdated();
+  const { importId, schoolId } = part;
+  const school = await tx.prisma.importSchool.findUnique({ where: { importId_schoolId: { importId, schoolId } } });
+  if (notConfirmed(holds, (school?.confirmed ?? {}) as Confirmed).length > 0) throw held();
+  // The second pass over a school continues what the first one began.
+  const isFirstPass = school?.state !== "APPLIED";
+  const compared = isFirstPass && part.isShown !== true ? (school?.difference ?? null) : null;
+  if (compared !== null && compared !== (await describeDifference(tx, part))) throw outdated();
   const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);
   const isUnchanged = changesNothing(counts);
   const { restoreDays, leftMonths } = await findPeriods(tx, part.schoolId, rules);
@@ -69,20 +74,14 @@ export async function changePart(
   const changed = isUnchanged ? 0 : await recordChanges(tx, values, write);
   await run(tx, recordCarryOvers, part);
   if (part.schools.length > 1) await run(tx, shareSourceIds, part);
-  await recordApplied(tx, part, counts);
-  if (changed > 0) await recordUndoable(tx, part, { changedSubjects: changed, undoUntil: values.purgeAt });
-  const { importId, schoolId } = part;
+  await sendSchoolEvent(tx, part, "apply", {
+    appliedAt: part.now,
+    ...(isFirstPass && { counts }),
+    ...(changed > 0 && { changedSubjects: changed, undoUntil: values.purgeAt }),
+  });
   if (!isUnchanged)
     await recordAudit(tx, { ...origin, action: "import_applied", schoolId, detail: { importId, ...counts } });
   return { counts, unfinished };
-}
-
-/** The second pass over a school continues what the first one began. */
-async function isAnother(tx: Transaction, part: SchoolPart): Promise<boolean> {
-  const { importId, schoolId } = part;
-  const shown = await tx.prisma.importSchool.findUnique({ where: { importId_schoolId: { importId, schoolId } } });
-  if (shown === null || shown.state === "APPLIED" || shown.difference === null) return false;
-  return shown.difference !== (await describeDifference(tx, part));
 }
 
 const outdated = () =>
@@ -113,11 +112,6 @@ async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean>
   return people.length > 0;
 }
 
-async function findConfirmed({ prisma }: RecordStore, { importId, schoolId }: SchoolPart): Promise<Confirmed> {
-  const school = await prisma.importSchool.findUnique({ where: { importId_schoolId: { importId, schoolId } } });
-  return (school?.confirmed ?? {}) as Confirmed;
-}
-
 const findUnfinished = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
   SELECT ${i.leftHome} AS id, (count(*) FILTER (WHERE ${i.change} = 'changed'))::int AS "movedAway"
@@ -126,19 +120,6 @@ const findUnfinished = statement<{ schoolId: SchoolId }>(
     WHERE ${i.leftHome} IS NOT NULL AND ${a.schoolId} NOT IN (${schoolId}, ${i.leftHome})
   UNION ALL SELECT ${schoolId}::uuid, 0 WHERE EXISTS (SELECT FROM ${i} WHERE ${i.joins} AND ${i.id} IS NULL)`,
 );
-
-/** A school that is applied twice keeps its first counts. */
-async function recordApplied(db: RecordStore, { importId, schoolId, now }: SchoolPart, counts: Counts) {
-  const where = { importId, schoolId };
-  await db.prisma.importSchool.updateMany({ where: { ...where, state: { not: "APPLIED" } }, data: { counts } });
-  await sendSchoolEvent(db, where, "apply", { appliedAt: now });
-}
-
-const recordUndoable = (
-  { prisma }: RecordStore,
-  { importId, schoolId }: SchoolPart,
-  data: { changedSubjects: number; undoUntil: Date },
-) => prisma.importSchool.update({ where: { importId_schoolId: { importId, schoolId } }, data });
 
 /** Applies an import to a school, passes the transaction and the events to `look`, and rolls back. Held imports too. */
 export async function lookAhead<T>(
