@@ -45,7 +45,7 @@ type Deps = { db: PrismaDb; clock: Clock; rules: RetentionRules; batchSize?: num
 type Failed = Map<PersonId, unknown>;
 
 /**
- * Once a day, soft-deletes the people whose time at each school is over, in one change each, so that others wait briefly
+ * Once a day, soft-deletes the people whose time at a school is over, in one change each, so that others wait briefly
  * and a crash loses nothing. A school for which a run would be unusual is held. Failures are collected in an
  * AggregateError and tried again the next day.
  */

@@ -1,5 +1,5 @@
 import { literal, makeFind, makeFindOne, sql, table } from "../../platform/database/sql.ts";
-import type { Part, Queryable, Sql } from "../../platform/database/sql.ts";
+import type { Parameters, Part, Queryable, Sql } from "../../platform/database/sql.ts";
 import type { ImportFormat, ImportMode } from "../formats/format.ts";
 import type { ImportId } from "../state/record.ts";
 import { isPerson } from "../formats/staging.ts";
@@ -138,12 +138,12 @@ const makeSearches = ({ importId, listsClasses }: { importId: Part; listsClasses
   },
 ];
 
-const all = ({ personFile, groupFile, ...values }: { [Name in keyof Values]: Part }): Sql =>
+const all = (values: Parameters<Values>): Sql =>
   makeSearches(values)
     .map(({ kind, of, row, from }, _, searches) => {
       const first = searches.findIndex((search) => search.kind === kind);
       return sql`SELECT ${literal(kind)} AS kind, ${first} AS place,
-        ${of === "person" ? personFile : groupFile}::text AS file, ${row} FROM ${from}`;
+        ${of === "person" ? values.personFile : values.groupFile}::text AS file, ${row} FROM ${from}`;
     })
     .reduce((left, right) => sql`${left} UNION ALL ${right}`);
 
