@@ -1,7 +1,7 @@
 import { columnNames, findRows, insert, run, sql, statement, table } from "../../platform/database/sql.ts";
 import type { Part, Queryable, Sql } from "../../platform/database/sql.ts";
 import type { SchoolPart } from "../state/record.ts";
-import { a, g, i, importGroup, importMembership, m, p } from "../difference/tables.ts";
+import { a, g, planned, m, p, plannedGroup, plannedMembership } from "../difference/tables.ts";
 
 type Values = Pick<SchoolPart, "importId" | "schoolId" | "schools"> & { purgeAt: Date };
 
@@ -30,18 +30,16 @@ export const imageOfPerson = (schools: Part): Sql => sql`jsonb_build_object(
 export const imageOfGroup = sql`jsonb_build_object('name', ${g.name}, 'sort_key', ${g.sortKey}, 'type', ${g.type},
   'status', ${g.status}, 'source_id', ${g.sourceSystemIdentifier})`;
 
-const [ig, im] = [importGroup.as("i"), importMembership.as("i")];
-
 const changedPeople = sql`(
-  SELECT ${i.id} FROM ${i} WHERE ${i.change} IS NOT NULL OR ${i.joins} OR ${i.leaves}
-  UNION SELECT ${im.personId} FROM ${im} WHERE ${im.change} IS NOT NULL
-  UNION SELECT ${m.personId} FROM ${m} JOIN ${ig} ON ${ig.id} = ${m.groupId}
-    WHERE ${ig.change} IN ('removed', 'restored'))`;
+  SELECT ${planned.id} FROM ${planned} WHERE ${planned.change} IS NOT NULL OR ${planned.joins} OR ${planned.leaves}
+  UNION SELECT ${plannedMembership.personId} FROM ${plannedMembership} WHERE ${plannedMembership.change} IS NOT NULL
+  UNION SELECT ${m.personId} FROM ${m} JOIN ${plannedGroup} ON ${plannedGroup.id} = ${m.groupId}
+    WHERE ${plannedGroup.change} IN ('removed', 'restored'))`;
 // A group whose id another one takes over loses it.
 const changedGroups = (schoolId: Part) => sql`(
-  SELECT ${ig.id} FROM ${ig} WHERE ${ig.change} IS NOT NULL
-  UNION SELECT ${g.id} FROM ${g} JOIN ${ig} ON ${ig.sourceId} = ${g.sourceSystemIdentifier}
-    WHERE ${g.schoolId} = ${schoolId} AND ${ig.change} = 'carried_over')`;
+  SELECT ${plannedGroup.id} FROM ${plannedGroup} WHERE ${plannedGroup.change} IS NOT NULL
+  UNION SELECT ${g.id} FROM ${g} JOIN ${plannedGroup} ON ${plannedGroup.sourceId} = ${g.sourceSystemIdentifier}
+    WHERE ${g.schoolId} = ${schoolId} AND ${plannedGroup.change} = 'carried_over')`;
 
 const record = (column: "before" | "after") => {
   const atConflict =

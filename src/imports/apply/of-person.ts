@@ -5,7 +5,7 @@ import type { Db, RecordStore } from "../../platform/database/db.ts";
 import { insert, run, sql, statement, table, newId } from "../../platform/database/sql.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { ImportId, SchoolPart } from "../state/record.ts";
-import { g, i, importGroup, importMembership, m, p } from "../difference/tables.ts";
+import { g, planned, importMembership, m, p, plannedGroup, plannedMembership } from "../difference/tables.ts";
 
 /** What an import did to a person at a school. `classes` is null if they did not change, and for a new person. */
 export type PersonImport = {
@@ -17,11 +17,10 @@ export type PersonImport = {
   classes: { before: string[]; after: string[] } | null;
 };
 
-const ig = importGroup.as("ig");
-const [im, taken] = [importMembership.as("im"), importMembership.as("taken")];
+const ended = importMembership.as("ended");
 
-const isClassAfter = sql`CASE WHEN ${ig.id} IS NULL THEN ${g.status} = 'ACTIVE' AND ${g.type} = 'KLASSE'
-  ELSE NOT ${ig.isGone} AND ${ig.type} = 'KLASSE' END`;
+const isClassAfter = sql`CASE WHEN ${plannedGroup.id} IS NULL THEN ${g.status} = 'ACTIVE' AND ${g.type} = 'KLASSE'
+  ELSE NOT ${plannedGroup.isGone} AND ${plannedGroup.type} = 'KLASSE' END`;
 const namesOf = (name: "before" | "after") => {
   const column = name === "before" ? sql`before` : sql`after`;
   return sql`coalesce(array_agg(${column} ORDER BY ${column}) FILTER (WHERE ${column} IS NOT NULL), '{}')`;
@@ -33,22 +32,24 @@ export const recordPersonImports = statement<Pick<SchoolPart, "importId" | "scho
   WITH classes AS (
     SELECT person_id, ${namesOf("before")} AS before, ${namesOf("after")} AS after FROM (
       SELECT ${m.personId}, CASE WHEN ${g.status} = 'ACTIVE' AND ${g.type} = 'KLASSE' THEN ${g.name} END AS before,
-        CASE WHEN ${taken.change} IS NULL AND ${isClassAfter} THEN coalesce(${ig.name}, ${g.name}) END AS after
-      FROM ${g} JOIN ${m} ON ${m.groupId} = ${g.id} LEFT JOIN ${ig} ON ${ig.id} = ${g.id}
-      LEFT JOIN ${taken} ON ${taken.groupId} = ${m.groupId} AND ${taken.personId} = ${m.personId}
-        AND ${taken.change} = 'removed'
+        CASE WHEN ${ended.change} IS NULL AND ${isClassAfter} THEN coalesce(${plannedGroup.name},
+          ${g.name}) END AS after
+      FROM ${g} JOIN ${m} ON ${m.groupId} = ${g.id} LEFT JOIN ${plannedGroup} ON ${plannedGroup.id} = ${g.id}
+      LEFT JOIN ${ended} ON ${ended.groupId} = ${m.groupId} AND ${ended.personId} = ${m.personId}
+        AND ${ended.change} = 'removed'
       WHERE ${g.schoolId} = ${schoolId}
       UNION ALL
-      SELECT ${im.personId}, NULL, ${ig.name} FROM ${im} JOIN ${ig} ON ${ig.id} = ${im.groupId}
-      JOIN ${i} ON ${i.id} = ${im.personId} AND ${i.change} IS DISTINCT FROM 'created'
-      WHERE ${im.change} = 'created' AND ${ig.type} = 'KLASSE') AS each_class
+      SELECT ${plannedMembership.personId}, NULL, ${plannedGroup.name} FROM ${plannedMembership} JOIN ${plannedGroup}
+        ON ${plannedGroup.id} = ${plannedMembership.groupId}
+      JOIN ${planned} ON ${planned.id} = ${plannedMembership.personId} AND ${planned.change} IS DISTINCT FROM 'created'
+      WHERE ${plannedMembership.change} = 'created' AND ${plannedGroup.type} = 'KLASSE') AS each_class
     GROUP BY person_id HAVING ${namesOf("before")} <> ${namesOf("after")}),
   changes AS (
     SELECT id, change FROM (
-      SELECT ${i.id}, CASE WHEN ${i.change} IN ('removed', 'restored') THEN upper(${i.change})
-        WHEN ${i.leaves} THEN 'LEFT' WHEN ${i.joins} THEN 'JOINED'
-        WHEN ${i.change} = 'changed' THEN 'CHANGED' END AS change
-      FROM ${i} WHERE ${i.id} IS NOT NULL AND ${i.change} IS DISTINCT FROM 'created') AS each_person
+      SELECT ${planned.id}, CASE WHEN ${planned.change} IN ('removed', 'restored') THEN upper(${planned.change})
+        WHEN ${planned.leaves} THEN 'LEFT' WHEN ${planned.joins} THEN 'JOINED'
+        WHEN ${planned.change} = 'changed' THEN 'CHANGED' END AS change
+      FROM ${planned} WHERE ${planned.id} IS NOT NULL AND ${planned.change} IS DISTINCT FROM 'created') AS each_person
     WHERE change IS NOT NULL)
   ${insert(
     "personImport",

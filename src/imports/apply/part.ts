@@ -14,7 +14,7 @@ import { findHolds, notConfirmed, type Confirmed } from "../difference/holds.ts"
 import { renewLease, type Lease } from "../state/lease.ts";
 import { recordPersonImports } from "./of-person.ts";
 import { sendSchoolEvent, checkEvent } from "../state/states.ts";
-import { a, i } from "../difference/tables.ts";
+import { a, planned } from "../difference/tables.ts";
 import type { InterruptibleDb } from "../../platform/database/interrupt.ts";
 import { chooseSchool } from "../preview/waiting.ts";
 
@@ -100,9 +100,9 @@ const held = () =>
 
 const findOthers = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
-  SELECT ${i.id} FROM ${i} WHERE ${i.id} IS NOT NULL AND ${i.change} IS DISTINCT FROM 'created'
-    AND (${i.joins} OR ${i.leftHome} IS NOT NULL OR ${i.change} IS NOT NULL AND NOT EXISTS (
-      SELECT FROM ${a} WHERE ${a.personId} = ${i.id} AND ${a.schoolId} = ${schoolId}))`,
+  SELECT ${planned.id} FROM ${planned} WHERE ${planned.id} IS NOT NULL AND ${planned.change} IS DISTINCT FROM 'created'
+    AND (${planned.joins} OR ${planned.leftHome} IS NOT NULL OR ${planned.change} IS NOT NULL AND NOT EXISTS (
+      SELECT FROM ${a} WHERE ${a.personId} = ${planned.id} AND ${a.schoolId} = ${schoolId}))`,
 );
 
 /** Touches people whom apps know through other schools. Returns whether there are any. */
@@ -114,11 +114,12 @@ async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean>
 
 const findUnfinished = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
-  SELECT ${i.leftHome} AS id, (count(*) FILTER (WHERE ${i.change} = 'changed'))::int AS "movedAway"
-  FROM ${i} WHERE ${i.leftHome} IS NOT NULL GROUP BY ${i.leftHome}
-  UNION ALL SELECT DISTINCT ${a.schoolId}, 0 FROM ${i} JOIN ${a} ON ${a.personId} = ${i.id}
-    WHERE ${i.leftHome} IS NOT NULL AND ${a.schoolId} NOT IN (${schoolId}, ${i.leftHome})
-  UNION ALL SELECT ${schoolId}::uuid, 0 WHERE EXISTS (SELECT FROM ${i} WHERE ${i.joins} AND ${i.id} IS NULL)`,
+  SELECT ${planned.leftHome} AS id, (count(*) FILTER (WHERE ${planned.change} = 'changed'))::int AS "movedAway"
+  FROM ${planned} WHERE ${planned.leftHome} IS NOT NULL GROUP BY ${planned.leftHome}
+  UNION ALL SELECT DISTINCT ${a.schoolId}, 0 FROM ${planned} JOIN ${a} ON ${a.personId} = ${planned.id}
+    WHERE ${planned.leftHome} IS NOT NULL AND ${a.schoolId} NOT IN (${schoolId}, ${planned.leftHome})
+  UNION ALL SELECT ${schoolId}::uuid, 0 WHERE EXISTS (SELECT FROM ${planned} WHERE ${planned.joins}
+    AND ${planned.id} IS NULL)`,
 );
 
 /** Applies an import to a school, passes the transaction and the events to `look`, and rolls back. Held imports too. */

@@ -3,13 +3,22 @@ import { analyzeFilled } from "../../platform/database/statistics.ts";
 import { insert, run, sql, statement, table, update, newId } from "../../platform/database/sql.ts";
 import type { Queryable, Part, Statement } from "../../platform/database/sql.ts";
 import type { Counts } from "../state/record.ts";
-import { a, g, i, importGroup, importMembership, m, p } from "../difference/tables.ts";
+import { a, g, planned, m, p, plannedGroup, plannedMembership } from "../difference/tables.ts";
 
-const ig = importGroup.as("i");
-const im = importMembership.as("i");
 const nothing = sql`NULL`;
-const personFields = { role: i.role, firstFull: i.firstFull, firstCall: i.firstCall, last: i.last, sortKey: i.sortKey };
-const groupFields = { name: ig.name, sortKey: ig.sortKey, type: ig.type, sourceSystemIdentifier: ig.sourceId };
+const personFields = {
+  role: planned.role,
+  firstFull: planned.firstFull,
+  firstCall: planned.firstCall,
+  last: planned.last,
+  sortKey: planned.sortKey,
+};
+const groupFields = {
+  name: plannedGroup.name,
+  sortKey: plannedGroup.sortKey,
+  type: plannedGroup.type,
+  sourceSystemIdentifier: plannedGroup.sourceId,
+};
 
 /** `keepsLeavers`: the school keeps people who left for a time before they are soft-deleted. */
 type Values = {
@@ -26,7 +35,7 @@ const exemption = table("retentionExemption", "exemption");
 const isKept = ({ now, keepsLeavers }: { now: Part; keepsLeavers: Part }) => sql`(${keepsLeavers} OR EXISTS (
   SELECT FROM ${exemption} WHERE ${exemption.personId} = ${p.id} AND ${exemption.until} > ${now}))`;
 
-const hasLeft = sql`${i.id} = ${p.id} AND ${i.change} = 'removed' AND ${p.leftAt} IS NOT NULL`;
+const hasLeft = sql`${planned.id} = ${p.id} AND ${planned.change} = 'removed' AND ${p.leftAt} IS NOT NULL`;
 
 type PeopleSteps = "create" | "join" | "change" | "keep" | "endClasses" | "endOthers" | "noteSchool" | "remove";
 
@@ -35,22 +44,22 @@ const people: Record<PeopleSteps | "leave" | "changeHome" | "leaveHome", Write> 
     insert(
       "person",
       {
-        id: i.id,
+        id: planned.id,
         homeSchoolId: schoolId,
         ...personFields,
-        sourceSystemIdentifier: i.sourceId,
+        sourceSystemIdentifier: planned.sourceId,
         createdAt: now,
         updatedAt: now,
         sourceIdIsShared: sql`cardinality(${schools}::uuid[]) > 1`,
       },
-      sql`FROM ${i} WHERE ${i.change} = 'created'`,
+      sql`FROM ${planned} WHERE ${planned.change} = 'created'`,
     ),
   ),
   join: statement(({ schoolId, now }) =>
     insert(
       "affiliation",
-      { id: newId(now), personId: i.id, schoolId },
-      sql`FROM ${i} WHERE ${i.joins} AND ${i.id} IS NOT NULL`,
+      { id: newId(now), personId: planned.id, schoolId },
+      sql`FROM ${planned} WHERE ${planned.joins} AND ${planned.id} IS NOT NULL`,
     ),
   ),
   change: statement(
@@ -62,55 +71,59 @@ const people: Record<PeopleSteps | "leave" | "changeHome" | "leaveHome", Write> 
       softDeletedAt: nothing,
       purgeAt: nothing,
       leftAt: nothing,
-      retentionFrom: sql`CASE WHEN ${i.change} = 'restored' OR ${p.homeSchoolId} <> ${schoolId} THEN ${now}
+      retentionFrom: sql`CASE WHEN ${planned.change} = 'restored' OR ${p.homeSchoolId} <> ${schoolId} THEN ${now}
         ELSE ${p.retentionFrom} END`,
       updatedAt: now,
     })}
-    FROM ${i} WHERE ${i.id} = ${p.id} AND ${i.change} IN ('changed', 'restored')`,
+    FROM ${planned} WHERE ${planned.id} = ${p.id} AND ${planned.change} IN ('changed', 'restored')`,
   ),
   keep: statement(
     (values) => sql`
     ${update("person", "p", { leftAt: values.now, updatedAt: values.now })}
-    FROM ${i} WHERE ${i.id} = ${p.id} AND ${i.change} = 'removed' AND ${isKept(values)}`,
+    FROM ${planned} WHERE ${planned.id} = ${p.id} AND ${planned.change} = 'removed' AND ${isKept(values)}`,
   ),
-  endClasses: statement(() => sql`DELETE FROM ${m} USING ${i}, ${p} WHERE ${hasLeft} AND ${m.personId} = ${i.id}`),
+  endClasses: statement(
+    () => sql`DELETE FROM ${m} USING ${planned}, ${p} WHERE ${hasLeft} AND ${m.personId} = ${planned.id}`,
+  ),
   endOthers: statement(
     ({ schoolId }) => sql`
-    DELETE FROM ${a} USING ${i}, ${p} WHERE ${hasLeft} AND ${a.personId} = ${i.id} AND ${a.schoolId} <> ${schoolId}`,
+    DELETE FROM ${a} USING ${planned}, ${p} WHERE ${hasLeft} AND ${a.personId} = ${planned.id}
+      AND ${a.schoolId} <> ${schoolId}`,
   ),
   noteSchool: statement(
     ({ schoolId, now }) => sql`
     ${insert(
       "retentionCheck",
       { schoolId, checkAt: now },
-      sql`WHERE EXISTS (SELECT FROM ${i} JOIN ${p} ON ${hasLeft})`,
+      sql`WHERE EXISTS (SELECT FROM ${planned} JOIN ${p} ON ${hasLeft})`,
     )} ON CONFLICT DO NOTHING`,
   ),
   remove: statement(
     ({ now, purgeAt }) => sql`
     ${update("person", "p", { status: personStatusAfter("softDelete"), softDeletedAt: now, purgeAt, updatedAt: now })}
-    FROM ${i} WHERE ${i.id} = ${p.id} AND ${i.change} = 'removed' AND ${p.leftAt} IS NULL`,
+    FROM ${planned} WHERE ${planned.id} = ${p.id} AND ${planned.change} = 'removed' AND ${p.leftAt} IS NULL`,
   ),
   leave: statement(
     ({ schoolId }) => sql`
-    DELETE FROM ${a} USING ${i}
-    WHERE ${i.leaves} AND ${i.nextHome} IS NULL AND ${a.personId} = ${i.id} AND ${a.schoolId} = ${schoolId}`,
+    DELETE FROM ${a} USING ${planned}
+    WHERE ${planned.leaves} AND ${planned.nextHome} IS NULL AND ${a.personId} = ${planned.id}
+      AND ${a.schoolId} = ${schoolId}`,
   ),
   changeHome: statement(
     ({ now }) => sql`
     ${update("person", "p", {
-      homeSchoolId: i.nextHome,
+      homeSchoolId: planned.nextHome,
       updatedAt: now,
       leftAt: nothing,
       retentionFrom: now,
-      sourceSystemIdentifier: sourceIdAtNextHome(i.nextHome),
+      sourceSystemIdentifier: sourceIdAtNextHome(planned.nextHome),
     })}
-    FROM ${i} WHERE ${i.nextHome} IS NOT NULL AND ${i.id} = ${p.id}`,
+    FROM ${planned} WHERE ${planned.nextHome} IS NOT NULL AND ${planned.id} = ${p.id}`,
   ),
   leaveHome: statement(
     ({ schools }) => sql`
-    DELETE FROM ${a} USING ${i}
-    WHERE ${i.nextHome} IS NOT NULL AND ${a.personId} = ${i.id} AND ${a.schoolId} = ANY (${schools})`,
+    DELETE FROM ${a} USING ${planned}
+    WHERE ${planned.nextHome} IS NOT NULL AND ${a.personId} = ${planned.id} AND ${a.schoolId} = ANY (${schools})`,
   ),
 };
 
@@ -118,21 +131,21 @@ const groups: Record<"freeIds" | "create" | "forgetMembers" | "change" | "remove
   // Frees moving ids first. A group that loses its id to another one is no longer managed by imports.
   freeIds: statement(
     ({ schoolId }) => sql`
-    ${update("group", "g", { sourceSystemIdentifier: nothing })} FROM ${ig}
-    WHERE ${g.schoolId} = ${schoolId} AND ${ig.change} = 'carried_over'
-      AND (${g.id} = ${ig.id} OR ${g.sourceSystemIdentifier} = ${ig.sourceId})`,
+    ${update("group", "g", { sourceSystemIdentifier: nothing })} FROM ${plannedGroup}
+    WHERE ${g.schoolId} = ${schoolId} AND ${plannedGroup.change} = 'carried_over'
+      AND (${g.id} = ${plannedGroup.id} OR ${g.sourceSystemIdentifier} = ${plannedGroup.sourceId})`,
   ),
   create: statement(({ schoolId, now }) =>
     insert(
       "group",
-      { id: ig.id, schoolId, ...groupFields, createdAt: now, updatedAt: now },
-      sql`FROM ${ig} WHERE ${ig.change} = 'created'`,
+      { id: plannedGroup.id, schoolId, ...groupFields, createdAt: now, updatedAt: now },
+      sql`FROM ${plannedGroup} WHERE ${plannedGroup.change} = 'created'`,
     ),
   ),
   // A group that comes back has the members whom the files name, not those of before.
   forgetMembers: statement(
-    () => sql`DELETE FROM ${m} USING ${ig}, ${g} WHERE ${ig.change} IN ('restored', 'carried_over')
-      AND ${g.id} = ${ig.id} AND ${g.status} <> 'ACTIVE' AND ${m.groupId} = ${g.id}`,
+    () => sql`DELETE FROM ${m} USING ${plannedGroup}, ${g} WHERE ${plannedGroup.change} IN ('restored', 'carried_over')
+      AND ${g.id} = ${plannedGroup.id} AND ${g.status} <> 'ACTIVE' AND ${m.groupId} = ${g.id}`,
   ),
   change: statement(
     ({ now }) => sql`
@@ -142,27 +155,36 @@ const groups: Record<"freeIds" | "create" | "forgetMembers" | "change" | "remove
       deletedAt: nothing,
       updatedAt: now,
     })}
-    FROM ${ig} WHERE ${ig.id} = ${g.id} AND ${ig.change} IN ('changed', 'restored', 'carried_over')`,
+    FROM ${plannedGroup} WHERE ${plannedGroup.id} = ${g.id} AND ${plannedGroup.change} IN ('changed', 'restored',
+      'carried_over')`,
   ),
   remove: statement(
     ({ now }) => sql`
     ${update("group", "g", { status: groupStatusAfter("delete"), deletedAt: now, updatedAt: now })}
-    FROM ${ig} WHERE ${ig.id} = ${g.id} AND ${ig.change} = 'removed'`,
+    FROM ${plannedGroup} WHERE ${plannedGroup.id} = ${g.id} AND ${plannedGroup.change} = 'removed'`,
   ),
 };
 
-const isSame = sql`${m.groupId} = ${im.groupId} AND ${m.personId} = ${im.personId}`;
+const isSame = sql`${m.groupId} = ${plannedMembership.groupId} AND ${m.personId} = ${plannedMembership.personId}`;
 
 const memberships: Record<"remove" | "change" | "create", Write> = {
-  remove: statement(() => sql`DELETE FROM ${m} USING ${im} WHERE ${im.change} = 'removed' AND ${isSame}`),
+  remove: statement(
+    () => sql`DELETE FROM ${m} USING ${plannedMembership} WHERE ${plannedMembership.change} = 'removed' AND ${isSame}`,
+  ),
   change: statement(
-    () => sql`${update("membership", "m", { role: im.role })} FROM ${im} WHERE ${im.change} = 'changed' AND ${isSame}`,
+    () => sql`${update("membership", "m", { role: plannedMembership.role })} FROM ${plannedMembership}
+      WHERE ${plannedMembership.change} = 'changed' AND ${isSame}`,
   ),
   create: statement(({ schoolId }) =>
     insert(
       "membership",
-      { groupId: im.groupId, personId: im.personId, schoolId, role: im.role },
-      sql`FROM ${im} WHERE ${im.change} = 'created'`,
+      {
+        groupId: plannedMembership.groupId,
+        personId: plannedMembership.personId,
+        schoolId,
+        role: plannedMembership.role,
+      },
+      sql`FROM ${plannedMembership} WHERE ${plannedMembership.change} = 'created'`,
     ),
   ),
 };
@@ -216,7 +238,7 @@ export const recordCarryOvers = statement<{ importId: string; schoolId: SchoolId
 /** Marks people whose id comes from files of several schools. Apps do not see this, so it is no change. */
 export const shareSourceIds = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
-  ${update("person", "p", { sourceIdIsShared: sql`true` })} FROM ${i}
-  WHERE ${i.isStaged} AND NOT ${i.isGone} AND ${i.id} = ${p.id} AND ${p.homeSchoolId} = ${schoolId}
-    AND ${p.sourceSystemIdentifier} = ${i.sourceId} AND NOT ${p.sourceIdIsShared}`,
+  ${update("person", "p", { sourceIdIsShared: sql`true` })} FROM ${planned}
+  WHERE ${planned.isStaged} AND NOT ${planned.isGone} AND ${planned.id} = ${p.id} AND ${p.homeSchoolId} = ${schoolId}
+    AND ${p.sourceSystemIdentifier} = ${planned.sourceId} AND NOT ${p.sourceIdIsShared}`,
 );

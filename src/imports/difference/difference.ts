@@ -2,7 +2,7 @@ import type { Transaction, RecordStore } from "../../platform/database/db.ts";
 import { addNamed, findGroups, findMemberships, isWhole } from "./groups.ts";
 import { findPeople } from "./people.ts";
 import type { SchoolPart } from "../state/record.ts";
-import { analyzeGroups, analyzeMemberships, analyzePeople, createTables, i } from "./tables.ts";
+import { analyzeGroups, analyzeMemberships, analyzePeople, createTables, planned } from "./tables.ts";
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { findRows, run, sql, statement, table } from "../../platform/database/sql.ts";
@@ -30,11 +30,13 @@ export async function findDifference(tx: Transaction, part: SchoolPart): Promise
 const r = table("staffRole", "r");
 
 const findRemovedStaff = statement(
-  () => sql`SELECT DISTINCT ${i.id} FROM ${i} JOIN ${r} ON ${r.personId} = ${i.id} WHERE ${i.change} = 'removed'`,
+  () => sql`SELECT DISTINCT ${planned.id} FROM ${planned} JOIN ${r} ON ${r.personId} = ${planned.id}
+    WHERE ${planned.change} = 'removed'`,
 );
 const keep = statement<{ ids: readonly PersonId[] }>(
   ({ ids }) => sql`
-  UPDATE ${i} SET change = NULL, is_kept = true WHERE ${i.change} = 'removed' AND ${i.id} = ANY (${ids}::uuid[])`,
+  UPDATE ${planned} SET change = NULL, is_kept = true WHERE ${planned.change} = 'removed'
+    AND ${planned.id} = ANY (${ids}::uuid[])`,
 );
 
 /** Keeps people from removal if their staff role exceeds an actor's, and the last operators. */

@@ -10,12 +10,14 @@ import {
   analyzeGroups,
   analyzeMemberships,
   g,
-  i,
+  planned,
   importGroup,
   importMembership,
   importPerson,
   m,
   p,
+  plannedGroup,
+  plannedMembership,
 } from "./tables.ts";
 
 const s = table("stagedGroup", "s");
@@ -60,12 +62,11 @@ const insertStaged = statement<OfSchool & Pick<SchoolPart, "schoolYear" | "now">
   )}`,
 );
 
-const ig = importGroup.as("i");
 const ofDirectory = { id: g.id, sourceId: g.sourceSystemIdentifier, name: g.name, sortKey: g.sortKey, type: g.type };
 
 /** SQL: somebody is in it of whom the files do not say in which groups they are. */
-const hasSilent = sql`EXISTS (SELECT FROM ${m} JOIN ${i} ON ${i.id} = ${m.personId}
-  WHERE ${m.groupId} = ${g.id} AND ${i.isSilent} AND NOT ${i.isGone})`;
+const hasSilent = sql`EXISTS (SELECT FROM ${m} JOIN ${planned} ON ${planned.id} = ${m.personId}
+  WHERE ${m.groupId} = ${g.id} AND ${planned.isSilent} AND NOT ${planned.isGone})`;
 
 /** SQL: somebody is in it whom the files do not list. */
 const hasUnlisted = (role: Part) => sql`EXISTS (SELECT FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
@@ -90,16 +91,16 @@ const insertEnding = statement<Ending>((values) =>
      WHERE ${g.schoolId} = ${values.schoolId} AND ${allowsGroupStep(g.status, "delete")}
        AND ${g.sourceSystemIdentifier} IS NOT NULL
        AND (${endsUnnamed(values)} OR ${g.sourceSystemIdentifier} IN (
-         SELECT ${ig.sourceId} FROM ${ig} WHERE ${ig.change} = 'carried_over'))
-       AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})`,
+         SELECT ${plannedGroup.sourceId} FROM ${plannedGroup} WHERE ${plannedGroup.change} = 'carried_over'))
+       AND ${g.id} NOT IN (SELECT ${plannedGroup.id} FROM ${plannedGroup})`,
   ),
 );
 
 const markCarriedOver = statement<Ending>(
   (values) => sql`
-  UPDATE ${ig} SET ends_otherwise = true FROM ${g}
-  WHERE ${ig.change} = 'carried_over' AND ${g.id} = ${ig.id} AND (
-    EXISTS (SELECT FROM ${taker} WHERE ${taker.change} = 'carried_over' AND ${taker.id} <> ${ig.id}
+  UPDATE ${plannedGroup} SET ends_otherwise = true FROM ${g}
+  WHERE ${plannedGroup.change} = 'carried_over' AND ${g.id} = ${plannedGroup.id} AND (
+    EXISTS (SELECT FROM ${taker} WHERE ${taker.change} = 'carried_over' AND ${taker.id} <> ${plannedGroup.id}
       AND ${taker.sourceId} = ${g.sourceSystemIdentifier})
     OR ${endsUnnamed(values)} AND NOT EXISTS (SELECT FROM ${s} WHERE ${s.importId} = ${values.importId}
       AND ${s.schoolId} = ${values.schoolId} AND ${s.sourceId} = ${g.sourceSystemIdentifier} AND NOT ${s.isDeleted}))`,
@@ -133,7 +134,7 @@ const insertNamedPeople = statement<OfSchool>((values) =>
     sql`FROM ${named(sm.personSourceId, values)} AS n
      JOIN ${p} ON ${p.sourceSystemIdentifier} = n.source_id AND ${isNamedAt(p, values.schoolId)}
      JOIN ${a} ON ${a.personId} = ${p.id} AND ${a.schoolId} = ${values.schoolId}
-     WHERE NOT EXISTS (SELECT FROM ${i} WHERE ${i.sourceId} = n.source_id)
+     WHERE NOT EXISTS (SELECT FROM ${planned} WHERE ${planned.sourceId} = n.source_id)
      ORDER BY ${p.sourceSystemIdentifier}, ${p.homeSchoolId} <> ${values.schoolId}, ${p.id}`,
   ),
 );
@@ -144,7 +145,7 @@ const insertNamedGroups = statement<OfSchool>((values) =>
     sql`FROM ${named(sm.groupSourceId, values)} AS n
      JOIN ${g} ON ${g.schoolId} = ${values.schoolId} AND ${g.sourceSystemIdentifier} = n.source_id
        AND ${g.status} = 'ACTIVE'
-     WHERE NOT EXISTS (SELECT FROM ${ig} WHERE ${ig.id} = ${g.id})`,
+     WHERE NOT EXISTS (SELECT FROM ${plannedGroup} WHERE ${plannedGroup.id} = ${g.id})`,
   ),
 );
 
@@ -186,8 +187,8 @@ const insertWanted = statement<OfSchool>((values) =>
   ),
 );
 
-const im = importMembership.as("i");
-const isKept = sql`EXISTS (SELECT FROM ${im} WHERE ${im.groupId} = ${m.groupId} AND ${im.personId} = ${m.personId})`;
+const isKept = sql`EXISTS (SELECT FROM ${plannedMembership} WHERE ${plannedMembership.groupId} = ${m.groupId}
+  AND ${plannedMembership.personId} = ${m.personId})`;
 const removed = { groupId: m.groupId, personId: m.personId, role: m.role, change: sql`'removed'` };
 
 const insertDeleted = statement<OfSchool>((values) =>
@@ -204,16 +205,20 @@ const insertLeft = (isOfImport: Sql) => {
       sql`FROM ${person}
        JOIN ${m} ON ${m.personId} = ${person.id} AND ${m.schoolId} = ${schoolId} JOIN ${g} ON ${g.id} = ${m.groupId}
          AND ${g.status} = 'ACTIVE'
-       WHERE ${person.isStaged} AND NOT ${person.isGone} AND NOT ${person.isSilent} AND ${isOfImport} AND ${isSpokenOf(speaksOf)} AND NOT ${isKept}
+       WHERE ${person.isStaged} AND NOT ${person.isGone} AND NOT ${person.isSilent} AND ${isOfImport}
+         AND ${isSpokenOf(speaksOf)} AND NOT ${isKept}
          AND NOT ${isMembershipOfFaultyRow(importId, { person: person.sourceId, group: g.sourceSystemIdentifier })}`,
     ),
   );
 };
 // IS TRUE prevents a join: PostgreSQL expects one row from the anti-join and would scan all groups per membership.
 const insertLeftOf = {
-  BULK: insertLeft(sql`(${g.id} IN (SELECT ${ig.id} FROM ${ig} WHERE NOT ${ig.isGone})) IS TRUE`),
+  BULK: insertLeft(
+    sql`(${g.id} IN (SELECT ${plannedGroup.id} FROM ${plannedGroup} WHERE NOT ${plannedGroup.isGone})) IS TRUE`,
+  ),
   DELTA: insertLeft(
-    sql`${g.sourceSystemIdentifier} IS NOT NULL AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig} WHERE ${ig.isGone})`,
+    sql`${g.sourceSystemIdentifier} IS NOT NULL AND ${g.id} NOT IN (SELECT ${plannedGroup.id} FROM ${plannedGroup}
+      WHERE ${plannedGroup.isGone})`,
   ),
 };
 

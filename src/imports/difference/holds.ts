@@ -1,13 +1,12 @@
 import { findRows, sql, statement, table, type Queryable, type Sql } from "../../platform/database/sql.ts";
 import { holdReasons } from "../state/record.ts";
 import type { Counts, SchoolPart, Hold, HoldCount, HoldReason } from "../state/record.ts";
-import { g, i, importGroup, importMembership, leaves, m, p } from "./tables.ts";
+import { g, planned, leaves, m, p, plannedGroup, plannedMembership } from "./tables.ts";
 
 /** Below these numbers nothing is unusual: a class of three may empty, four people may be renamed, or all be gone. */
 const few = { people: 5, pupils: 5 };
 const shareOfNames = 0.1;
 
-const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
 const school = table("school", "school");
 const s = table("stagedPerson", "s");
 const record = table("import", "record");
@@ -19,11 +18,11 @@ const words = (key: Sql) => sql`array_remove(string_to_array(
 // A letter of another script takes seven characters.
 const beginning = (part: Sql) => sql`left(${part}, CASE WHEN ${part} LIKE '{%' THEN 21 ELSE 3 END)`;
 const beginsAlike = (place: 1 | 4) =>
-  sql`${beginning(letters(i.sortKey, place))} = ${beginning(letters(p.sortKey, place))}`;
+  sql`${beginning(letters(planned.sortKey, place))} = ${beginning(letters(p.sortKey, place))}`;
 
 /** SQL: a person whose name becomes another one: it shares no word, and neither part begins alike. */
-export const isRenamed = sql`(${i.change} IN ('changed', 'restored') AND ${p.firstFull} IS NOT NULL
-  AND NOT ${words(i.sortKey)} && ${words(p.sortKey)} AND NOT ${beginsAlike(1)} AND NOT ${beginsAlike(4)})`;
+export const isRenamed = sql`(${planned.change} IN ('changed', 'restored') AND ${p.firstFull} IS NOT NULL
+  AND NOT ${words(planned.sortKey)} && ${words(p.sortKey)} AND NOT ${beginsAlike(1)} AND NOT ${beginsAlike(4)})`;
 
 type Found = {
   renamed: number;
@@ -44,11 +43,13 @@ const namesWhere = (where: Sql) =>
 const findUnusual = statement<Pick<SchoolPart, "importId" | "schoolId">>(
   ({ importId, schoolId }) => sql`
   WITH pupils AS (
-    SELECT ${m.groupId}, ${m.personId}, ${im.change} IS DISTINCT FROM 'removed' AND ${ig.change} IS DISTINCT FROM 'removed'
+    SELECT ${m.groupId}, ${m.personId}, ${plannedMembership.change} IS DISTINCT FROM 'removed'
+      AND ${plannedGroup.change} IS DISTINCT FROM 'removed'
       AND ${leaves} IS NOT TRUE AS stays
     FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId} JOIN ${p} ON ${p.id} = ${m.personId}
-    LEFT JOIN ${ig} ON ${ig.id} = ${m.groupId} LEFT JOIN ${i} ON ${i.id} = ${m.personId}
-    LEFT JOIN ${im} ON ${im.groupId} = ${m.groupId} AND ${im.personId} = ${m.personId}
+    LEFT JOIN ${plannedGroup} ON ${plannedGroup.id} = ${m.groupId} LEFT JOIN ${planned} ON ${planned.id} = ${m.personId}
+    LEFT JOIN ${plannedMembership} ON ${plannedMembership.groupId} = ${m.groupId}
+      AND ${plannedMembership.personId} = ${m.personId}
     WHERE ${g.schoolId} = ${schoolId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE' AND ${p.status} = 'ACTIVE'
       AND ${p.leftAt} IS NULL AND ${m.role} = 'STUDENT'),
   sizes AS (
@@ -56,26 +57,29 @@ const findUnusual = statement<Pick<SchoolPart, "importId" | "schoolId">>(
     HAVING count(*) >= ${few.pupils}::int),
   moves AS (
     SELECT pupils.group_id, count(*) AS moving
-    FROM pupils JOIN ${im} ON ${im.personId} = pupils.person_id AND ${im.change} IS DISTINCT FROM 'removed'
-      AND ${im.groupId} <> pupils.group_id
-    JOIN ${ig} ON ${ig.id} = ${im.groupId} AND ${ig.type} = 'KLASSE' AND NOT ${ig.isGone}
-    GROUP BY pupils.group_id, ${im.groupId}),
+    FROM pupils JOIN ${plannedMembership} ON ${plannedMembership.personId} = pupils.person_id
+      AND ${plannedMembership.change} IS DISTINCT FROM 'removed'
+      AND ${plannedMembership.groupId} <> pupils.group_id
+    JOIN ${plannedGroup} ON ${plannedGroup.id} = ${plannedMembership.groupId} AND ${plannedGroup.type} = 'KLASSE'
+      AND NOT ${plannedGroup.isGone}
+    GROUP BY pupils.group_id, ${plannedMembership.groupId}),
   most AS (SELECT group_id, max(moving) AS moving FROM moves GROUP BY 1),
   losing AS (
     SELECT ${g.name}, ${g.naturalKey}, sizes.stay = 0 AND NOT EXISTS (
-      SELECT FROM ${im} WHERE ${im.groupId} = sizes.group_id AND ${im.change} = 'created' AND ${im.role} = 'STUDENT')
+      SELECT FROM ${plannedMembership} WHERE ${plannedMembership.groupId} = sizes.group_id
+        AND ${plannedMembership.change} = 'created' AND ${plannedMembership.role} = 'STUDENT')
       AS is_empty
     FROM sizes JOIN ${g} ON ${g.id} = sizes.group_id LEFT JOIN most ON most.group_id = sizes.group_id
     WHERE sizes.stay * 2 < sizes.pupils AND NOT ${isTogether}),
   people AS (
     SELECT count(*)::int AS matched, (count(*) FILTER (WHERE ${isRenamed}))::int AS renamed
-    FROM ${i} JOIN ${p} ON ${p.id} = ${i.id} WHERE ${i.isStaged} AND NOT ${i.isGone}),
+    FROM ${planned} JOIN ${p} ON ${p.id} = ${planned.id} WHERE ${planned.isStaged} AND NOT ${planned.isGone}),
   other AS (
     SELECT coalesce(${school.name}, ${record.otherSchool}) AS name
     FROM ${record} LEFT JOIN ${school} ON ${school.id} = ${record.otherSchoolId} AND ${school.id} <> ${schoolId}
     WHERE ${record.id} = ${importId} AND coalesce(${school.id}::text, ${record.otherSchool}) IS NOT NULL),
   roles AS (
-    SELECT ${p.role} FROM ${p} LEFT JOIN ${i} ON ${i.id} = ${p.id}
+    SELECT ${p.role} FROM ${p} LEFT JOIN ${planned} ON ${planned.id} = ${p.id}
     WHERE ${p.homeSchoolId} = ${schoolId} AND ${p.sourceSystemIdentifier} IS NOT NULL AND ${p.status} = 'ACTIVE'
       AND ${p.leftAt} IS NULL
     GROUP BY ${p.role} HAVING count(*) >= ${few.people}::int AND bool_and(${leaves} IS TRUE))
@@ -84,7 +88,8 @@ const findUnusual = statement<Pick<SchoolPart, "importId" | "schoolId">>(
     ${namesWhere(sql`NOT is_empty`)} AS left, ${namesWhere(sql`is_empty`)} AS ended,
     (SELECT name FROM other) AS "otherSchool",
     CASE WHEN EXISTS (SELECT FROM other) THEN (
-      SELECT count(*)::int FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId}) ELSE 0 END AS "inFile"
+      SELECT count(*)::int FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId})
+        ELSE 0 END AS "inFile"
   FROM people`,
 );
 

@@ -1,6 +1,6 @@
 import { naturalKey, type GroupId, type SchoolId } from "../../directory/index.ts";
 import { join, literal, makeFind, searched, sql, type Part, type Sql } from "../../platform/database/sql.ts";
-import { g, i, importGroup, importMembership, leaves, m, p } from "./tables.ts";
+import { g, planned, leaves, m, p, plannedGroup, plannedMembership } from "./tables.ts";
 
 export type GroupStep = "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";
 
@@ -21,26 +21,28 @@ export type GroupChange = {
   key: string;
 };
 
-const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
-
 /** SQL: the groups of the difference, and groups that only lose members, which files need not name. */
 const groups = (schoolId: Part) => sql`
-  SELECT ${ig.id}, ${ig.sourceId}, ${ig.name}, ${naturalKey(ig.sortKey)} AS natural_key, ${ig.type}, ${ig.change}
-  FROM ${ig} LEFT JOIN ${g} ON ${g.id} = ${ig.id} WHERE ${ig.change} IS NOT NULL OR ${g.status} = 'ACTIVE'
+  SELECT ${plannedGroup.id}, ${plannedGroup.sourceId}, ${plannedGroup.name},
+    ${naturalKey(plannedGroup.sortKey)} AS natural_key, ${plannedGroup.type}, ${plannedGroup.change}
+  FROM ${plannedGroup} LEFT JOIN ${g} ON ${g.id} = ${plannedGroup.id} WHERE ${plannedGroup.change} IS NOT NULL
+    OR ${g.status} = 'ACTIVE'
   UNION ALL
   SELECT ${g.id}, ${g.sourceSystemIdentifier}, ${g.name}, ${g.naturalKey}, ${g.type}, NULL FROM ${g}
-  WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})
-    AND ${g.id} IN (SELECT ${m.groupId} FROM ${m} JOIN ${i} ON ${i.id} = ${m.personId} AND ${leaves}
-      UNION SELECT ${im.groupId} FROM ${im} WHERE ${im.change} = 'removed')`;
+  WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND ${g.id} NOT IN (SELECT ${plannedGroup.id}
+    FROM ${plannedGroup})
+    AND ${g.id} IN (SELECT ${m.groupId} FROM ${m} JOIN ${planned} ON ${planned.id} = ${m.personId} AND ${leaves}
+      UNION SELECT ${plannedMembership.groupId} FROM ${plannedMembership}
+        WHERE ${plannedMembership.change} = 'removed')`;
 
 const fate = sql`CASE
   WHEN ${leaves} THEN CASE WHEN members.was AND ${p.status} = 'ACTIVE' THEN 'left' END
   WHEN members.change = 'removed' OR gr.change = 'removed' THEN
     CASE WHEN members.was AND ${p.status} = 'ACTIVE' THEN 'movedOut' END
-  WHEN ${i.change} IN ('created', 'restored') OR ${i.joins} THEN 'new'
+  WHEN ${planned.change} IN ('created', 'restored') OR ${planned.joins} THEN 'new'
   WHEN ${p.status} <> 'ACTIVE' THEN NULL
   WHEN NOT members.was THEN 'movedIn'
-  WHEN ${i.change} = 'changed' OR members.change = 'changed' THEN 'changed'
+  WHEN ${planned.change} = 'changed' OR members.change = 'changed' THEN 'changed'
   ELSE 'same' END`;
 
 const wasMember = sql`fate IN ('movedOut', 'left', 'changed', 'same')`;
@@ -71,15 +73,18 @@ export const listGroupChanges = makeFind<GroupChange, Page>(
   ({ schoolId, onlyLosing, search, naturalKey: afterKey, key, limit }) => sql`
   WITH gr AS MATERIALIZED (${groups(schoolId)}),
   members AS (
-    SELECT coalesce(was.group_id, ${im.groupId}) AS group_id, coalesce(was.person_id, ${im.personId}) AS person_id,
-      was.group_id IS NOT NULL AS was, was.role AS role_before, coalesce(${im.role}, was.role) AS role_after,
-      ${im.change}
+    SELECT coalesce(was.group_id, ${plannedMembership.groupId}) AS group_id, coalesce(was.person_id,
+      ${plannedMembership.personId}) AS person_id,
+      was.group_id IS NOT NULL AS was, was.role AS role_before, coalesce(${plannedMembership.role},
+        was.role) AS role_after,
+      ${plannedMembership.change}
     FROM (SELECT ${m.groupId}, ${m.personId}, ${m.role} FROM ${m}
       JOIN ${g} ON ${g.id} = ${m.groupId} AND ${g.status} = 'ACTIVE' WHERE ${m.groupId} IN (SELECT id FROM gr)) AS was
-    FULL JOIN ${im} ON ${im.groupId} = was.group_id AND ${im.personId} = was.person_id),
+    FULL JOIN ${plannedMembership} ON ${plannedMembership.groupId} = was.group_id
+      AND ${plannedMembership.personId} = was.person_id),
   fates AS (
     SELECT gr.id, ${fate} AS fate, role_before, role_after FROM gr JOIN members ON members.group_id = gr.id
-    LEFT JOIN ${i} ON ${i.id} = members.person_id LEFT JOIN ${p} ON ${p.id} = members.person_id),
+    LEFT JOIN ${planned} ON ${planned.id} = members.person_id LEFT JOIN ${p} ON ${p.id} = members.person_id),
   counted AS (
     SELECT id, json_build_object(${countFates}) AS members, json_build_object(${countSizes}) AS size,
       bool_or(fate IN ('movedOut', 'left')) AS is_losing

@@ -3,7 +3,7 @@ import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../../
 import { fields, join, literal, makeFind, makeFindOne, searched, sql, table } from "../../platform/database/sql.ts";
 import type { Part, Sql } from "../../platform/database/sql.ts";
 import { isRenamed } from "./holds.ts";
-import { g, i, importGroup, importMembership, isActiveAfter, leaves, m, p } from "./tables.ts";
+import { g, planned, isActiveAfter, leaves, m, p, plannedGroup, plannedMembership } from "./tables.ts";
 import type { ListCounts } from "../state/record.ts";
 
 export const personKinds = [
@@ -35,8 +35,6 @@ export type PersonOfImport = {
   key: string;
 };
 
-const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
-
 const names = table("person", "names");
 type Names = Pick<typeof names, "firstFull" | "firstCall" | "last">;
 
@@ -46,23 +44,23 @@ const stateOf = (name: Names, role: Sql, side: Sql) => sql`json_build_object('na
   'classes', coalesce(${side}.classes, '{}'), 'groups', coalesce(${side}.groups, '{}'))`;
 
 const isThere = sql`(${p.status} = 'ACTIVE')`;
-const arrives = sql`(${i.change} IN ('created', 'restored') OR ${i.joins})`;
+const arrives = sql`(${planned.change} IN ('created', 'restored') OR ${planned.joins})`;
 const stays = sql`(${leaves} IS NOT TRUE AND (${isThere} OR ${arrives}))`;
-const roleAfter = sql`coalesce(${i.role}, ${p.role})`;
+const roleAfter = sql`coalesce(${planned.role}, ${p.role})`;
 const wasMoved = (column: Sql) => sql`${stays} AND ${arrives} IS NOT TRUE AND ${column}`;
 
 const isOfKind: Record<PersonKind, Sql> = {
-  NEW: sql`${i.change} = 'created'`,
-  RESTORED: sql`${i.change} = 'restored'`,
-  JOINING: sql`${i.change} IS NULL AND ${i.joins} AND ${i.id} IS NOT NULL`,
-  CHANGED: sql`${i.change} = 'changed'`,
+  NEW: sql`${planned.change} = 'created'`,
+  RESTORED: sql`${planned.change} = 'restored'`,
+  JOINING: sql`${planned.change} IS NULL AND ${planned.joins} AND ${planned.id} IS NOT NULL`,
+  CHANGED: sql`${planned.change} = 'changed'`,
   RENAMED: isRenamed,
   CLASSES_CHANGED: wasMoved(sql`moved.class`),
   GROUPS_CHANGED: wasMoved(sql`moved.other`),
   WITHOUT_CLASS: sql`${stays} AND ${roleAfter} = 'STUDENT' AND coalesce(cardinality(will.classes), 0) = 0
-    AND (${i.id} IS NOT NULL AND ${arrives} OR moved.class)`,
+    AND (${planned.id} IS NOT NULL AND ${arrives} OR moved.class)`,
   LEAVING: leaves,
-  KEPT: i.isKept,
+  KEPT: planned.isKept,
 };
 
 const kinds = sql`array_remove(ARRAY[${join(
@@ -79,10 +77,12 @@ const groupsOf = (rows: Sql) => sql`
 /** SQL: CTEs of memberships `before` and `after` the import, and of the people whom it concerns, `listed`. */
 const listing = (schoolId: Part) => sql`
   group_after AS MATERIALIZED (
-    SELECT coalesce(${ig.id}, ${g.id}) AS id, coalesce(${ig.name}, ${g.name}) AS name,
-      coalesce(${ig.type}, ${g.type}) AS type, coalesce(${naturalKey(ig.sortKey)}, ${g.naturalKey}) AS natural_key
-    FROM ${ig} FULL JOIN (SELECT * FROM ${g} WHERE ${g.schoolId} = ${schoolId}) AS g ON ${g.id} = ${ig.id}
-    WHERE ${isActiveAfter(ig)}),
+    SELECT coalesce(${plannedGroup.id}, ${g.id}) AS id, coalesce(${plannedGroup.name}, ${g.name}) AS name,
+      coalesce(${plannedGroup.type}, ${g.type}) AS type, coalesce(${naturalKey(plannedGroup.sortKey)},
+        ${g.naturalKey}) AS natural_key
+    FROM ${plannedGroup} FULL JOIN (SELECT * FROM ${g} WHERE ${g.schoolId} = ${schoolId}) AS g
+      ON ${g.id} = ${plannedGroup.id}
+    WHERE ${isActiveAfter(plannedGroup)}),
   before AS MATERIALIZED (
     SELECT ${m.groupId}, ${m.personId}, ${g.name}, ${g.type}, ${g.naturalKey}
     FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId} AND ${g.status} = 'ACTIVE'
@@ -91,10 +91,12 @@ const listing = (schoolId: Part) => sql`
     SELECT members.group_id, members.person_id, name, type, natural_key
     FROM (
       SELECT ${m.groupId}, ${m.personId}
-      FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId} AND ${g.status} = 'ACTIVE' LEFT JOIN ${im} ON ${im.groupId} = ${m.groupId}
-        AND ${im.personId} = ${m.personId} AND ${im.change} = 'removed'
-      WHERE ${m.schoolId} = ${schoolId} AND ${im.groupId} IS NULL
-      UNION ALL SELECT ${im.groupId}, ${im.personId} FROM ${im} WHERE ${im.change} = 'created') AS members
+      FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId} AND ${g.status} = 'ACTIVE' LEFT JOIN ${plannedMembership}
+        ON ${plannedMembership.groupId} = ${m.groupId}
+        AND ${plannedMembership.personId} = ${m.personId} AND ${plannedMembership.change} = 'removed'
+      WHERE ${m.schoolId} = ${schoolId} AND ${plannedMembership.groupId} IS NULL
+      UNION ALL SELECT ${plannedMembership.groupId}, ${plannedMembership.personId} FROM ${plannedMembership}
+        WHERE ${plannedMembership.change} = 'created') AS members
     JOIN group_after ON group_after.id = members.group_id),
   was AS MATERIALIZED (${groupsOf(sql`before`)}),
   will AS MATERIALIZED (${groupsOf(sql`after`)}),
@@ -107,21 +109,23 @@ const listing = (schoolId: Part) => sql`
     SELECT ${fields<PersonOfImport>({
       id: p.id,
       kinds,
-      sourceSystemIdentifier: sql`coalesce(${i.sourceId}, ${p.sourceSystemIdentifier})`,
-      before: sql`CASE WHEN ${p.id} IS NOT NULL AND ${i.joins} IS NOT TRUE
+      sourceSystemIdentifier: sql`coalesce(${planned.sourceId}, ${p.sourceSystemIdentifier})`,
+      before: sql`CASE WHEN ${p.id} IS NOT NULL AND ${planned.joins} IS NOT TRUE
         THEN ${stateOf(p, p.role, sql`was`)} END`,
-      after: sql`CASE WHEN NOT ${stays} THEN NULL WHEN ${i.isStaged} THEN ${stateOf(i, roleAfter, sql`will`)}
+      after: sql`CASE WHEN NOT ${stays} THEN NULL WHEN ${planned.isStaged}
+        THEN ${stateOf(planned, roleAfter, sql`will`)}
         ELSE ${stateOf(p, p.role, sql`will`)} END`,
-      losesAccess: sql`coalesce(${i.change} = 'removed', false)`,
-      sortKey: sql`CASE WHEN ${i.isStaged} AND ${stays} THEN ${i.sortKey} ELSE ${p.sortKey} END`,
-      key: sql`coalesce(${p.id}::text, ${i.sourceId})`,
+      losesAccess: sql`coalesce(${planned.change} = 'removed', false)`,
+      sortKey: sql`CASE WHEN ${planned.isStaged} AND ${stays} THEN ${planned.sortKey} ELSE ${p.sortKey} END`,
+      key: sql`coalesce(${p.id}::text, ${planned.sourceId})`,
     })},
-      concat_ws(' ', ${i.firstFull}, ${i.firstCall}, ${i.last}, ${p.firstFull}, ${p.firstCall}, ${p.last}, ${i.sourceId},
+      concat_ws(' ', ${planned.firstFull}, ${planned.firstCall}, ${planned.last}, ${p.firstFull}, ${p.firstCall},
+        ${p.last}, ${planned.sourceId},
         ${p.sourceSystemIdentifier}, array_to_string(was.classes, ' '), array_to_string(will.classes, ' ')) AS text
-    FROM ${i} FULL JOIN moved ON moved.person_id = ${i.id}
-    LEFT JOIN ${p} ON ${p.id} = coalesce(${i.id}, moved.person_id)
+    FROM ${planned} FULL JOIN moved ON moved.person_id = ${planned.id}
+    LEFT JOIN ${p} ON ${p.id} = coalesce(${planned.id}, moved.person_id)
     LEFT JOIN was ON was.person_id = ${p.id}
-    LEFT JOIN will ON will.person_id = coalesce(${i.id}, moved.person_id))`;
+    LEFT JOIN will ON will.person_id = coalesce(${planned.id}, moved.person_id))`;
 
 type Page = {
   schoolId: SchoolId;
@@ -144,7 +148,8 @@ export const listPeopleOfImport = makeFind<PersonOfImport, Page>(
       AND (after IS NULL OR NOT EXISTS (
         SELECT FROM after WHERE after.person_id = listed.id AND after.group_id = ${leavesGroup}::uuid)))
     AND (${words}::text[] IS NULL OR NOT EXISTS (
-      SELECT FROM unnest(${words}::text[]) AS word WHERE position(${searched(sql`word`)} IN ${searched(sql`text`)}) = 0))
+      SELECT FROM unnest(${words}::text[]) AS word
+        WHERE position(${searched(sql`word`)} IN ${searched(sql`text`)}) = 0))
     AND (${key}::text IS NULL
       OR ("sortKey" COLLATE "C", key COLLATE "C") > (${sortKey}::text COLLATE "C", ${key}::text COLLATE "C"))
   ORDER BY "sortKey" COLLATE "C", key COLLATE "C" LIMIT ${limit}`,
@@ -163,6 +168,6 @@ export const countLists = makeFindOne<ListCounts, { schoolId: SchoolId }>(
     losingClasses: sql`(
       SELECT count(DISTINCT before.group_id)::int FROM before LEFT JOIN after USING (group_id, person_id)
       WHERE before.type = 'KLASSE' AND (after.type IS NULL
-        OR before.person_id IN (SELECT ${i.id} FROM ${i} WHERE ${leaves})))`,
+        OR before.person_id IN (SELECT ${planned.id} FROM ${planned} WHERE ${leaves})))`,
   })}`,
 );

@@ -1,7 +1,7 @@
 import { naturalKey, type GroupId, type SchoolId } from "../../directory/index.ts";
 import { foldText } from "../../platform/text/fold-text.ts";
 import { fields, findRows, makeFind, sql, statement, table, type Queryable } from "../../platform/database/sql.ts";
-import { g, importGroup, importMembership, m, p } from "./tables.ts";
+import { g, importGroup, m, p, plannedGroup, plannedMembership } from "./tables.ts";
 
 type GroupType = "KLASSE" | "KURS" | "SONSTIG";
 export type ExistingGroup = { groupId: GroupId; name: string; sourceSystemIdentifier: string | null; members: number };
@@ -9,19 +9,23 @@ export type RosterGroup = { name: string; sourceSystemIdentifier: string; member
 
 export type LookAlike = { type: GroupType; inRoster: RosterGroup; existing: ExistingGroup };
 
-const [ig, im, of] = [importGroup.as("ig"), importMembership.as("im"), importGroup.as("of")];
+const ending = importGroup.as("ending");
 const membersOfRoster = sql`coalesce(roster.members, 0)`;
 // One aggregation, because temporary tables have no indexes.
 const joinRoster = sql`LEFT JOIN (
-    SELECT ${im.groupId} AS group_id, count(*)::int AS members FROM ${im}
-    WHERE ${im.change} IS DISTINCT FROM 'removed' GROUP BY 1) AS roster ON roster.group_id = ${ig.id}`;
+    SELECT ${plannedMembership.groupId} AS group_id, count(*)::int AS members FROM ${plannedMembership}
+    WHERE ${plannedMembership.change} IS DISTINCT FROM 'removed' GROUP BY 1) AS roster
+      ON roster.group_id = ${plannedGroup.id}`;
 const members = sql`(SELECT count(*)::int FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
   WHERE ${m.groupId} = ${g.id} AND ${p.status} = 'ACTIVE')`;
 
 const selectNew = statement(
   () => sql`
-  SELECT ${ig.name}, ${ig.type}, ${ig.sourceId} AS "sourceSystemIdentifier", ${membersOfRoster} AS members
-  FROM ${ig} ${joinRoster} WHERE ${ig.change} = 'created' ORDER BY ${naturalKey(ig.sortKey)} COLLATE "C", ${ig.sourceId} COLLATE "C"`,
+  SELECT ${plannedGroup.name}, ${plannedGroup.type}, ${plannedGroup.sourceId} AS "sourceSystemIdentifier",
+    ${membersOfRoster} AS members
+  FROM ${plannedGroup} ${joinRoster}
+    WHERE ${plannedGroup.change} = 'created' ORDER BY ${naturalKey(plannedGroup.sortKey)} COLLATE "C",
+      ${plannedGroup.sourceId} COLLATE "C"`,
 );
 
 // A group that the files know by its own id is a different one.
@@ -29,8 +33,9 @@ const selectExisting = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
   SELECT ${g.id} AS "groupId", ${g.name}, ${g.type}, ${g.sourceSystemIdentifier} AS "sourceSystemIdentifier",
     ${members} AS members
-  FROM ${g} LEFT JOIN ${ig} ON ${ig.id} = ${g.id}
-  WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND (${ig.id} IS NULL OR ${ig.change} = 'removed')
+  FROM ${g} LEFT JOIN ${plannedGroup} ON ${plannedGroup.id} = ${g.id}
+  WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND (${plannedGroup.id} IS NULL
+    OR ${plannedGroup.change} = 'removed')
   ORDER BY ${g.naturalKey}, ${g.id}`,
 );
 
@@ -71,27 +76,29 @@ export const listGroupMoves = makeFind<GroupMove, { schoolId: SchoolId }>(
     WHERE ${g.schoolId} = ${schoolId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE' AND ${p.status} = 'ACTIVE'
       AND ${m.role} = 'STUDENT'),
   moves AS (
-    SELECT pupils.from_id, ${im.groupId} AS to_id, count(*)::int AS moving
-    FROM pupils JOIN ${im} ON ${im.personId} = pupils.person_id AND ${im.change} IS DISTINCT FROM 'removed'
-    JOIN ${ig} ON ${ig.id} = ${im.groupId} AND ${ig.type} = 'KLASSE' GROUP BY 1, 2),
+    SELECT pupils.from_id, ${plannedMembership.groupId} AS to_id, count(*)::int AS moving
+    FROM pupils JOIN ${plannedMembership} ON ${plannedMembership.personId} = pupils.person_id
+      AND ${plannedMembership.change} IS DISTINCT FROM 'removed'
+    JOIN ${plannedGroup} ON ${plannedGroup.id} = ${plannedMembership.groupId}
+      AND ${plannedGroup.type} = 'KLASSE' GROUP BY 1, 2),
   most AS (
     SELECT DISTINCT ON (from_id) from_id, to_id, moving FROM moves ORDER BY from_id, moving DESC, to_id),
   sizes AS (SELECT from_id, count(*)::int AS pupils FROM pupils GROUP BY 1)
   SELECT ${fields<GroupMove>({
     from: sql`json_build_object('groupId', ${g.id}, 'name', ${g.name},
       'sourceSystemIdentifier', ${g.sourceSystemIdentifier}, 'members', ${members})`,
-    to: sql`json_build_object('name', ${ig.name}, 'sourceSystemIdentifier', ${ig.sourceId},
+    to: sql`json_build_object('name', ${plannedGroup.name}, 'sourceSystemIdentifier', ${plannedGroup.sourceId},
       'members', ${membersOfRoster})`,
     moving: sql`most.moving`,
-    isCarriedOver: sql`coalesce(${ig.change} = 'carried_over' AND ${ig.id} = ${g.id}, false)`,
+    isCarriedOver: sql`coalesce(${plannedGroup.change} = 'carried_over' AND ${plannedGroup.id} = ${g.id}, false)`,
     isIntoStaying: sql`EXISTS (SELECT FROM most AS own JOIN sizes AS size ON size.from_id = own.from_id
-      WHERE own.from_id = ${ig.id} AND own.to_id = own.from_id AND own.moving * 2 > size.pupils)`,
-    endsOtherwise: sql`EXISTS (SELECT FROM ${of} WHERE ${of.id} = ${g.id}
-      AND (${of.change} = 'removed' OR ${of.endsOtherwise}))`,
+      WHERE own.from_id = ${plannedGroup.id} AND own.to_id = own.from_id AND own.moving * 2 > size.pupils)`,
+    endsOtherwise: sql`EXISTS (SELECT FROM ${ending} WHERE ${ending.id} = ${g.id}
+      AND (${ending.change} = 'removed' OR ${ending.endsOtherwise}))`,
   })}
   FROM most JOIN sizes ON sizes.from_id = most.from_id AND most.moving * 2 > sizes.pupils
-  JOIN ${g} ON ${g.id} = most.from_id JOIN ${ig} ON ${ig.id} = most.to_id ${joinRoster}
-  WHERE ${ig.id} <> ${g.id} OR ${ig.change} = 'carried_over'
+  JOIN ${g} ON ${g.id} = most.from_id JOIN ${plannedGroup} ON ${plannedGroup.id} = most.to_id ${joinRoster}
+  WHERE ${plannedGroup.id} <> ${g.id} OR ${plannedGroup.change} = 'carried_over'
   ORDER BY ${g.naturalKey}, ${g.id}`,
 );
 

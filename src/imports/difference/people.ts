@@ -5,7 +5,7 @@ import { AppError } from "../../platform/errors.ts";
 import { isOfFaultyRow } from "../rows/faulty-rows.ts";
 import { roleOf, type Subject } from "../formats/format.ts";
 import type { SchoolPart } from "../state/record.ts";
-import { a, analyzePeople, i, importPerson, p } from "./tables.ts";
+import { a, analyzePeople, planned, importPerson, p } from "./tables.ts";
 
 export const firstOf = (key: Sql, column: Sql): Sql => sql`DISTINCT ON (${key}) ${column}`;
 
@@ -138,7 +138,7 @@ const insertMissing = statement<Missing>(({ importId, schoolId, schools, role })
     sql`FROM ${p}
      WHERE ${p.homeSchoolId} = ${schoolId} AND ${p.sourceSystemIdentifier} IS NOT NULL AND ${isListed(p, role)}
        AND ${allowsPersonStep(p.status, "softDelete")} AND NOT ${isOfFaultyRow(importId, p.sourceSystemIdentifier)}
-       AND NOT EXISTS (SELECT FROM ${i} WHERE ${i.id} = ${p.id})
+       AND NOT EXISTS (SELECT FROM ${planned} WHERE ${planned.id} = ${p.id})
        AND ${p.sourceSystemIdentifier} NOT IN (
          SELECT ${s.sourceId} FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.schoolId} IS NULL)
        AND NOT (cardinality(${schools}::uuid[]) > 1 AND ${p.sourceIdIsShared} AND EXISTS (
@@ -154,19 +154,20 @@ const gone = importPerson.as("gone");
 /** A removed person who is also at a school outside the files stays; their longest such school becomes the home. */
 const setNextHomes = statement<Pick<Values, "schools">>(
   ({ schools }) => sql`
-  UPDATE ${i} SET change = NULL, leaves = true, next_home = other.school_id
+  UPDATE ${planned} SET change = NULL, leaves = true, next_home = other.school_id
   FROM (
     SELECT DISTINCT ON (${a.personId}) ${a.personId}, ${a.schoolId}
     FROM ${gone} JOIN ${a} ON ${a.personId} = ${gone.id}
     WHERE ${gone.change} = 'removed' AND ${a.schoolId} NOT IN (SELECT unnest(${schools}::uuid[]))
     ORDER BY ${a.personId}, ${a.id}) AS other
-  WHERE ${i.id} = other.person_id AND ${i.change} = 'removed'`,
+  WHERE ${planned.id} = other.person_id AND ${planned.change} = 'removed'`,
 );
 
 /** Who left before stays as they are. */
 const keepLeft = statement(
   () => sql`
-  UPDATE ${i} SET change = NULL FROM ${p} WHERE ${i.change} = 'removed' AND ${p.id} = ${i.id} AND ${p.leftAt} IS NOT NULL`,
+  UPDATE ${planned} SET change = NULL FROM ${p} WHERE ${planned.change} = 'removed' AND ${p.id} = ${planned.id}
+    AND ${p.leftAt} IS NOT NULL`,
 );
 
 /** Files list all schools of the people in them, so a guest who is missing here leaves. */
@@ -178,6 +179,6 @@ const insertLeavers = statement<Omit<Values, "now" | "speaksOf">>(({ importId, s
        AND EXISTS (SELECT FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}
          AND ${s.homeSchoolId} = ${p.homeSchoolId} AND ${s.schoolId} = ${s.homeSchoolId} AND NOT ${s.isDeleted})
        AND NOT ${isOfFaultyRow(importId, p.sourceSystemIdentifier)}
-       AND NOT EXISTS (SELECT FROM ${i} WHERE ${i.id} = ${p.id})`,
+       AND NOT EXISTS (SELECT FROM ${planned} WHERE ${planned.id} = ${p.id})`,
   ),
 );

@@ -63,13 +63,15 @@ export const analyzeMemberships = "ANALYZE import_membership (group_id, person_i
 /** What an import changes. */
 export const directoryTables = ["person", "affiliation", "group", "membership"];
 
-export const i = importPerson.as("i");
+export const planned = importPerson.as("planned");
+export const plannedGroup = importGroup.as("planned_group");
+export const plannedMembership = importMembership.as("planned_membership");
 export const p = table("person", "p");
 export const g = table("group", "g");
 export const m = table("membership", "m");
 export const a = table("affiliation", "a");
 
-export const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;
+export const leaves = sql`(${planned.change} = 'removed' OR ${planned.leaves})`;
 
 /** SQL: the group `g` is active once `of` of the difference is applied. */
 export const isActiveAfter = (of: Columns<"isGone" | "change">) => sql`(${of.isGone} IS NOT TRUE

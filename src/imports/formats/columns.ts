@@ -3,16 +3,7 @@ import { AppError } from "../../platform/errors.ts";
 import type { CsvRecord, Separator } from "../read/csv.ts";
 import { refuseWide, type Head, type TableLayout } from "../read/table.ts";
 import { chooseScope, roleOf, type AskedScope, type ImportMode, type ImportPeople } from "./format.ts";
-import {
-  findClassIn,
-  findRoleIn,
-  foldWord,
-  isClassName,
-  isParentRole,
-  readDate,
-  readHeading,
-  readRole,
-} from "./words.ts";
+import { findClassIn, findRoleIn, foldWord, isClassName, isParentRole, readDate, readHeading, readRole } from "./words.ts";
 import type { ColumnUse } from "./words.ts";
 
 /** What the columns of a table mean, and what is true of all its rows. */

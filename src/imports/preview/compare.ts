@@ -3,17 +3,7 @@ import type { SchoolId } from "../../directory/index.ts";
 import type { PrismaDb, Transaction } from "../../platform/database/db.ts";
 import { withInterruptibleTransaction } from "../../platform/database/interrupt.ts";
 import { analyzeSparse } from "../../platform/database/statistics.ts";
-import {
-  insert,
-  literal,
-  makeFindOne,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-  makeRun,
-} from "../../platform/database/sql.ts";
+import { insert, literal, makeFindOne, run, sql, statement, table, update, makeRun } from "../../platform/database/sql.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import { countDifference, describeDifference } from "../difference/counts.ts";
 import { findDifference } from "../difference/difference.ts";
