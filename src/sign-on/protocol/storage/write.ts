@@ -334,7 +334,7 @@ export async function deleteOldestTokens(db: Queryable, { personId, clientId }: 
   await run(db, deleteOldest, { personId, clientId });
 }
 
-/** Deletes the oldest tokens of a person and an app after many exchanges. Pairs may share a counter; extra runs are safe. */
+/** Deletes the oldest tokens of a pair after many exchanges. Pairs may share a counter; extra runs are safe. */
 export function makeLimitTokens({ db, clock }: { db: Db; clock: Clock }): (pair: Pair) => Promise<void> {
   const counts = new Uint16Array(slots);
   let hour = 0;
