@@ -24,13 +24,8 @@ export async function changeDirectory<T>(
     );
   } catch (error) {
     if (!hasCode(error, lockTimeout)) throw error;
-    throw new AppError(
-      "unavailable",
-      "school_busy",
-      "Another change of this school is under way. Try again later.",
-      undefined,
-      { cause: error },
-    );
+    const message = "Another change of this school is under way. Try again later.";
+    throw new AppError("unavailable", "school_busy", message, undefined, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import { versionText } from "../platform/http/index.ts";
-import { sql, table, type Part, type Sql, type Value } from "../platform/database/sql.ts";
+import { empty, sql, table, type Part, type Sql, type Value } from "../platform/database/sql.ts";
 import { schoolsOfPerson } from "./visibility.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import type { GrantKey } from "./grants/grant.ts";
@@ -12,7 +12,7 @@ const totalsOf = (subject: Sql): Sql => sql`(
       max(${version.sourceReadAt}) AS source_read_at
     FROM ${version} WHERE ${version.subject} = ${subject})`;
 
-/** The version of the people and groups of a school, whoever sees them. */
+/** The version of the people and groups of a school, for no app in particular. */
 export const versionOfSchool = (schoolId: Part): Sql => sql`(
   SELECT coalesce(sum(${version.version}), 0) FROM ${version} WHERE ${version.subject} = 'school:' || ${schoolId})`;
 
@@ -27,20 +27,24 @@ const totalsOfSchools = (schools: Sql): Sql => sql`(
  *
  * Triggers keep versions and times (migrations 0007, 0069).
  */
-export const viewVersion = (client: Value, schools: Sql | null): Sql =>
-  schools === null
-    ? sql`(
-  SELECT ${versionText({ version: sql`v_given.version`, changedAt: sql`v_given.changed_at`, sourceReadAt: sql`v_given.source_read_at` })}
-  FROM ${app} CROSS JOIN LATERAL ${totalsOf(sql`'app:' || ${app.clientId}`)} AS v_given
-  WHERE ${app.clientId} = ${client})`
-    : sql`(
-  SELECT ${versionText({
+export const viewVersion = (client: Value, schools: Sql | null): Sql => {
+  const ofApp = {
+    version: sql`v_given.version`,
+    changedAt: sql`v_given.changed_at`,
+    sourceReadAt: sql`v_given.source_read_at`,
+  };
+  if (schools === null) return selectVersion(client, ofApp);
+  const withSchools = {
     version: sql`v_given.version || '.' || coalesce(v_schools.version, 0)`,
     changedAt: sql`greatest(v_given.changed_at, v_schools.changed_at)`,
     sourceReadAt: sql`v_schools.source_read_at`,
-  })}
-  FROM ${app} CROSS JOIN LATERAL ${totalsOf(sql`'app:' || ${app.clientId}`)} AS v_given
-    CROSS JOIN LATERAL ${totalsOfSchools(schools)} AS v_schools
+  };
+  return selectVersion(client, withSchools, sql`CROSS JOIN LATERAL ${totalsOfSchools(schools)} AS v_schools`);
+};
+
+const selectVersion = (client: Value, version: Parameters<typeof versionText>[0], joined: Sql = empty): Sql => sql`(
+  SELECT ${versionText(version)}
+  FROM ${app} CROSS JOIN LATERAL ${totalsOf(sql`'app:' || ${app.clientId}`)} AS v_given ${joined}
   WHERE ${app.clientId} = ${client})`;
 
 /** The version of what an app sees of a person. */

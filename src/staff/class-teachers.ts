@@ -1,14 +1,8 @@
-import {
-  hasWayToSignIn,
-  personNameOf,
-  type GroupId,
-  type PersonId,
-  type PersonName,
-  type SchoolId,
-} from "../directory/index.ts";
+import { hasWayToSignIn, personNameOf } from "../directory/index.ts";
+import type { GroupId, MergerId, PersonId, PersonName, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { fields, findRows, lockName, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import { fields, lockName, makeFind, pick, sql, table, type Queryable } from "../platform/database/sql.ts";
 import { giveRole, type Giver } from "./give-role.ts";
 import type { StaffRole } from "./role.ts";
 
@@ -19,7 +13,7 @@ export type ClassTeacherProposal = {
   state: "READY" | "NO_LOGIN" | "BLOCKED";
 };
 
-type Found = Omit<ClassTeacherProposal, "name"> & { [Part in keyof PersonName]: string | null };
+type Proposed = Omit<ClassTeacherProposal, "name"> & { [Part in keyof PersonName]: string | null };
 
 const p = table("person", "p");
 const m = table("membership", "m");
@@ -28,13 +22,10 @@ const s = table("school", "s");
 const held = table("staffRole", "held");
 const heldAt = table("staffRoleSchool", "held_at");
 
-const listProposed = statement<{ schoolId: SchoolId; now: Date }>(
+const listProposed = makeFind<Proposed, { schoolId: SchoolId; now: Date }>(
   ({ schoolId, now }) => sql`
-  SELECT ${fields<Found>({
-    id: p.id,
-    firstFull: p.firstFull,
-    firstCall: p.firstCall,
-    last: p.last,
+  SELECT ${fields<Proposed>({
+    ...pick(p, "id", "firstFull", "firstCall", "last"),
     classes: sql`json_agg(json_build_object('id', ${g.id}, 'name', ${g.name}) ORDER BY ${g.naturalKey}, ${g.id})`,
     state: sql`CASE WHEN ${p.blockedAt} IS NOT NULL THEN 'BLOCKED' WHEN ${hasWayToSignIn(p)} THEN 'READY' ELSE 'NO_LOGIN' END`,
   })}
@@ -54,8 +45,7 @@ export async function listProposedTeachers(
   db: Queryable,
   at: { schoolId: SchoolId; now: Date },
 ): Promise<ClassTeacherProposal[]> {
-  const found = await findRows<Found, typeof at>(db, listProposed, at);
-  return found.map(({ firstFull, firstCall, last, ...rest }) => ({
+  return (await listProposed(db, at)).map(({ firstFull, firstCall, last, ...rest }) => ({
     ...rest,
     name: personNameOf({ firstFull, firstCall, last }),
   }));
@@ -75,4 +65,25 @@ export async function giveClassTeacherRoles(
     if (state === "READY" && personIds.includes(id))
       given.push(await giveRole(tx, { role: "CLASS_TEACHER", holder: { personId: id }, schoolIds: [schoolId] }, by));
   return given;
+}
+
+type Merger = { id: MergerId; from: SchoolId; into: SchoolId };
+
+/** Holds the roles of class teachers of a school for the one that it was merged into too; returns how many. */
+export async function mergeClassTeachers({ prisma }: Transaction, { id, from, into }: Merger): Promise<number> {
+  const at = (schoolId: SchoolId) => ({ some: { schoolId } });
+  const roles = await prisma.staffRole.findMany({
+    where: { role: "CLASS_TEACHER", schools: at(from), NOT: { schools: at(into) } },
+    select: { id: true },
+  });
+  await prisma.staffRoleSchool.createMany({ data: roles.map((role) => ({ roleId: role.id, schoolId: into })) });
+  await prisma.mergedStaffRole.createMany({ data: roles.map((role) => ({ roleId: role.id, mergerId: id })) });
+  return roles.length;
+}
+
+export async function separateClassTeachers({ prisma }: Transaction, { id, into }: Merger): Promise<void> {
+  const roles = await prisma.mergedStaffRole.findMany({ where: { mergerId: id }, select: { roleId: true } });
+  await prisma.staffRoleSchool.deleteMany({
+    where: { schoolId: into, roleId: { in: roles.map(({ roleId }) => roleId) } },
+  });
 }

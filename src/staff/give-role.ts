@@ -1,7 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { ClientId } from "../access/index.ts";
-import { checkText } from "../directory/index.ts";
-import type { PersonId, SchoolId } from "../directory/index.ts";
+import { checkText, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAudit, type AuditAction, type Origin } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
 import type { Transaction } from "../platform/database/db.ts";
@@ -11,16 +10,8 @@ import { lockName } from "../platform/database/sql.ts";
 import { findRoles, getRole } from "./find-roles.ts";
 import { cover } from "./higher-holder.ts";
 import { isReached, joinReach } from "./reach.ts";
-import {
-  atTime,
-  presentRole,
-  targetOf,
-  whole,
-  type RoleHolder,
-  type StaffRole,
-  type StaffRoleId,
-  type StaffRoleName,
-} from "./role.ts";
+import { listRolesHeld, presentRole, targetOf, whole } from "./role.ts";
+import type { RoleHolder, StaffRole, StaffRoleId, StaffRoleName } from "./role.ts";
 
 export type NewRole = {
   role: StaffRoleName;
@@ -44,10 +35,14 @@ const givingForSchools: ReadonlySet<StaffRoleName> = new Set(["DISTRICT", "SCHOO
 const longestReason = 200;
 const usualSupportDays = 14;
 
+const isOperator = (giver: Giver): boolean => giver === null || giver.some(({ role }) => role === "OPERATOR");
+
+/** The schools for which the giver may give roles. */
+const reachOf = (giver: Giver) => joinReach((giver ?? []).filter((held) => givingForSchools.has(held.role)));
+
 function refuseGiver(giver: Giver, role: StaffRoleName, schoolIds: readonly SchoolId[]): void {
-  if (giver === null || giver.some((held) => held.role === "OPERATOR")) return;
-  const reach = joinReach(giver.filter((held) => givingForSchools.has(held.role)));
-  if (rolesGivenBySchools.includes(role) && isReached(reach, { everySchool: schoolIds })) return;
+  if (isOperator(giver)) return;
+  if (rolesGivenBySchools.includes(role) && isReached(reachOf(giver), { everySchool: schoolIds })) return;
   const message = "A role can be given by an operator, and for a school by its district and its admins.";
   throw new AppError("forbidden", "role_beyond_own", message);
 }
@@ -57,15 +52,8 @@ const invalid = (code: string, message: string) => new AppError("invalid", code,
 function checkRole(given: NewRole, now: Date, supportRoleDays: number): void {
   const { role, schoolIds = [], clientIds = [], reason = null, endsAt = null } = given;
   const target = targetOf(role);
-  const forSchools = target === "schools";
-  if (forSchools !== schoolIds.length > 0) {
-    const message = forSchools ? `${role} needs at least one school.` : `${role} is for no school.`;
-    throw invalid("role_scope_refused", message);
-  }
-  if ((target === "apps") !== clientIds.length > 0) {
-    const message = target === "apps" ? `${role} needs at least one app.` : `${role} is for no app.`;
-    throw invalid("role_scope_refused", message);
-  }
+  checkScope(role, "school", { isNeeded: target === "schools", isGiven: schoolIds.length > 0 });
+  checkScope(role, "app", { isNeeded: target === "apps", isGiven: clientIds.length > 0 });
   if (role === "SUPPORT" && endsAt === null)
     throw invalid("role_end_required", "SUPPORT needs a time at which it ends.");
   if (role === "SUPPORT" && reason === null)
@@ -75,6 +63,14 @@ function checkRole(given: NewRole, now: Date, supportRoleDays: number): void {
     const message = `SUPPORT is given for ${supportRoleDays} days at most. Give it again when it has ended.`;
     throw invalid("role_too_long", message);
   }
+}
+
+type ScopeCheck = { isNeeded: boolean; isGiven: boolean };
+
+function checkScope(role: StaffRoleName, kind: "school" | "app", { isNeeded, isGiven }: ScopeCheck): void {
+  if (isNeeded === isGiven) return;
+  const message = isNeeded ? `${role} needs at least one ${kind}.` : `${role} is for no ${kind}.`;
+  throw invalid("role_scope_refused", message);
 }
 
 /**
@@ -129,7 +125,7 @@ export async function withdrawRole(
   await lockName(tx, operators);
   const role = await getRole(tx, id);
   const schoolIds = listEnded(by.giver, role);
-  if (role.role === "OPERATOR") await refuseLastOperator(tx, [id]);
+  if (role.role === "OPERATOR" && !(await isOperatorLeft(tx, [id]))) throw lastOperator();
   if (schoolIds.length === role.schoolIds.length) await tx.prisma.staffRole.delete({ where: { id } });
   else await tx.prisma.staffRoleSchool.deleteMany({ where: { roleId: id, schoolId: { in: schoolIds } } });
   const withdrawn = { ...role, schoolIds };
@@ -139,33 +135,30 @@ export async function withdrawRole(
 
 /** The schools of a role where this giver ends it. */
 function listEnded(giver: Giver, { role, schoolIds }: StaffRole): SchoolId[] {
-  const reach = giver && joinReach(giver.filter((held) => givingForSchools.has(held.role)));
-  const reached = schoolIds.filter((id) => reach?.schoolIds.has(id));
-  const isOperator = giver === null || giver.some((held) => held.role === "OPERATOR");
-  if (!isOperator && rolesEndedBySchools.includes(role) && reached.length > 0) return reached;
+  const { schoolIds: ending } = reachOf(giver);
+  const reached = schoolIds.filter((id) => ending.has(id));
+  if (!isOperator(giver) && rolesEndedBySchools.includes(role) && reached.length > 0) return reached;
   refuseGiver(giver, role, schoolIds);
   return schoolIds;
 }
 
 export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHolder): Promise<void> {
-  const where = { role: "OPERATOR" as const, ...holder };
-  if ((await tx.prisma.staffRole.count({ where })) === 0) return;
-  await lockName(tx, operators);
-  const held = await tx.prisma.staffRole.findMany({ where, select: { id: true } });
-  await refuseLastOperator(
-    tx,
-    held.map(({ id }) => id),
-  );
+  if ((await listLast(tx, holder)).length > 0) throw lastOperator();
 }
 
 /** The operators among these people if no other would remain. Concurrent removals wait. */
 export async function listLastOperators(tx: Transaction, personIds: readonly PersonId[]): Promise<PersonId[]> {
-  const where = { role: "OPERATOR" as const, personId: { in: [...personIds] } };
+  const last = await listLast(tx, { personId: { in: [...personIds] } });
+  return last.map(({ personId }) => personId as PersonId);
+}
+
+async function listLast(tx: Transaction, holders: Prisma.StaffRoleWhereInput) {
+  const where = { role: "OPERATOR" as const, ...holders };
   if ((await tx.prisma.staffRole.count({ where })) === 0) return [];
   await lockName(tx, operators);
-  const held = await tx.prisma.staffRole.findMany({ where, select: { id: true, personId: true } });
-  const leaving = held.map(({ id }) => id);
-  return (await isOperatorLeft(tx, leaving)) ? [] : held.map(({ personId }) => personId as PersonId);
+  const leaving = await tx.prisma.staffRole.findMany({ where, select: { id: true, personId: true } });
+  const ids = leaving.map(({ id }) => id);
+  return (await isOperatorLeft(tx, ids)) ? [] : leaving;
 }
 
 async function isOperatorLeft({ prisma }: Transaction, leaving: readonly string[]): Promise<boolean> {
@@ -178,14 +171,8 @@ async function isOperatorLeft({ prisma }: Transaction, leaving: readonly string[
   return others > 0;
 }
 
-async function refuseLastOperator(tx: Transaction, leaving: readonly string[]): Promise<void> {
-  if (await isOperatorLeft(tx, leaving)) return;
-  throw new AppError(
-    "conflict",
-    "last_operator",
-    "The last operator cannot be removed. Give the role to another first.",
-  );
-}
+const lastOperator = () =>
+  new AppError("conflict", "last_operator", "The last operator cannot be removed. Give the role to another first.");
 
 async function refuseMissing(
   { prisma }: Transaction,
@@ -227,14 +214,13 @@ async function refuseUnconfirmed(
   { holder, confirmPartners = false, ...role }: OfApp,
   { giver, origin: { at } }: { giver: Giver; origin: Origin },
 ): Promise<void> {
-  const partners = await tx.prisma.staffRole.findMany({
-    where: { role: "PARTNER", apps: { some: holder }, ...atTime(at) },
-    include: whole,
-  });
-  const others = partners.filter(({ clientId }) => clientId !== holder.clientId);
-  const held = await Promise.all(others.map((partner) => findRoles(tx, presentRole(partner).holder, at)));
+  const partners = await listRolesHeld(tx, { role: "PARTNER", apps: { some: holder } }, at);
+  const others = partners.filter(
+    (partner) => !("clientId" in partner.holder) || partner.holder.clientId !== holder.clientId,
+  );
+  const held = await Promise.all(others.map((partner) => findRoles(tx, partner.holder, at)));
   if (held.every((roles) => cover(roles, role))) return;
-  if (giver !== null && !giver.some(({ role: held }) => held === "OPERATOR")) {
+  if (!isOperator(giver)) {
     const message = "A partner manages this app, so only an operator can give it a role.";
     throw new AppError("forbidden", "role_beyond_own", message);
   }
@@ -254,4 +240,26 @@ async function recordAll(tx: Transaction, action: AuditAction, role: StaffRole, 
   ];
   for (const subject of subjects.length > 0 ? subjects : [{}])
     await recordAudit(tx, { ...origin, action, ...holder, ...subject, detail });
+}
+
+const mostAppsWithoutScopes = 10;
+
+/** Errors: forbidden role_forbids if the role was withdrawn meanwhile; conflict too_many_apps_without_scopes. */
+export async function extendPartnerRole(
+  tx: Transaction,
+  { role, clientId }: { role: StaffRole; clientId: ClientId },
+  origin: Origin,
+): Promise<void> {
+  const { count } = await tx.prisma.staffRole.updateMany({ where: { id: role.id }, data: { role: role.role } });
+  if (count === 0) throw new AppError("forbidden", "role_forbids", "None of your staff roles allows this operation.");
+  await tx.prisma.staffRoleApp.create({ data: { roleId: role.id, clientId } });
+  const without = await tx.prisma.staffRoleApp.count({
+    where: { roleId: role.id, app: { scopes: { isEmpty: true } } },
+  });
+  if (without > mostAppsWithoutScopes) {
+    const message = `${mostAppsWithoutScopes} of your apps have no scopes. Ask for scopes, or have some deleted, first.`;
+    throw new AppError("conflict", "too_many_apps_without_scopes", message);
+  }
+  const detail = { role: role.role, roleId: role.id };
+  await recordAudit(tx, { ...origin, action: "staff_role_extended", clientId, detail });
 }

@@ -18,7 +18,7 @@ const reachesBeyond = ({ homeSchoolId }: Of): Sql => sql`(
  */
 export const holdsRoleBeyondHome = (of: Of, now: Value): Sql => holds(of, now, reachesBeyond(of));
 
-/** SQL condition: those who repair the sign-in of a school, and those whom no school's own login lets in. */
+/** SQL condition: school admins, who repair the school's own login, and staff whom that login does not let in. */
 export const mayAlwaysUsePassword = (of: Of, now: Value): Sql =>
   holds(of, now, sql`(${held.role} = 'SCHOOL_ADMIN' OR ${reachesBeyond(of)})`);
 

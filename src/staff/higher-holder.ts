@@ -2,7 +2,7 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PersonId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { atTime, presentRole, whole, type RoleHolder, type StaffRole, type StaffRoleName } from "./role.ts";
+import { listRolesHeld, type RoleHolder, type StaffRole, type StaffRoleName } from "./role.ts";
 
 const ranks: Partial<Record<StaffRoleName, number>> = { DISTRICT: 1, SCHOOL_ADMIN: 2, SECRETARY: 3, CLASS_TEACHER: 4 };
 const rankOfSupport = 2;
@@ -19,6 +19,8 @@ export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }
   return schoolIds.every((id) => atLeast.some((held) => held.schoolIds.includes(id)));
 }
 
+type Caller = { mine: readonly StaffRole[]; now: Date };
+
 /**
  * Refuses changes that would give the caller another holder's roles, by a person's password, an app's secret or its
  * redirect URIs. Roles of blocked and soft-deleted people count, and an app with admin scopes and a redirect URI counts
@@ -27,11 +29,11 @@ export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }
  * Errors: forbidden role_forbids.
  */
 export async function refuseHigherHolder(
-  { prisma }: Pick<RecordStore, "prisma">,
-  { holder, mine, now }: { holder: RoleHolder; mine: readonly StaffRole[]; now: Date },
+  db: Pick<RecordStore, "prisma">,
+  { holder, mine, now }: Caller & { holder: RoleHolder },
 ): Promise<void> {
-  const higher = await findHigherRoles({ prisma }, holder, { mine, now });
-  if (higher.length === 0 && !(await worksForAnybody({ prisma }, holder, mine))) return;
+  const higher = await listHigherRoles(db, holder, { mine, now });
+  if (higher.length === 0 && !(await worksForAnybody(db, holder, mine))) return;
   const message =
     "personId" in holder
       ? "The person holds a staff role that goes beyond yours."
@@ -39,14 +41,11 @@ export async function refuseHigherHolder(
   throw new AppError("forbidden", "role_forbids", message);
 }
 
-async function findHigherRoles(
-  { prisma }: Pick<RecordStore, "prisma">,
+const listHigherRoles = async (
+  db: Pick<RecordStore, "prisma">,
   ofHolders: Prisma.StaffRoleWhereInput,
-  { mine, now }: { mine: readonly StaffRole[]; now: Date },
-) {
-  const found = await prisma.staffRole.findMany({ where: { ...ofHolders, ...atTime(now) }, include: whole });
-  return found.filter((role) => !cover(mine, presentRole(role)));
-}
+  { mine, now }: Caller,
+): Promise<StaffRole[]> => (await listRolesHeld(db, ofHolders, now)).filter((role) => !cover(mine, role));
 
 async function worksForAnybody(
   { prisma }: Pick<RecordStore, "prisma">,
@@ -59,9 +58,9 @@ async function worksForAnybody(
 }
 
 export async function listHigherHolders(
-  { prisma }: Pick<RecordStore, "prisma">,
-  { personIds, mine, now }: { personIds: readonly PersonId[]; mine: readonly StaffRole[]; now: Date },
+  db: Pick<RecordStore, "prisma">,
+  { personIds, ...caller }: Caller & { personIds: readonly PersonId[] },
 ): Promise<ReadonlySet<PersonId>> {
-  const higher = await findHigherRoles({ prisma }, { personId: { in: [...personIds] } }, { mine, now });
-  return new Set(higher.map(({ personId }) => personId as PersonId));
+  const higher = await listHigherRoles(db, { personId: { in: [...personIds] } }, caller);
+  return new Set(higher.map(({ holder }) => (holder as { personId: PersonId }).personId));
 }

@@ -8,28 +8,11 @@
  *             the last operator keeps the role; the command line can always give one.
  * Never knows: HTTP, tokens, operations of a contract.
  */
-export { giveClassTeacherRoles, listProposedTeachers, type ClassTeacherProposal } from "./class-teachers.ts";
-export { extendPartnerRole } from "./extend-role.ts";
-export {
-  giveRole,
-  listLastOperators,
-  refuseLastOperatorLeaves,
-  rolesEndedBySchools,
-  rolesGivenBySchools,
-  withdrawRole,
-  type NewRole,
-} from "./give-role.ts";
-export { holdsAnyRole, holdsRoleBeyondHome, mayAlwaysUsePassword } from "./held-roles-sql.ts";
+export * from "./class-teachers.ts";
+export * from "./find-roles.ts";
+export * from "./give-role.ts";
+export * from "./held-roles-sql.ts";
 export { listHigherHolders, refuseHigherHolder } from "./higher-holder.ts";
-export { findRoles, getRole, listRoles, listRolesOf } from "./find-roles.ts";
-export { mergeClassTeachers, separateClassTeachers } from "./merge-roles.ts";
-export { everything, groupsInReach, isGroupReached, isReached, joinReach, type Reach } from "./reach.ts";
-export {
-  adminScopesOf,
-  staffRoleNames,
-  type RoleHolder,
-  targetOf,
-  type StaffRole,
-  type StaffRoleId,
-  type StaffRoleName,
-} from "./role.ts";
+export * from "./reach.ts";
+export { adminScopesOf, staffRoleNames, targetOf } from "./role.ts";
+export type { RoleHolder, StaffRole, StaffRoleId, StaffRoleName } from "./role.ts";

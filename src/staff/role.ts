@@ -1,20 +1,14 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
+import { StaffRoleName } from "../../generated/prisma/enums.ts";
 import type { ClientId } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 
 export type StaffRoleId = string & { readonly __staffRoleId: true };
 
-export const staffRoleNames = [
-  "OPERATOR",
-  "DISTRICT",
-  "SCHOOL_ADMIN",
-  "SECRETARY",
-  "CLASS_TEACHER",
-  "PARTNER",
-  "SUPPORT",
-] as const;
+export type { StaffRoleName };
 
-export type StaffRoleName = (typeof staffRoleNames)[number];
+export const staffRoleNames: readonly StaffRoleName[] = Object.values(StaffRoleName);
 
 export const targetOf = (role: StaffRoleName): "service" | "apps" | "schools" =>
   role === "OPERATOR" ? "service" : role === "PARTNER" ? "apps" : "schools";
@@ -56,4 +50,16 @@ export function presentRole({ id, personId, clientId, schools, apps, ...rest }: 
     schoolIds: schools.map(({ schoolId }) => schoolId as SchoolId),
     clientIds: apps.map((app) => app.clientId as ClientId),
   };
+}
+
+/** The roles that the condition selects and that have not ended, by name. */
+export async function listRolesHeld(
+  { prisma }: Pick<RecordStore, "prisma">,
+  where: Prisma.StaffRoleWhereInput,
+  now: Date,
+): Promise<StaffRole[]> {
+  const orderBy: Prisma.StaffRoleOrderByWithRelationInput[] = [{ role: "asc" }, { id: "asc" }];
+  return (await prisma.staffRole.findMany({ where: { ...where, ...atTime(now) }, include: whole, orderBy })).map(
+    presentRole,
+  );
 }

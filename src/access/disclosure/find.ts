@@ -1,5 +1,5 @@
 import { makeSortKey, type PersonId, type SchoolId } from "../../directory/index.ts";
-import { fields, makeFind, makeFindOne, sql, table, type Queryable } from "../../platform/database/sql.ts";
+import { fields, makeFind, makeFindOne, pick, sql, table, type Queryable } from "../../platform/database/sql.ts";
 import { listAppsOfPerson, type AppOfPerson, type PersonAttribute } from "../apps-of-person.ts";
 import type { ClientId } from "../token.ts";
 import { sinceUnrecorded } from "./record.ts";
@@ -70,6 +70,7 @@ function signInOf(app: AppOfPerson | undefined, recorded: Recorded): Disclosure[
 type ByClient<Row> = { clientId: ClientId } & Row;
 
 const period = table("disclosurePeriod", "p");
+const reading = table("disclosurePeriod", "reading");
 const registration = table("registrationPeriod", "r");
 const app = table("app", "app");
 const profile = table("appProfile", "profile");
@@ -91,13 +92,7 @@ const listReadings = makeFind<ByClient<Unread>, { personId: PersonId; clientIds:
       SELECT FROM ${period} WHERE ${period.personId} = ${personId} AND ${period.clientId} = seen.client_id
         AND ${period.until} IS NULL))
   SELECT ${fields<ByClient<Unread>>({
-    clientId: sql`reading.client_id`,
-    since: sql`reading.since`,
-    until: sql`reading.until`,
-    isUser: sql`reading.is_user`,
-    isPerson: sql`reading.is_person`,
-    seesSchool: sql`reading.sees_school`,
-    schoolIds: sql`reading.school_ids`,
+    ...pick(reading, "clientId", "since", "until", "isUser", "isPerson", "seesSchool", "schoolIds"),
     lastReadAt: sql`greatest(reading.last_read_at, (
       SELECT max(${call.at}) FROM ${call}
       WHERE ${call.clientId} = reading.client_id AND ${call.schoolId} = ANY (reading.school_ids)
@@ -117,13 +112,7 @@ type Ways = Pick<Reading, "isUser" | "isPerson" | "seesSchool">;
 const listRegistrations = makeFind<ByClient<Registered>, { clientIds: readonly ClientId[] }>(
   ({ clientIds }) => sql`
   SELECT ${fields<ByClient<Registered>>({
-    clientId: registration.clientId,
-    since: registration.since,
-    until: registration.until,
-    name: registration.name,
-    provider: registration.provider,
-    type: registration.type,
-    scopes: registration.scopes,
+    ...pick(registration, "clientId", "since", "until", "name", "provider", "type", "scopes"),
     attributes: sql`${registration.attributes}::text[]`,
   })}
   FROM ${registration} WHERE ${registration.clientId} = ANY (${clientIds})
@@ -142,13 +131,7 @@ type OfSchools = { clientIds: readonly ClientId[]; schoolIds: readonly SchoolId[
 const held = table("withheldPeriod", "w");
 const listWithheldSpans = makeFind<ByClient<WithheldSpan>, OfSchools>(
   ({ clientIds, schoolIds }) => sql`
-  SELECT ${fields<ByClient<WithheldSpan>>({
-    clientId: held.clientId,
-    schoolId: held.schoolId,
-    item: held.item,
-    since: held.since,
-    until: held.until,
-  })}
+  SELECT ${fields<ByClient<WithheldSpan>>(pick(held, "clientId", "schoolId", "item", "since", "until"))}
   FROM ${held} WHERE ${held.clientId} = ANY (${clientIds}) AND ${held.schoolId} = ANY (${schoolIds}::uuid[])`,
   "access.findWithheldPeriods",
 );
@@ -158,9 +141,7 @@ const agreement = table("agreement", "agreement");
 const listAgreed = makeFind<ByClient<Agreed>, OfSchools>(
   ({ clientIds, schoolIds }) => sql`
   SELECT ${fields<ByClient<Agreed>>({
-    clientId: acceptance.clientId,
-    schoolId: acceptance.schoolId,
-    agreementId: acceptance.agreementId,
+    ...pick(acceptance, "clientId", "schoolId", "agreementId"),
     version: agreement.version,
     since: acceptance.acceptedAt,
     until: sql`coalesce(${acceptance.replacedAt}, ${acceptance.withdrawnAt})`,

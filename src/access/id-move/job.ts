@@ -1,6 +1,6 @@
 import { addDays, type Clock } from "../../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
-import { fields, makeFind, makeRun, sql, table, update } from "../../platform/database/sql.ts";
+import { fields, makeFind, makeRun, pick, sql, table, update } from "../../platform/database/sql.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import { cutOverIdMove } from "./change.ts";
 import type { Held, Leased, State } from "./held.ts";
@@ -22,11 +22,8 @@ const takeDue = makeFind<Leased, { now: Date; until: Date; before: Date }>(
       ELSE true END
     ORDER BY ${due.startedAt} LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING ${fields<Leased>({
-    clientId: move.clientId,
+    ...pick(move, "clientId", "oldSector", "newSector", "isAnnounced"),
     state: sql`${move.state}::text`,
-    oldSector: move.oldSector,
-    newSector: move.newSector,
-    isAnnounced: move.isAnnounced,
   })}`,
   "access.takeDueIdMove",
 );

@@ -118,6 +118,10 @@ const givenOf = (row: object): [field: string, value: Part][] =>
 export const fields = <Row extends object>(row: { readonly [Field in keyof Row]-?: Part }): Sql =>
   join(Object.entries<Part>(row).map(([name, value]) => sql`${value} AS ${raw(`"${name}"`)}`));
 
+/** The named columns of a table or alias, for `fields`. */
+export const pick = <Column extends string, Name extends Column>(from: Columns<Column>, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, from[name]])) as Columns<Name>;
+
 export function columnNames<Name extends TableName>(name: Name, ...names: readonly (ColumnsOf<Name> & string)[]): Sql {
   const columns = columnsOf(name);
   return raw(names.map((field) => columns[field]!).join(", "));
