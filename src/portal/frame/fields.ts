@@ -4,15 +4,23 @@ import { escapeHtml, type Render, type Translate } from "../../platform/pages/in
 import type { LinkRequest } from "./frame.ts";
 import type { PropertyFault } from "./calls.ts";
 
+/** What a form offers: a record, or a value that `nameOf` names. */
+export type Choice = string | number | { id: string | number; name: string; code?: string };
+
+export const choiceOf = (one: Choice, nameOf: (value: string | number) => string = String) =>
+  typeof one === "object" ? one : { id: one, name: nameOf(one) };
+
 export type FieldOptions = {
   label: string;
-  value?: string | number | null;
+  /** The present value; of boxes, those that are ticked. */
+  value?: string | number | boolean | readonly (string | number)[] | null;
   hint?: string;
   /** The property, if it does not have the name of the field. */
   at?: string;
   id?: string;
-  /** The options of a select; `none` is the text of the empty one. */
-  choices?: string;
+  /** What can be chosen; without it the values of the contract, if `nameOf` names them. `none` is the text of nothing. */
+  choices?: string | readonly Choice[];
+  nameOf?: (value: string | number) => string;
   none?: string;
   /** The rows of a text of several lines. */
   rows?: number;
@@ -23,6 +31,8 @@ export type FieldOptions = {
   isBare?: boolean;
   /** If the page asks for more or less than the contract. */
   isRequired?: boolean;
+  /** Boxes beside each other. */
+  isRow?: boolean;
   /** For what is no word of a language, such as an id. */
   isCode?: boolean;
   /** Other attributes. */
@@ -78,42 +88,76 @@ export function makeFields(request: LinkRequest, render: Render): Fields {
       : t("frame.fault.line", { line: lineOf(request.field(name), Number(index)), text });
   }
 
+  /** After a change meanwhile, the page shows the present record instead of what was typed. */
+  const isTyped = () => isSent && Object.keys(typed).length > 0;
+
+  /** Draws the box of a property that is true or false, or a box for each value that a list can have. */
+  function drawBoxes(
+    name: string,
+    {
+      choices,
+      chosen,
+      ...options
+    }: Omit<FieldOptions, "choices"> & { at: string; choices: unknown; chosen: readonly unknown[] },
+  ): string {
+    const { at, hint, nameOf } = options;
+    const isOne = !Array.isArray(choices);
+    const ticked = chosen.map((one) => (one === true ? "on" : String(one)));
+    const described = { ...options.more, ...(isOne && hint && { "aria-describedby": `${name}-hint` }) };
+    const boxes = (isOne ? [{ id: "on", name: options.label }] : (choices as Choice[]))
+      .map((one) => choiceOf(one, nameOf))
+      .map((one) => ({ ...one, isTicked: ticked.includes(String(one.id)) }));
+    const [fault, wrong] = [drawFault(name, at), drawWrong(name, at)];
+    return render("boxes", { ...options, name, isOne, boxes, fault, attributes: write(described) + wrong });
+  }
+
+  function drawWrong(name: string, at?: string): string {
+    const text = faultOf(name, at);
+    if (text === null) return "";
+    const id = faults.has(name) ? undefined : name;
+    faults.set(name, text);
+    return write({ id, "aria-invalid": "true", "aria-describedby": `${name}-fault` });
+  }
+
+  function drawFault(name: string, at?: string): string {
+    const text = faultOf(name, at);
+    return text === null ? "" : `<p class="fault" id="${name}-fault">${escapeHtml(text)}</p>`;
+  }
+
   return {
     begin(of, shown) {
       operations = of;
       isSent = req.method === "POST" && (shown === undefined || request.field("form") === String(shown));
     },
     field(name, options) {
-      const { label, at = name, choices, rows, type, id = name, value } = options;
-      const fault = faultOf(name, at, options);
+      const { label, at = name, rows, type, id = name, value, nameOf } = options;
+      const property = propertiesAt(at)[0];
+      const choices = options.choices ?? (nameOf && ((property?.items ?? property?.schema)?.enum as Choice[]));
+      const values = isTyped() && type !== "password" ? typed[name] : undefined;
+      if (property?.schema.type === "boolean" || (property?.schema.type === "array" && typeof choices === "object"))
+        return drawBoxes(name, { ...options, at, choices, chosen: isTyped() ? (values ?? []) : [value ?? []].flat() });
+      const fault = faultOf(name, at, { ...options, ...(choices !== undefined && { choices }) });
       if (fault !== null) faults.set(id, `${label.replace(/[?:]$/, "")}: ${fault}`);
       const kind = choices !== undefined ? "select" : rows !== undefined ? "textarea" : "input";
-      const wasTyped = isSent && typed[name] !== undefined && type !== "password";
+      const shown = values?.[0] ?? value ?? "";
       const attributes: Attributes = {
         id,
         name,
-        ...(kind === "input" && type !== "file" && { value: (wasTyped ? typed[name]![0]! : value) ?? "" }),
+        ...(kind === "input" && type !== "file" && { value: String(shown) }),
         ...(kind === "textarea" && { rows }),
-        ...constraintsOf(propertiesAt(at)[0], kind, options),
+        ...constraintsOf(property, kind, options),
         ...describedBy(id, options.hint, fault),
         ...(options.isBare && { "aria-label": label }),
         ...options.more,
       };
       // A browser leaves out a line break at the beginning of a textarea.
-      const text = String((wasTyped ? typed[name]![0] : value) ?? "").replace(/^(?=\r?\n)/, "\n");
-      return render("field", { ...options, id, kind, text, fault, attributes: write(attributes) });
+      const text = String(shown).replace(/^(?=\r?\n)/, "\n");
+      const all = typeof choices === "object" ? choices.map((one) => choiceOf(one, nameOf)) : [];
+      const written = typeof choices === "string" ? choices : render("options", { all, chosen: shown });
+      return render("field", { ...options, id, kind, text, fault, choices: written, attributes: write(attributes) });
     },
-    wrong(name, at) {
-      const text = faultOf(name, at);
-      if (text === null) return "";
-      const id = faults.has(name) ? undefined : name;
-      faults.set(name, text);
-      return write({ id, "aria-invalid": "true", "aria-describedby": `${name}-fault` });
-    },
-    fault(name, at) {
-      const text = faultOf(name, at);
-      return text === null ? "" : `<p class="fault" id="${name}-fault">${escapeHtml(text)}</p>`;
-    },
+    wrong: drawWrong,
+    fault: drawFault,
     faults: () => [...faults].map(([id, text]) => ({ id, text })),
   };
 }

@@ -14,7 +14,7 @@ import type { OperationId } from "../../admin/index.ts";
 import type { PageView } from "./area.ts";
 import type { Typed } from "./form.ts";
 import { listPages, type CurrentPage } from "./navigation.ts";
-import { makeFields, type Fields } from "./fields.ts";
+import { choiceOf, makeFields, type Choice, type Fields } from "./fields.ts";
 import type { Refused } from "./calls.ts";
 import { describeViewChange } from "./describe.ts";
 import { hasManySchools, type PageRequest } from "./page-request.ts";
@@ -126,9 +126,6 @@ function partsOf(request: LinkRequest, token: string): PartsOfPage {
   return parts;
 }
 
-const choiceOf = (one: Choice, nameOf: (value: string | number) => string = String): Choice =>
-  typeof one === "object" ? one : { id: one, name: nameOf(one) };
-
 const renderProblem = (parts: PartsOfPage): string =>
   parts.refused === null
     ? ""
@@ -144,9 +141,6 @@ function renderContent(
     renderView(name, { ...shared, ...model, fragment, ...data });
   return fragment(view);
 }
-
-/** What a form offers: a record, or a value whose text the template gives. */
-type Choice = string | number | { id: string | number; name: string };
 
 type PartsOfPage = Omit<Fields, "begin"> & {
   t: Translate;

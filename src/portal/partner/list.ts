@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { readForm, type PageRequest } from "../frame/index.ts";
 import { currentPage } from "./app-page.ts";
-import { listScopes } from "./scopes.ts";
+import { listScopes, scopesOf } from "./scopes.ts";
 
 export async function listOwn(request: PageRequest) {
   const { call, list, query, t } = request;
@@ -25,7 +25,7 @@ export async function showNew(request: PageRequest) {
   const model = {
     isOperator: request.permissions.reachesAll,
     scopes: listScopes(),
-    chosen: request.typed["scope"] ?? [],
+    scopesOf: scopesOf(request),
     ids: await listIds(request),
   };
   return { title: request.t("words.newApp"), view: "new", model, page: currentPage(request) };

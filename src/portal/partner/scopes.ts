@@ -8,20 +8,24 @@ export const secret = `${app}/secret`;
 
 export const listScopes = () => enumOf<AdminSchemas["AppScope"]>("createApp", "scopes");
 
+/** Names scopes to choose from, each with its code. */
+export const scopesOf =
+  ({ t }: PageRequest) =>
+  (names: readonly string[]) =>
+    names.map((id) => ({ id, name: t(`scope.${id.replace(":", "_")}`), code: id }));
+
 export async function showScopes(request: PageRequest) {
-  const { list, getRecord, at, typed, path } = request;
+  const { list, getRecord, at, path } = request;
   const [{ record, tag }, { items, more }] = await Promise.all([
     getRecord("getApp"),
     list("listScopeRequests", { query: { app: path.clientId } }),
   ]);
-  const isTyped = request.field("form") === "attributes";
   const model = {
     tag,
     requests: items,
     scopes: listScopes(),
-    chosen: typed["scope"] ?? [],
+    scopesOf: scopesOf(request),
     attributes: attributeNames,
-    ticked: isTyped ? (typed["attribute"] ?? []) : record.attributes,
     missing: listScopes().filter((scope) => !record.scopes.includes(scope) && !scope.startsWith("admin:")),
     waits: items.some(({ state }) => state === "REQUESTED"),
     more: more(at(scopes)),

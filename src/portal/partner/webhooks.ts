@@ -11,7 +11,6 @@ export const endpoint = `${list}/:endpointId`;
 export const delivery = `${endpoint}/deliveries/:deliveryId`;
 
 const states = ["PENDING", "DELIVERED", "FAILED"] as const;
-const listEventTypes = () => enumOf<Endpoint["eventTypes"][number]>("createEndpoint", "eventTypes");
 const fields = ["url", ["eventType", "eventTypes"]] as const;
 
 export async function listEndpoints(request: PageRequest): Promise<PageView> {
@@ -21,10 +20,8 @@ export async function listEndpoints(request: PageRequest): Promise<PageView> {
 }
 
 export async function showNewEndpoint(request: PageRequest): Promise<PageView> {
-  const eventTypes = listEventTypes();
-  const chosen = "url" in request.typed ? (request.typed["eventType"] ?? []) : eventTypes;
-  const title = request.t("endpoint.new");
-  return showAppPage(request, { page: "webhooks", view: "new-endpoint", title, model: { eventTypes, chosen } });
+  const model = { eventTypes: enumOf("createEndpoint", "eventTypes") };
+  return showAppPage(request, { page: "webhooks", view: "new-endpoint", title: request.t("endpoint.new"), model });
 }
 
 async function showSecret(
@@ -50,14 +47,13 @@ async function readEndpoint({ getRecord, path }: PageRequest): Promise<{ record:
 }
 
 export async function showEndpoint(request: PageRequest): Promise<PageView> {
-  const { call, list: readList, at, query, field, t } = request;
+  const { call, list: readList, at, query, t } = request;
   const state = states.find((one) => one === query("state"));
   const [{ record, tag }, { items, more }, figures] = await Promise.all([
     readEndpoint(request),
     readList("listDeliveries", { query: { state } }),
     call("getEndpointFigures"),
   ]);
-  const isTyped = field("form") === "endpoint" && request.refused?.code !== "precondition_failed";
   const model = {
     endpoint: record,
     tag,
@@ -66,11 +62,10 @@ export async function showEndpoint(request: PageRequest): Promise<PageView> {
     deliveries: items,
     states,
     state: state ?? "",
-    eventTypes: listEventTypes(),
-    shown: isTyped ? readForm(request, "createEndpoint", fields) : record,
     more: more(at(endpoint)),
   };
-  return showAppPage(request, { page: "webhooks", view: "endpoint", title: t("endpoint.title"), model });
+  const dropsTyped = request.refused?.code === "precondition_failed";
+  return showAppPage(request, { page: "webhooks", view: "endpoint", title: t("endpoint.title"), dropsTyped, model });
 }
 
 /** Makes changes to the endpoint of the page, which belongs to the app. */

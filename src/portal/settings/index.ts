@@ -47,26 +47,24 @@ function readCards(request: PageRequest) {
 }
 
 async function showSettings(request: PageRequest) {
-  const { getRecord, at, may, t, field } = request;
+  const { getRecord, at, may, t, typed } = request;
   const [school, signIn, cards, logo] = await Promise.all([
     getRecord("getSchool"),
     getRecord("getSignInSettings"),
     getRecord("getCardSettings"),
     findSchoolLogo(request),
   ]);
-  const typed = field("form");
   const model = {
     address: at(settings),
     retention: at("/admin/schools/:schoolId/retention"),
     mergers: may("listSchoolMergers") ? at("/admin/schools/:schoolId/mergers") : null,
     ownLogin: may("listUpstreamConnections") ? at("/admin/schools/:schoolId/own-login") : null,
     logo: logo && at(schoolLogo),
-    school:
-      typed === "school"
-        ? { ...school, record: { ...school.record, ...readForm(request, "updateSchool", schoolFields) } }
-        : school,
-    signIn: typed === "sign-in" ? { ...signIn, record: readForm(request, "putSignInSettings", signInFields) } : signIn,
-    cards: typed === "cards" ? { ...cards, record: readCards(request) } : cards,
+    school,
+    signIn,
+    cards,
+    // Of a form that was refused; the fields of the contract keep theirs.
+    weekdays: (typed["weekday"] ?? []).map(Number),
     levels: nameSchoolingLevels(request, school.record.schoolingLevel),
     mayChange: may("updateSchool"),
     nameWeekday,
