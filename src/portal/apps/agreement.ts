@@ -44,7 +44,7 @@ const readBoth = async ({ call, getRecord }: PageRequest) => {
 };
 
 export async function showAgreement(request: PageRequest): Promise<PageView> {
-  const { list, path, at, may, t, typed } = request;
+  const { list, path, at, t, typed } = request;
   const read = await readBoth(request);
   const { items, more } = await list("listAgreementReceipts", { query: { app: path.clientId } });
   const off = Object.keys(typed).length > 0 ? readWithheld(request, read.agreement) : null;
@@ -55,7 +55,6 @@ export async function showAgreement(request: PageRequest): Promise<PageView> {
       isOff: off?.includes(one.name) ?? one.isOff,
     })),
     scopes: describeScopes(read.agreement),
-    mayChange: may("acceptAgreement"),
     address: at(agreement),
     appAddress: at(app),
     receipts: items,

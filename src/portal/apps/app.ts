@@ -42,7 +42,7 @@ export async function listCatalogue(request: PageRequest) {
 }
 
 export async function showApp(request: PageRequest) {
-  const { call, path, at, may } = request;
+  const { call, path, at } = request;
   const [read, agreement, erasures] = await Promise.all([
     call("getCatalogueApp"),
     call("getSchoolAgreement"),
@@ -56,7 +56,6 @@ export async function showApp(request: PageRequest) {
     withheld: withheldFrom(read),
     reads: describeReads(read.reads!, request),
     erasures: erasures[0],
-    mayChange: may("putGrant"),
   };
   return { title: read.name, view: "app", model };
 }

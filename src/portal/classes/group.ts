@@ -14,7 +14,7 @@ type Kind = (typeof kinds)[number];
 
 const kindOf = ({ status, type }: Group): Kind => (status === "DELETED" ? "DELETED" : type);
 
-export async function listClasses({ call, at, may, t, path, query }: PageRequest) {
+export async function listClasses({ call, at, t, path, query }: PageRequest) {
   const search = query("search");
   const [groups, signIns] = await Promise.all([
     call("listGroups", { query: { school: path.schoolId, limit: most, "show-deleted": true, search } }),
@@ -32,9 +32,6 @@ export async function listClasses({ call, at, may, t, path, query }: PageRequest
     tabs: tabs.filter((tab) => tab.count > 0 || tab.kind === kind),
     search,
     isEmpty: groups.length === 0 && search === "",
-    mayChange: may("createGroup"),
-    mayGive: may("createCredentialBatch"),
-    credentials: at("/admin/schools/:schoolId/credentials"),
   };
   return { title: t("frame.pages.classes"), view: "classes", model };
 }
@@ -84,7 +81,7 @@ async function countMembers({ list }: PageRequest, filter: Filter, state: SignIn
 }
 
 export async function showGroup(request: PageRequest) {
-  const { list, path, at, may, query } = request;
+  const { list, at, query } = request;
   const signIn = states.find((state) => state === query("sign-in"));
   const isOfPupils = query("role") === pupils.role;
   const filter: Filter = isOfPupils ? pupils : {};
@@ -97,15 +94,11 @@ export async function showGroup(request: PageRequest) {
     group: record,
     tag,
     base: at(group),
-    schoolId: path.schoolId,
     signIn,
     counts,
     isOfPupils,
     more: more(at(group)),
     members: items.map((member) => ({ ...member, fullName: nameOf(member, request) })),
-    mayChange: may("updateGroup"),
-    mayGiveLogins: may("createGroupPasswords"),
-    mayHandOver: may("createHandover"),
   };
   return { title: record.name, view: "group", model };
 }

@@ -5,7 +5,7 @@ export const member = `${group}/members/:personId`;
 const mostResults = 50;
 
 export async function showMember(request: PageRequest) {
-  const { find, t, path, at, may } = request;
+  const { find, t, at, may } = request;
   const [{ record }, person] = await Promise.all([readGroup(request), readMember(request)]);
   const mayChange = may("putMembership");
   const isTaught = mayChange || person.role === "STUDENT";
@@ -16,7 +16,6 @@ export async function showMember(request: PageRequest) {
     group: record,
     member: person,
     base: at(group),
-    schoolId: path.schoolId,
     fullName: nameOf(person, request),
     mayChange,
     mayGivePassword,

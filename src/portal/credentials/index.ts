@@ -41,7 +41,6 @@ async function showStart(request: PageRequest) {
     batches,
     kinds: hasCards ? kinds : (["passwords", "letters"] as const),
     hasCards,
-    mayWrite: may("putParentLetter"),
     roles: may("createSchoolPasswords") ? roles : [],
     chosen: {
       kind: field("kind") || "passwords",

@@ -5,6 +5,18 @@ import german from "./locales/de.json" with { type: "json" };
 
 type Writing = { t: Translate; locale: Locale };
 
+/** The first of these texts that there is; `other` without one. */
+export function firstText(t: Translate, keys: readonly string[], values: object = {}, other = ""): string {
+  for (const key of keys) {
+    try {
+      return t(key, values as Parameters<Translate>[1]);
+    } catch {
+      // There is no such text.
+    }
+  }
+  return other;
+}
+
 const actions: Record<string, string> = german.frame.action satisfies Record<AuditAction | "unknown", string>;
 
 /** Describes an action of the audit log; an earlier or later release may have recorded one without a text. */

@@ -1,6 +1,7 @@
 import type { OperationId } from "../../admin/index.ts";
 import { findBodyProperty, type BodyProperty, type PropertySchema } from "../../platform/contract-texts.ts";
 import { escapeHtml, type Render, type Translate } from "../../platform/pages/index.ts";
+import { firstText } from "./describe.ts";
 import type { LinkRequest } from "./frame.ts";
 import type { PropertyFault } from "./calls.ts";
 
@@ -18,7 +19,7 @@ export type FieldOptions = {
   /** The property, if it does not have the name of the field. */
   at?: string;
   id?: string;
-  /** What can be chosen; without it the values of the contract, if `nameOf` names them. `none` is the text of nothing. */
+  /** What can be chosen; otherwise the values of the contract, if `nameOf` names them. `none` is the text of nothing. */
   choices?: string | readonly Choice[];
   nameOf?: (value: string | number) => string;
   none?: string;
@@ -252,14 +253,6 @@ function describeRule(rule: string, schema: PropertySchema, t: Translate): strin
     case "maxItems":
       return t("frame.fault.tooMany", { count: maxItems ?? 0 });
     default:
-      return textOfRule(rule, t);
-  }
-}
-
-function textOfRule(rule: string, t: Translate): string {
-  try {
-    return t(`problems.${rule}`);
-  } catch {
-    return t("problems.text_malformed");
+      return firstText(t, [`problems.${rule}`, "problems.text_malformed"]);
   }
 }

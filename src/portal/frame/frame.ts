@@ -16,7 +16,7 @@ import type { Typed } from "./form.ts";
 import { listPages, type CurrentPage } from "./navigation.ts";
 import { choiceOf, makeFields, type Choice, type Fields } from "./fields.ts";
 import type { Refused } from "./calls.ts";
-import { describeViewChange } from "./describe.ts";
+import { describeViewChange, firstText } from "./describe.ts";
 import { hasManySchools, type PageRequest } from "./page-request.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
@@ -132,11 +132,12 @@ const renderProblem = (parts: PartsOfPage): string =>
     : render("problem", { ...parts, ...describe(parts.refused, parts.t), faults: parts.faults() });
 
 function renderContent(
-  { field, query }: LinkRequest,
+  request: LinkRequest & Partial<Pick<PageRequest, "may" | "at" | "path">>,
   { view, model }: PageView,
   { parts, renderView }: { parts: PartsOfPage; renderView: Render },
 ): string {
-  const shared = { ...parts, typed: field, query };
+  const { field, query, may, at, path } = request;
+  const shared = { ...parts, typed: field, query, may, at, path };
   const fragment = (name: string, data: object = {}): string =>
     renderView(name, { ...shared, ...model, fragment, ...data });
   return fragment(view);
@@ -179,31 +180,14 @@ const fieldsOf = ({ secret: _, ...typed }: Typed): { name: string; value: string
 /** Describes a refusal by its code, or else by its status. */
 function describe({ code, status, requestId, message }: Refused, t: Translate): Record<string, string> {
   const known = [`problems.${code}`, `problems.status_${status}`, "problems.other"];
-  return { message: firstText(known, t), answered: message, requestId };
-}
-
-function firstText([key, ...others]: string[], t: Translate): string {
-  try {
-    return t(key!);
-  } catch (error) {
-    if (others.length === 0) throw error;
-    return firstText(others, t);
-  }
+  return { message: firstText(t, known), answered: message, requestId };
 }
 
 /** The message of a completed action; "" if the address names an unknown one. */
 function doneOf({ query, t }: PageRequest): string {
   const [done, count] = [query("done"), query("count")];
   if (!/^[a-zA-Z]{1,40}$/.test(done)) return "";
-  return firstTextOr("", () => t(`done.${done}`, { count: /^\d{1,9}$/.test(count) ? Number(count) : 0 }));
-}
-
-function firstTextOr(other: string, text: () => string): string {
-  try {
-    return text();
-  } catch {
-    return other;
-  }
+  return firstText(t, [`done.${done}`], { count: /^\d{1,9}$/.test(count) ? Number(count) : 0 });
 }
 
 function peopleOf(request: PageRequest): { person: string; manySchools: boolean } {

@@ -28,26 +28,24 @@ const present = (handover: Handover, request: PageRequest) => ({
 });
 
 async function showHandovers(request: PageRequest) {
-  const { list, at, may, t } = request;
+  const { list, at, t } = request;
   const { items, more } = await list("listHandovers");
   const model = {
     base: at(handovers),
     handovers: items.map((handover) => present(handover, request)),
     more: more(at(handovers)),
-    mayOffer: may("createHandover"),
   };
   return { title: t("handovers.title"), view: "list", model };
 }
 
 async function showHandover(request: PageRequest) {
-  const { call, path, at, may, t, field } = request;
+  const { call, at, may, t, field } = request;
   const handover = present(await call("getHandover"), request);
   const isOpen = handover.state === "OFFERED";
   const mayAnswer = isOpen && handover.isIncoming && may("acceptHandover");
   const model = {
     base: at(one),
     list: at(handovers),
-    schoolId: path.schoolId,
     handover,
     isOpen,
     mayAnswer,

@@ -48,7 +48,6 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
     canMakeIds: !isMissing("BIRTH_DATE"),
     hasRoles: !isMissing("ROLE"),
     hasClasses: !isMissing("CLASSES"),
-    mayImport: request.may("putImportColumns"),
   };
   return { title: t("columns.title"), view: "columns", model };
 }

@@ -6,7 +6,7 @@ import { scopeChoiceOf } from "./list.ts";
 import { showMoves } from "./steps.ts";
 
 export async function showImport(request: PageRequest): Promise<PageView> {
-  const { path, t } = request;
+  const { t } = request;
   const read = await readImport(request);
   const school = partOf(read, request);
   const isWaiting = read.state === "READY" || read.state === "HELD";
@@ -14,7 +14,6 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     base: request.at(one),
     list: request.at(imports),
     school,
-    schoolId: path.schoolId,
     read,
     stage: stageOf(read),
     scope: scopeChoiceOf(read),
@@ -27,7 +26,6 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     others: othersOf(read, request),
     teachers: read.state === "APPLIED" ? await listProposedTeachers(request) : [],
     isDone: read.state === "APPLIED" || read.state === "UNDONE",
-    mayImport: request.may("applyImport"),
   };
   return { title: t("import.title"), view: "import", model };
 }

@@ -28,7 +28,7 @@ type Format = AdminSchemas["ImportFormat"];
 const formats: readonly Format[] = ["PLAIN", "ONEROSTER", "SCHULCONNEX"];
 
 export async function showImports(request: PageRequest): Promise<PageView> {
-  const { call, list, at, may, path, query, t } = request;
+  const { call, list, at, path, query, t } = request;
   const isWaiting = query("waiting") !== "";
   const [{ items, more }, kept] = await Promise.all([
     list("listImports", { query: { school: path.schoolId, waiting: isWaiting || null } }),
@@ -42,8 +42,6 @@ export async function showImports(request: PageRequest): Promise<PageView> {
     imports: items,
     more: more(at(imports)),
     mappings,
-    mayDelete: may("deleteColumnMapping"),
-    mayImport: may("createImport"),
     hasManySchools: hasManySchools(request),
     formats,
     scopeChoices,

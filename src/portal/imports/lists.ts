@@ -18,7 +18,7 @@ export function showList(
   return {
     title: request.t(`lists.${name}.title`),
     view: "part",
-    model: { ...model, name, base, more, mayImport: request.may("applyImport") },
+    model: { ...model, name, base, more },
   };
 }
 

@@ -18,9 +18,8 @@ export async function showUndo(request: PageRequest): Promise<PageView> {
   }
   const here = previews.find(({ schoolId }) => schoolId === path.schoolId) ?? null;
   const kept = previews.reduce((sum, { kept: { people, groups } }) => sum + people + groups, 0);
-  const mayUndo = request.may("undoImport");
   const base = request.at(one);
-  return { title: t("undo.title"), view: "undo", model: { read, here, kept, mayUndo, base, figures: figuresOf(here) } };
+  return { title: t("undo.title"), view: "undo", model: { read, here, kept, base, figures: figuresOf(here) } };
 }
 
 function figuresOf(preview: AdminSchemas["ImportUndo"] | null): [name: string, count: number][] {

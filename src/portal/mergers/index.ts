@@ -17,8 +17,6 @@ async function showMergers({ list, may, at, t }: PageRequest) {
     base: at(mergers),
     mergers: items.map((one) => ({ ...one, mayUndo: mayUndo && one.state === "MERGED" })),
     more: more(at(mergers)),
-    mayMerge: may("createSchoolMerger"),
-    settings: at("/admin/schools/:schoolId/settings"),
   };
   return { title: t("mergers.title"), view: "list", model };
 }

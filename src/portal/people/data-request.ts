@@ -12,15 +12,13 @@ const listRequests = ({ call, path }: PageRequest) =>
   call("listDataRequests", { query: { person: path.personId, limit: mostRequests } });
 
 export async function showData(request: PageRequest): Promise<PageView> {
-  const { at, may, t, now } = request;
+  const { at, t, now } = request;
   const { record } = await readPerson(request);
   const model = {
     base: at(person),
     fullName: nameOf(record, request),
     requests: (await listRequests(request)).map((one) => viewDataRequest(one, request)),
     today: dayOf(now),
-    mayRecord: may("createDataRequest"),
-    mayExport: may("getPersonData"),
   };
   return { title: t("data.title"), view: "data", model };
 }

@@ -1,4 +1,4 @@
-import { makeArea, onlyIf, readDataRequest, readForm, redirectToSearch } from "../frame/index.ts";
+import { makeArea, onlyIf, readDataRequest, readForm, redirectToSearch, requireFields } from "../frame/index.ts";
 import { handDataAsJson, handDataAsPdf, showData } from "./data-request.ts";
 import { addPerson, listPeople, readName, searchPeople, showEverywhere, showNewPerson } from "./list.ts";
 import { givePassword, joinGroup, setLogin, showDisclosures, showPerson, showRetention, showUses } from "./person.ts";
@@ -62,6 +62,7 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, page: "people
   pages.get(onData.to, onlyIf("listDataRequests", showData));
   pages.act(`${person}/data/requests`, "createDataRequest", {
     ...onData,
+    check: (request) => requireFields(request, "askedBy", "receivedOn"),
     fields: ["askedBy", "receivedOn"],
     done: "dataRequestRecorded",
   });

@@ -68,7 +68,7 @@ const queryOf = ({ group, status, role, "sign-in": signIn, sort }: Filters) => (
 });
 
 export async function listPeople(request: PageRequest) {
-  const { list, at, may, t, path, query, reveal } = request;
+  const { list, at, t, path, query, reveal } = request;
   const filters = readFilters(query, query("q"));
   const search = reveal(filters.q);
   const [{ items, next }, groups] = await Promise.all([
@@ -78,7 +78,6 @@ export async function listPeople(request: PageRequest) {
   const classes = onlyClasses(groups);
   const classIds = new Set(classes.map(({ id }) => id));
   const model = {
-    schoolId: path.schoolId,
     people: items.map((person) => ({
       ...person,
       fullName: nameOf(person, request),
@@ -90,8 +89,6 @@ export async function listPeople(request: PageRequest) {
     search,
     more: next && withFilters(at(people), { ...filters, cursor: next }),
     isFiltered: search !== "" || filterNames.some((name) => filters[name] !== ""),
-    mayChange: may("createPerson"),
-    mayHandOver: may("listHandovers"),
     columns: new Map(listColumns(at(people), filters).map((one) => [one.key, one])),
   };
   return { title: t("frame.pages.people"), view: "people", model };
@@ -118,7 +115,7 @@ export async function showEverywhere(request: PageRequest) {
 }
 
 export async function showNewPerson(request: PageRequest) {
-  const model = { schoolId: request.path.schoolId, classes: onlyClasses(await listGroups(request)) };
+  const model = { classes: onlyClasses(await listGroups(request)) };
   return { title: request.t("people.add"), view: "new", model };
 }
 

@@ -43,7 +43,6 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
   const isMember = new Set(memberships.map(({ id }) => id));
   const classIds = new Set(groups.filter(({ type }) => type === "KLASSE").map(({ id }) => id));
   const model = {
-    schoolId: path.schoolId,
     base: at(person),
     person: record,
     tag,
@@ -105,13 +104,13 @@ export const setLogin = async (request: PageRequest): Promise<PageView> =>
 
 /** When and why a person is deleted, and until when staff keep them. */
 export async function showRetention(request: PageRequest): Promise<PageView> {
-  const { getRecord, at, may, t } = request;
+  const { getRecord, at, t } = request;
   const [{ record }, { record: retention, tag }] = await Promise.all([
     readPerson(request),
     getRecord("getPersonRetention"),
   ]);
   const named = { base: at(person), fullName: nameOf(record, request) };
-  const model = { ...named, retention, tag, mayKeep: may("putRetentionExemption") };
+  const model = { ...named, retention, tag };
   return { title: t("frame.pages.operator_retention"), view: "retention", model };
 }
 
@@ -129,7 +128,7 @@ export async function showDisclosures(request: PageRequest): Promise<PageView> {
 }
 
 export async function showUses(request: PageRequest): Promise<PageView> {
-  const { call, at, may, t } = request;
+  const { call, at, t } = request;
   const query = { limit: mostUses };
   const { record } = await readPerson(request);
   const [apps, sessions, consents, links] = await Promise.all([
@@ -142,11 +141,9 @@ export async function showUses(request: PageRequest): Promise<PageView> {
     base: at(person),
     fullName: nameOf(record, request),
     apps,
-    mayChange: may("endSession"),
     sessions,
     consents,
     links,
-    mayUnlink: may("revokeUpstreamLink"),
     isGuest: record.isGuest,
   };
   return { title: t("words.sessions"), view: "uses", model };

@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { nameWeekday, type Locale } from "../../platform/pages/index.ts";
 import { isMemberPage, nameOf, personAddress, readMember, type PageRequest, type PageView } from "../frame/index.ts";
-import { readPerson } from "./record.ts";
+import { person, readPerson } from "./record.ts";
 
 type Step = AdminSchemas["SignInStep"];
 type App = { clientId: string; name: string };
@@ -31,24 +31,25 @@ const fixTextOf = ({ code, fix, values }: Step): string =>
 
 function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): Fix | null {
   if (fix === null) return null;
-  const { t } = request;
+  const { at, path, t } = request;
   if (!fix.isAllowed) return { roles: fix.roles.map((role) => t(`staffRoles.${role}`)).join(", ") };
   const base = personAddress(request);
-  if (fix.operationId === "restorePerson") return { action: `${base}/restore` };
-  if (fix.operationId === "unblockPerson") return { action: `${base}/unblock` };
-  if (fix.operationId === "releaseSignInLimits") return { action: `${base}/release` };
-  if (fix.operationId === "putGrant")
-    return { href: `/admin/schools/${values.schoolId ?? request.param("schoolId")}/apps/${clientId}` };
-  if (fix.operationId === "putCardSettings") return { href: `/admin/schools/${values.schoolId}/settings` };
-  if (fix.operationId === "setEmergencySignIn")
-    return { href: `/admin/schools/${values.schoolId ?? request.param("schoolId")}/own-login#emergency` };
-  if (fix.operationId === "updateUpstreamConnection") {
-    const place = values.isConfirmed === false ? "" : "#switch-on";
-    return { href: `/admin/schools/${values.schoolId}/own-login/${fix.path.split("/").at(-1)}${place}` };
-  }
-  if (fix.operationId === "createLoginCards") return { href: `${base}#cards` };
-  if (fix.operationId === "newPassword") return { href: `${base}#login` };
-  return { href: `/admin/schools/${request.path.schoolId}/people/${request.path.personId}#login` };
+  const atSchool = (page: string): Fix => ({
+    href: `/admin/schools/${values.schoolId ?? path.schoolId}/${page}`,
+  });
+  const connection = `own-login/${fix.path.split("/").at(-1)}${values.isConfirmed === false ? "" : "#switch-on"}`;
+  const fixes: Readonly<Record<string, Fix>> = {
+    restorePerson: { action: `${base}/restore` },
+    unblockPerson: { action: `${base}/unblock` },
+    releaseSignInLimits: { action: `${base}/release` },
+    putGrant: atSchool(`apps/${clientId}`),
+    putCardSettings: atSchool("settings"),
+    setEmergencySignIn: atSchool("own-login#emergency"),
+    updateUpstreamConnection: atSchool(connection),
+    createLoginCards: { href: `${base}#cards` },
+    newPassword: { href: `${base}#login` },
+  };
+  return fixes[fix.operationId] ?? { href: `${at(person)}#login` };
 }
 
 /** The end of the key of the text that fits the details of a step. */
@@ -113,7 +114,7 @@ function wordsOf(step: Step, request: PageRequest): string {
 export async function showSignIn(request: PageRequest): Promise<PageView> {
   const { call, t, query } = request;
   const clientId = query("app");
-  const [person, apps, { isAllowed, ...explanation }] = await Promise.all([
+  const [owner, apps, { isAllowed, ...explanation }] = await Promise.all([
     isMemberPage(request) ? readMember(request) : readPerson(request).then(({ record }) => record),
     listApps(request),
     call("explainSignIn", { query: { app: clientId } }),
@@ -125,7 +126,7 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
     fix: fixOf(step, clientId, request),
     fixLabel: step.fix && t(fixTextOf(step)),
   }));
-  const fullName = nameOf(person, request);
+  const fullName = nameOf(owner, request);
   const model = { base: personAddress(request), fullName, apps, clientId, steps, isAllowed };
   const page = isMemberPage(request) ? "classes" : "people";
   return { title: t("words.whySignIn"), view: "sign-in", model, page };

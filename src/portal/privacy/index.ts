@@ -22,7 +22,7 @@ const mostOpen = 1000;
 
 /** The data requests of a school: open ones by the day on which they are due, closed ones by the page. */
 async function showDataRequests(request: PageRequest) {
-  const { call, list, t, path, at, may } = request;
+  const { call, list, t, path, at } = request;
   const ofSchool = { school: path.schoolId };
   const [open, closed] = await Promise.all([
     call("listDataRequests", { query: { ...ofSchool, state: "OPEN", limit: mostOpen } }),
@@ -31,11 +31,9 @@ async function showDataRequests(request: PageRequest) {
   const byDueDay = open.toSorted((a, b) => (a.daysLeft ?? 0) - (b.daysLeft ?? 0));
   const model = {
     address: at(requests),
-    people: at("/admin/schools/:schoolId/people"),
     open: byDueDay.map((one) => viewDataRequest(one, request)),
     closed: closed.items.map((one) => viewDataRequest(one, request)),
     more: closed.more(at(requests)),
-    mayUpdate: may("updateDataRequest"),
   };
   return { title: t("requests.title"), view: "requests", model };
 }

@@ -93,7 +93,7 @@ const suggestionFor = (state: string, { t }: PageRequest): Policy | null =>
   suggestPolicy(state, (of) => t(`retention.suggestion.${of}`));
 
 async function showSchool(request: PageRequest, preview: DataOf<"previewRetention"> | null = null) {
-  const { call, getRecord, at, may, now, t } = request;
+  const { call, getRecord, at, now, t } = request;
   const [{ record, tag }, { location }, people] = await Promise.all([
     getRecord("getRetention"),
     call("getSchool"),
@@ -104,8 +104,6 @@ async function showSchool(request: PageRequest, preview: DataOf<"previewRetentio
   const { soon, later, rest } = divideDue(people, record.noticeDays, now);
   const model = {
     address: at(school),
-    settings: at("/admin/schools/:schoolId/settings"),
-    people: at("/admin/schools/:schoolId/people"),
     retention: record,
     tag,
     due: [
@@ -117,7 +115,6 @@ async function showSchool(request: PageRequest, preview: DataOf<"previewRetentio
     days,
     fields: fieldsOf(request, record.policy, suggestion),
     hasSuggestion: suggestion !== null,
-    mayChange: may("putRetention"),
   };
   return { title: t("frame.pages.operator_retention"), view: "school", model };
 }

@@ -31,7 +31,7 @@ async function listSchools(request: PageRequest) {
   const { items, more } = await list("listSchools", { query: { limit, search } });
   const ids = items.map(({ id }) => id).filter((id) => permissions.may("getToday", id));
   const waiting = showsWaiting ? await listWaiting(request, ids) : null;
-  const model = { schools: items, waiting, search, more: more("/admin/schools"), mayAdd: may("createSchool") };
+  const model = { schools: items, waiting, search, more: more("/admin/schools") };
   return { title: t("frame.pages.operator_schools"), view: "schools", model };
 }
 

@@ -56,7 +56,6 @@ async function showSettings(request: PageRequest) {
   ]);
   const model = {
     address: at(settings),
-    retention: at("/admin/schools/:schoolId/retention"),
     mergers: may("listSchoolMergers") ? at("/admin/schools/:schoolId/mergers") : null,
     ownLogin: may("listUpstreamConnections") ? at("/admin/schools/:schoolId/own-login") : null,
     logo: logo && at(schoolLogo),
@@ -66,7 +65,6 @@ async function showSettings(request: PageRequest) {
     // Of a form that was refused; the fields of the contract keep theirs.
     weekdays: (typed["weekday"] ?? []).map(Number),
     levels: nameSchoolingLevels(request, school.record.schoolingLevel),
-    mayChange: may("updateSchool"),
     nameWeekday,
   };
   return { title: t("frame.pages.settings"), view: "settings", model };

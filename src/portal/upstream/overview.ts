@@ -20,7 +20,6 @@ export async function showOverview(request: PageRequest) {
   const model = {
     address: at(base),
     leavesOut: usesPasswords || isForAll ? null : on.length > 0 ? "OTHER_CLASSES" : "EVERYBODY",
-    settings: at("/admin/schools/:schoolId/settings"),
     connections,
     wayIn: field("form") === "way-in" ? { ...record, ...readWayIn(request) } : record,
     tag,

@@ -61,7 +61,6 @@ export async function showLinks(request: PageRequest) {
   const model = {
     address: at(`${one}/links`),
     back: at(one),
-    people: at("/admin/schools/:schoolId/people"),
     links: items.map((link) => ({ ...link, shownName: nameOf(link, request) })),
     more: more(at(`${one}/links`)),
     mayChange: may("revokeUpstreamLink"),
