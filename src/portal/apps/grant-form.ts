@@ -36,11 +36,11 @@ export async function showForm(request: PageRequest): Promise<PageView> {
 function choose(request: PageRequest, name: string, groups: readonly NamedGroup[], chosen: readonly string[]): Choices {
   const search = searchOf(request, name);
   const fold = (text: string) => text.toLocaleLowerCase("de");
-  const found = groups.filter((group) => fold(group.name).includes(fold(search)));
+  const results = groups.filter((group) => fold(group.name).includes(fold(search)));
   const present = new Set(groups.map(({ id }) => id));
   return makeChoices(
     search,
-    found,
+    results,
     chosen.filter((id) => present.has(id)),
   );
 }

@@ -8,7 +8,7 @@ type DataRequest = AdminSchemas["DataRequest"];
 type Writing = { t: Translate; times: Pick<Times, "day" | "time"> };
 
 /** `status` says until when to answer or how the request ended, `export` whether the data was exported for it. */
-export type DataRequestTexts = { asker: string; status: string; isOverdue: boolean; history: string[]; export: string };
+type DataRequestTexts = { asker: string; status: string; isOverdue: boolean; history: string[]; export: string };
 
 /** Noon, so that the day is the same in every time zone of Europe. */
 const dayText = (day: string, { times }: Writing): string => times.day(`${day}T12:00:00Z`);

@@ -6,7 +6,7 @@ type Disclosure = AdminSchemas["Disclosure"];
 type Writing = { t: Translate; times: Pick<Times, "day" | "time"> };
 
 /** `facts` are sentences on sign-ins, reads and webhooks; `isOver`: the app can read nothing now. */
-export type DisclosureTexts = { name: string; isOver: boolean; periods: string[]; facts: string[] };
+type DisclosureTexts = { name: string; isOver: boolean; periods: string[]; facts: string[] };
 
 /** Says what each app could learn about a person, the apps that can read something now first. */
 export function describeDisclosures(disclosures: readonly Disclosure[], writing: Writing): DisclosureTexts[] {

@@ -11,7 +11,7 @@ export type Choice = string | number | { id: string | number; name: string; code
 export const choiceOf = (one: Choice, nameOf: (value: string | number) => string = String) =>
   typeof one === "object" ? one : { id: one, name: nameOf(one) };
 
-export type FieldOptions = {
+type FieldOptions = {
   label: string;
   /** The present value; of boxes, those that are ticked. */
   value?: string | number | boolean | readonly (string | number)[] | null;
@@ -43,7 +43,7 @@ export type FieldOptions = {
 type Attributes = Record<string, string | number | boolean | undefined>;
 
 /** A field of a refused form that is wrong, for the summary. */
-export type FieldFault = { id: string; text: string };
+type FieldFault = { id: string; text: string };
 
 export type Fields = {
   /** Begins a form of these operations. `shown` is the value of its field `form`, if the page has several. */
@@ -60,7 +60,7 @@ export type Fields = {
 /** Draws the fields of a page: what each may hold by the contract, and what is wrong if the form was refused. */
 export function makeFields(request: LinkRequest, render: Render): Fields {
   const { t, req, refused, typed } = request;
-  const given = refused?.problem.errors ?? [];
+  const errors = refused?.problem.errors ?? [];
   const faults = new Map<string, string>();
   let operations: readonly OperationId[] = [];
   let isSent = false;
@@ -72,7 +72,7 @@ export function makeFields(request: LinkRequest, render: Render): Fields {
     const { choices, perLine = false, label } = options;
     const properties = propertiesAt(at);
     const pointers = [`/${name}`, `/${at}`, ...(isIndexed(at) ? [] : properties.map(({ pointer }) => pointer))];
-    const fault = isSent ? given.find((one) => pointers.some((pointer) => isAt(one, pointer))) : undefined;
+    const fault = isSent ? errors.find((one) => pointers.some((pointer) => isAt(one, pointer))) : undefined;
     if (fault === undefined) return null;
     const isEmpty = label !== undefined && request.field(name) === "";
     const rule = !isKeyword(fault.rule)

@@ -52,9 +52,9 @@ export function isFromOtherSite(req: Request): boolean {
 export function isOwnForm(keys: EncryptionKeys, bound: Bound, req: Request): boolean {
   const { token } = (req.body ?? {}) as { token?: unknown };
   const first: unknown = Array.isArray(token) ? token[0] : token;
-  const given = Buffer.from(typeof first === "string" ? first : "", "base64url");
+  const sent = Buffer.from(typeof first === "string" ? first : "", "base64url");
   return keys.some((key) => {
     const expected = tokenBy(key, bound);
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    return sent.length === expected.length && timingSafeEqual(sent, expected);
   });
 }

@@ -8,7 +8,7 @@ type NavigationItem = { href: string; label: string; isCurrent: boolean };
 
 /** The names of pages in both languages: a page without one does not compile. */
 type Label = Extract<keyof typeof german.frame.pages, keyof typeof english.frame.pages>;
-export type Links = Partial<Record<Label, OperationId>>;
+type Links = Partial<Record<Label, OperationId>>;
 
 /** In the order of the navigation, each with the operation that its readers must be allowed to call. */
 const schoolPages = {

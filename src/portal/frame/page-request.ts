@@ -14,7 +14,7 @@ import { hide, reveal } from "./hidden.ts";
 import type { Upload } from "./upload.ts";
 import { makeTimes, readZone, type Times } from "./zone.ts";
 
-export type Visitor = {
+type Visitor = {
   personId: PersonId;
   sessionUid: string;
   hasSecondFactor: boolean;

@@ -42,7 +42,7 @@ async function listSandboxIds(
     readPeople(request, `/idm/ep/v1/schools/${second.id}/users`),
   ]);
   const active = people.filter(({ name, role }) => name !== null && role === "STUDENT");
-  const found: [string, Read | undefined][] = [
+  const samples: [string, Read | undefined][] = [
     [pupil, active[0]],
     [otherPupil, active[0]],
     [withoutName, people.find(({ name }) => name === null)],
@@ -50,7 +50,7 @@ async function listSandboxIds(
   ];
   return [
     ...ofSchools,
-    ...found.flatMap(([demo, own]): [string, string][] => (own === undefined ? [] : [[demo, own.id]])),
+    ...samples.flatMap(([demo, own]): [string, string][] => (own === undefined ? [] : [[demo, own.id]])),
   ];
 }
 

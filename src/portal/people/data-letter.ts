@@ -3,7 +3,7 @@ import { listSections, type PersonData, type Section, type Words } from "./data-
 
 type School = AdminSchemas["AdminSchool"];
 /** An app that sees the person, as schools know it. */
-export type Recipient = Pick<AdminSchemas["CatalogueApp"], "clientId" | "name" | "provider" | "purpose" | "privacyUrl">;
+type Recipient = Pick<AdminSchemas["CatalogueApp"], "clientId" | "name" | "provider" | "purpose" | "privacyUrl">;
 
 export type Letter = {
   title: string;
@@ -43,7 +43,7 @@ export function writeLetter(
     ...named.map(({ id, name }): [string, string] => [id, name]),
     ...[...data.apps, ...recipients].map(({ clientId, name }): [string, string] => [clientId, name]),
   ]);
-  const asked = t(`letter.opening.${askedBy}`, { name: fullName });
+  const request = t(`letter.opening.${askedBy}`, { name: fullName });
   const isStaff = data.staffRoles.length > 0;
   const state = location?.country === "DE" ? location.state : null;
   const authority =
@@ -56,7 +56,7 @@ export function writeLetter(
     recipient: askedBy === "PERSON" ? [fullName] : t(`letter.to.${askedBy}`, { name: fullName }).split("\n"),
     place: [address?.city, times.day(data.madeAt)].filter(Boolean).join(", "),
     opening: [
-      [asked, t("letter.about", { at: times.time(data.madeAt), school: school.name })].join(" "),
+      [request, t("letter.about", { at: times.time(data.madeAt), school: school.name })].join(" "),
       ...(data.isComplete ? [] : [t("data.incomplete")]),
     ],
     sections: [

@@ -55,8 +55,8 @@ async function handData(request: PageRequest, as: "pdf" | "json"): Promise<Downl
   // The thread reads it, because it can be large.
   const data = await request.call("getPersonData", { asBytes: true, signal: leavingOf(request) });
   const letter = await readLetter(request, record);
-  const given = { ...letter, data: new Uint8Array(data as unknown as Buffer).buffer, as, zone: readZone(req), now };
-  const { buffer, byteOffset, byteLength } = await writeDocument(given, askedBy(request));
+  const document = { ...letter, data: new Uint8Array(data as unknown as Buffer).buffer, as, zone: readZone(req), now };
+  const { buffer, byteOffset, byteLength } = await writeDocument(document, askedBy(request));
   const file = Buffer.from(buffer, byteOffset, byteLength);
   return { file, type: `application/${as}`, name: `${t("data.file")}.${as}` };
 }

@@ -1,7 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { listTexts } from "../../platform/contract-texts.ts";
 import { makeArea, nameSchoolingLevels, onlyIf, readForm, type PageRequest, type Redirect } from "../frame/index.ts";
-import { listWaiting } from "./waits.ts";
 
 /** `/admin`: redirects to the reader's school, or offers a choice. */
 export const schoolPages = makeArea({ folder: import.meta.dirname, page: "operator_schools" }, (pages) => {
@@ -66,4 +65,36 @@ async function create(request: PageRequest) {
   ]);
   const { id } = await request.call("createSchool", { body: { ...school, location: { ...location, country: "DE" } } });
   return { to: `/admin/schools/${id}/today`, done: "schoolCreated" };
+}
+
+/** Something that waits at a school: how much, and the page there that shows it. */
+type Waiting = { key: string; count: number; href: string };
+
+/** What waits at each of these schools, with the numbers of their page "Today". */
+async function listWaiting(
+  { call, permissions }: PageRequest,
+  schoolIds: readonly string[],
+): Promise<ReadonlyMap<string, Waiting[]>> {
+  const waitingAt = new Map<string, Waiting[]>();
+  // One after another: this page is not urgent, and each of them reads much.
+  for (const school of schoolIds) {
+    const today = await call("getToday", { query: { school } });
+    const { atSchools: at, schoolLogins: logins } = today;
+    const mayAgree = permissions.may("acceptAgreement", school);
+    const counts: [key: string, page: string, some: { count: number } | null | undefined][] = [
+      ["waitingImports", "imports?waiting=yes", today.waitingImports],
+      ["handovers", "handovers", at?.handovers],
+      ["passwordRequests", "today", at?.passwordRequests],
+      ["dataRequests", "privacy/requests", at?.dataRequests],
+      ["retentionHolds", "retention", at?.retentionHolds],
+      ["openAgreements", "today", mayAgree ? at?.openAgreements : null],
+      ["failingLogins", "own-login", logins?.failing],
+      ["expiringSecrets", "own-login", logins?.expiringSecrets],
+    ];
+    const waiting = counts.flatMap(([key, page, some]) =>
+      some && some.count > 0 ? [{ key, count: some.count, href: `/admin/schools/${school}/${page}` }] : [],
+    );
+    waitingAt.set(school, waiting);
+  }
+  return waitingAt;
 }

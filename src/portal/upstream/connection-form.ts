@@ -7,7 +7,7 @@ type Rule = AdminSchemas["UpstreamRuleInput"];
 type Read = Pick<PageRequest, "field" | "typed">;
 
 /** Profiles whose issuer follows from the tenant. */
-export const hasTenant = ({ profile }: Pick<Connection, "profile">): boolean =>
+const hasTenant = ({ profile }: Pick<Connection, "profile">): boolean =>
   profile === "ENTRA" || profile === "GOOGLE";
 
 /** A day, in whose middle the secret expires; null if it does not. */

@@ -3,7 +3,7 @@ import type { Connection } from "./connection-form.ts";
 /** A field to type at the provider, with its value. */
 type Field = { name: string; value: string };
 /** What is done at the provider; the text is `provider.<profile>.<step>`. */
-export type ProviderStep = { step: string; fields: Field[] };
+type ProviderStep = { step: string; fields: Field[] };
 
 const values = {
   appName: ({ redirectUri }: Connection) => new URL(redirectUri).host,
