@@ -40,6 +40,8 @@ type FieldOptions = {
   more?: Readonly<Record<string, string | number>>;
 };
 
+type Boxes = Omit<FieldOptions, "choices"> & { at: string; choices: unknown; chosen: readonly unknown[] };
+
 type Attributes = Record<string, string | number | boolean | undefined>;
 
 /** A field of a refused form that is wrong, for the summary. */
@@ -93,23 +95,20 @@ export function makeFields(request: LinkRequest, render: Render): Fields {
   const isTyped = () => isSent && Object.keys(typed).length > 0;
 
   /** Draws the box of a property that is true or false, or a box for each value that a list can have. */
-  function drawBoxes(
-    name: string,
-    {
-      choices,
-      chosen,
-      ...options
-    }: Omit<FieldOptions, "choices"> & { at: string; choices: unknown; chosen: readonly unknown[] },
-  ): string {
+  function drawBoxes(name: string, { choices, chosen, ...options }: Boxes): string {
     const { at, hint, nameOf } = options;
     const isOne = !Array.isArray(choices);
     const ticked = chosen.map((one) => (one === true ? "on" : String(one)));
     const described = { ...options.more, ...(isOne && hint && { "aria-describedby": `${name}-hint` }) };
+    const fault = drawFault(name, at);
     const boxes = (isOne ? [{ id: "on", name: options.label }] : (choices as Choice[]))
       .map((one) => choiceOf(one, nameOf))
-      .map((one) => ({ ...one, isTicked: ticked.includes(String(one.id)) }));
-    const [fault, wrong] = [drawFault(name, at), drawWrong(name, at)];
-    return render("boxes", { ...options, name, isOne, boxes, fault, attributes: write(described) + wrong });
+      .map((one) => ({
+        ...one,
+        isTicked: ticked.includes(String(one.id)),
+        attributes: write(described) + drawWrong(name, at),
+      }));
+    return render("boxes", { ...options, name, isOne, boxes, fault });
   }
 
   function drawWrong(name: string, at?: string): string {

@@ -28,6 +28,8 @@ function readField({ field, typed }: Sent, name: string, { schema, items, isOpti
   if (schema.type === "array") return readList(typed[name] ?? [], text, items ?? {});
   if (text === "" && schema.nullable === true) return null;
   if (text === "" && isOptional) return undefined;
+  // A select that the page does not have.
+  if (schema.enum !== undefined && typed[name] === undefined) return undefined;
   if (schema.type !== "integer") return text;
   // The contract refuses what is no number.
   return text === "" || Number.isNaN(Number(text)) ? text : Number(text);
