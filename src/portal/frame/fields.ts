@@ -19,7 +19,7 @@ type FieldOptions = {
   /** The property, if it does not have the name of the field. */
   at?: string;
   id?: string;
-  /** What can be chosen; otherwise the values of the contract, if `nameOf` names them. `none` is the text of nothing. */
+  /** What can be chosen; otherwise the values of the contract, if `nameOf` names them. `none` is the empty one. */
   choices?: string | readonly Choice[];
   nameOf?: (value: string | number) => string;
   none?: string;

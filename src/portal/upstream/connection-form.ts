@@ -7,8 +7,7 @@ type Rule = AdminSchemas["UpstreamRuleInput"];
 type Read = Pick<PageRequest, "field" | "typed">;
 
 /** Profiles whose issuer follows from the tenant. */
-const hasTenant = ({ profile }: Pick<Connection, "profile">): boolean =>
-  profile === "ENTRA" || profile === "GOOGLE";
+const hasTenant = ({ profile }: Pick<Connection, "profile">): boolean => profile === "ENTRA" || profile === "GOOGLE";
 
 /** A day, in whose middle the secret expires; null if it does not. */
 const readDay = (day: string): string | null => (/^\d{4}-\d{2}-\d{2}$/.test(day) ? `${day}T12:00:00.000Z` : null);
