@@ -1,67 +1,113 @@
-import { changeDirectory, previewChange } from "../access/index.ts";
+import { againAfterDeadlock, changeDirectory, previewChange } from "../access/index.ts";
 import type { Change } from "../directory/index.ts";
 import { recordDifference, type Origin } from "../events/index.ts";
-import type { Transaction } from "../platform/database/db.ts";
+import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { etagOf } from "../platform/http/index.ts";
-import type { AdminDeps, Keep } from "./handler.ts";
+import type { AdminDeps, Keep, KeptAnswer } from "./handler.ts";
 import { presentViewChanges, type ViewChange } from "./view-changes.ts";
 
-type Work = {
-  /** Reads the record in the transaction; null if it does not exist. */
-  record: (tx: Transaction) => Promise<object | null>;
-  /** Locks and checks before `record` is read for the first time. */
-  touch?: (change: Change) => Promise<void>;
-  work: (change: Change, before: object | null) => Promise<unknown>;
-  /** Keeps the record out of the audit log. */
-  forgets?: boolean;
+type Preconditions = { "If-Match"?: string; "If-None-Match"?: "*"; "Idempotency-Key"?: string };
+
+/** What a change needs of its request. */
+export type ChangeRequest = { headers: Preconditions; origin: Origin & { requestId: string }; keep: Keep };
+
+/** How a record is changed; `Unit` is the transaction, or a change of the directory. */
+type Steps<Unit, Found extends object | null, Result> = {
+  /** Locks, and checks before the record is read for the first time. */
+  touch?: (unit: Unit) => Promise<unknown>;
+  /** Reads the record; null if it does not exist. */
+  record: (tx: Transaction) => Promise<Found>;
+  work: (unit: Unit, before: Found) => Promise<Result>;
+  /** Properties that are not part of the state of the record, such as counts. */
+  without?: readonly (keyof NonNullable<Found>)[];
+  /** What the audit log shows of the record; by default the whole record. */
+  recorded?: (record: NonNullable<Found>, tx: Transaction) => object | Promise<object>;
+  /** `ends`: the record does not exist after the change. `forgets`: the audit log shows nothing of it. */
+  effect?: "ends" | "forgets";
 };
 
-type Request = {
-  query: { "dry-run"?: boolean };
-  origin: Origin & { requestId: string };
-};
+type Changed<Found, Result> = { after: Found | null; result: Result; headers: Record<string, string> };
 
-type Done = { status: 204; headers: Record<string, string> } | { status: 200; body: ViewChange[] };
-
-/** Makes a change and records the difference in its audit lines; `dry-run=true` rolls it back and shows its effect. */
-export async function changeRecord(
-  { db }: Pick<AdminDeps, "db">,
-  { query, origin }: Request,
-  { record, touch, work, tag, forgets = false }: Work & { tag?: (record: object) => string },
-): Promise<Done> {
-  const run = async (change: Change): Promise<object | null> => {
-    await touch?.(change);
-    const before = await record(change.tx);
-    await work(change, before);
-    const after = await record(change.tx);
-    if (!forgets) await recordDifference(change.tx, origin, differenceOf(before, after));
-    return after;
-  };
-  if (query["dry-run"] === true) {
-    const body = await previewChange(db, origin, run, presentViewChanges);
-    return { status: 200, body };
-  }
-  const after = await changeDirectory(db, origin, run);
-  return { status: 204, headers: after === null || tag === undefined ? {} : { ETag: tag(after) } };
+async function change<Unit, Found extends object | null, Result>(
+  { unit, tx, request }: { unit: Unit; tx: Transaction; request: Pick<ChangeRequest, "headers" | "origin"> },
+  { touch, record: read, work, without = [], recorded = (whole) => whole, effect }: Steps<Unit, Found, Result>,
+): Promise<Changed<Found, Result>> {
+  const record = async (found: Found | null) => found && recorded(found, tx);
+  await touch?.(unit);
+  const before = await read(tx);
+  refuseStale(request.headers, before as NonNullable<Found> | null, without);
+  const recordedBefore = await record(before);
+  const result = await work(unit, before);
+  const after = effect === "ends" ? null : await read(tx);
+  if (effect !== "forgets")
+    await recordDifference(tx, request.origin, differenceOf(recordedBefore, await record(after)));
+  return { after, result, headers: after === null ? {} : { ETag: tagOf<NonNullable<Found>>(after, without) } };
 }
 
-/** Creates a record, records it in the audit log and keeps the answer. `path` is the address of the list. */
-export function createRecord<Made extends { id: string }>(
+type Done = { status: 204; headers: Record<string, string> };
+
+const answerDone = ({ headers }: Pick<Done, "headers">): Done => ({ status: 204, headers });
+
+/**
+ * Locks and reads a record, compares it with the preconditions of the request, changes it, records the difference in
+ * the audit lines of the change, and answers with the new tag, or as `answer` says. Errors: StaleRecord.
+ */
+export const changeRecord = <Found extends object | null, Result, Answer extends KeptAnswer = Done>(
   { db }: Pick<AdminDeps, "db">,
-  { origin, keep }: Pick<Request, "origin"> & { keep: Keep },
-  { path, make, tag = tagOf }: { path: string; make: (change: Change) => Promise<Made>; tag?: (made: Made) => string },
-): Promise<{ status: 201; body: Made; headers: Record<string, string> }> {
-  return changeDirectory(db, origin, async (change) => {
+  request: ChangeRequest,
+  {
+    answer = answerDone as unknown as (changed: Changed<Found, Result>) => Answer,
+    ...steps
+  }: Steps<Transaction, Found, Result> & { answer?: (changed: Changed<Found, Result>) => Answer },
+): Promise<Answer> =>
+  againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => request.keep(tx, answer(await change({ unit: tx, tx, request }, steps)))),
+  );
+
+/** The same for a change of what apps may see: `dry-run=true` rolls it back and shows its effect. */
+export async function changeInDirectory<Found extends object | null>(
+  { db }: Pick<AdminDeps, "db">,
+  request: Omit<ChangeRequest, "keep"> & { query: { "dry-run"?: boolean } },
+  steps: Steps<Change, Found, unknown>,
+): Promise<Done | { status: 200; body: ViewChange[] }> {
+  const { origin, query } = request;
+  const run = (unit: Change) => change({ unit, tx: unit.tx, request }, steps);
+  if (query["dry-run"] === true) return { status: 200, body: await previewChange(db, origin, run, presentViewChanges) };
+  return answerDone(await changeDirectory(db, origin, run));
+}
+
+type Made<Body extends object> = {
+  body: Body;
+  /** Its address, if it has one. */
+  location?: string;
+  /** What the audit log shows of it; null for nothing. */
+  recorded?: object | null;
+  /** None for a body that is not the record itself. */
+  tag?: string;
+};
+
+/** Records a new record in the audit lines of its creation, and keeps the answer. */
+export async function answerCreated<Body extends object>(
+  tx: Transaction,
+  { origin, keep }: Pick<ChangeRequest, "origin" | "keep">,
+  { body, location, recorded = body, tag }: Made<Body>,
+): Promise<{ status: 201; body: Body; headers: Record<string, string> }> {
+  if (recorded !== null) await recordDifference(tx, origin, { before: null, after: recorded });
+  const headers = { ...(location !== undefined && { Location: location }), ...(tag !== undefined && { ETag: tag }) };
+  return keep(tx, { status: 201 as const, body, headers });
+}
+
+/** Creates a record of the directory. `path` is the address of the list. */
+export const createRecord = <Body extends object & { id: string }>(
+  { db }: Pick<AdminDeps, "db">,
+  request: Pick<ChangeRequest, "origin" | "keep">,
+  { path, make, without }: { path: string; make: (change: Change) => Promise<Body>; without?: readonly (keyof Body)[] },
+) =>
+  changeDirectory(db, request.origin, async (change) => {
     const body = await make(change);
-    await recordDifference(change.tx, origin, { before: null, after: body });
-    return keep(change.tx, {
-      status: 201 as const,
-      body,
-      headers: { Location: `${path}/${body.id}`, ETag: tag(body) },
-    });
+    return answerCreated(change.tx, request, { body, location: `${path}/${body.id}`, tag: tagOf(body, without) });
   });
-}
 
 export function differenceOf(
   before: object | null,
@@ -104,7 +150,7 @@ export const answerRecord = <T extends object>(body: T, without: readonly (keyof
 
 /** Compares the record with `If-Match` and `If-None-Match: *` (RFC 9110 section 13.1). Errors: StaleRecord. */
 export function refuseStale<T extends object>(
-  headers: { "If-Match"?: string; "If-None-Match"?: "*" },
+  headers: Preconditions,
   current: T | null,
   without: readonly (keyof T)[] = [],
 ): void {

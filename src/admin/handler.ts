@@ -16,6 +16,7 @@ import type { RoleHolder, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { Upstream } from "../upstream/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { components, operations } from "../../generated/openapi/admin.ts";
+import type { Page } from "./page.ts";
 import type { SetUpCaller } from "./set-up.ts";
 import type { PersonReach } from "./whose-person.ts";
 
@@ -120,6 +121,8 @@ export type AdminRequest<Id extends OperationId> = Omit<PlainRequest<Id>, "path"
     /** The same at this moment, for a request that waited. Errors: forbidden role_forbids. */
     reachNow(): Promise<PersonReach>;
     origin: Origin & { requestId: string; actorId: string };
+    /** The part of a list that is asked for. */
+    page: Page;
     keep: Keep;
   };
 

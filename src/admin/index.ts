@@ -33,6 +33,8 @@ import { loadHandlers, operationIds } from "./handlers.ts";
 import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from "./handler.ts";
 import type { AdminRequest, OperationId, Operations, PlainRequest } from "./handler.ts";
 import { runOnce } from "./idempotency.ts";
+import { readPage } from "./page.ts";
+import { refuseUnreached } from "./reached.ts";
 import { allow, allowSetUp } from "./rights.ts";
 import { makeSetUp, setUpActor, type SetUp, type SetUpCaller } from "./set-up.ts";
 import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
@@ -207,8 +209,12 @@ function guard<Id extends OperationId>(
       const key = (headers as { "Idempotency-Key"?: string })["Idempotency-Key"];
       const inner = { ...request, ...path, operationId: id, address, reach, reachNow, origin };
       return runOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>
-        // The contract's ids get the types of the code here.
-        sharedReads.run(caller.reads, () => handler(deps, { ...inner, keep } as unknown as AdminRequest<Id>)),
+        sharedReads.run(caller.reads, async () => {
+          const page = readPage(deps, inner);
+          await refuseUnreached(deps.db, { operationId: id, path: parameters, reach });
+          // The contract's ids get the types of the code here.
+          return handler(deps, { ...inner, page, keep } as unknown as AdminRequest<Id>);
+        }),
       ).finally(() => (body instanceof Upload ? body.drop() : undefined));
     });
 }

@@ -1,8 +1,10 @@
 import { appNotFound, findApp, type ClientId } from "../access/index.ts";
 import { findSchool, type PersonId, type SchoolId } from "../directory/index.ts";
-import { storeOf, type PrismaDb, type Store } from "../platform/database/db.ts";
+import { storeOf, type PrismaDb, type RecordStore, type Store } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
+import { endpointNotFound, getEndpointState } from "../webhooks/index.ts";
+import type { OperationId, PathName } from "./handler.ts";
 import { getReachedPerson, type PersonReach } from "./whose-person.ts";
 
 export const schoolUnknown = () => new AppError("not_found", "school_not_found", "The school does not exist.");
@@ -37,6 +39,33 @@ export async function refuseUnknownApp(db: Pick<Store, "query">, reach: Reach, c
 /** Errors: not_found app_not_found, also if the caller does not manage the app. */
 export async function refuseOthersApp(db: Pick<Store, "query">, reach: Reach, clientId: ClientId): Promise<void> {
   if (!reachesOwnApp(reach, clientId) || (await findApp(db, clientId)) === null) throw appNotFound();
+}
+
+/** Errors: not_found webhook_endpoint_not_found if the caller does not reach the app of the endpoint. */
+export async function refuseOtherEndpoint(db: RecordStore, reach: Reach, id: string): Promise<void> {
+  const { clientId } = await getEndpointState(db, id);
+  if (!reachesApp(reach, clientId as ClientId)) throw endpointNotFound();
+}
+
+/** Apps of a partner reach a school too. */
+const withOwnRules: ReadonlySet<OperationId> = new Set<OperationId>(["getAppView", "getGrant"]);
+
+type Addressed = {
+  operationId: OperationId;
+  path: Partial<Record<PathName, string>>;
+  reach: PersonReach;
+};
+
+/**
+ * Refuses an address in a school, app or endpoint that is unknown or out of reach. What is at a person is decided by
+ * their handlers, writes in the transaction that locks the person. Errors: not_found.
+ */
+export async function refuseUnreached(db: PrismaDb, { operationId, path, reach }: Addressed): Promise<void> {
+  const { personId, schoolId, clientId, endpointId } = path;
+  if (personId !== undefined || withOwnRules.has(operationId)) return;
+  if (schoolId !== undefined) await refuseUnknownSchool(db, reach, schoolId as SchoolId);
+  else if (clientId !== undefined) await refuseUnknownApp(db.pool, reach, clientId as ClientId);
+  else if (endpointId !== undefined) await refuseOtherEndpoint(storeOf(db), reach, endpointId);
 }
 
 export type ChosenIds = {

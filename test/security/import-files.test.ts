@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { presentFault, presentImport } from "../../src/admin/import-record.ts";
+import { presentFault, presentImport } from "../../src/admin/imports/import-record.ts";
 import { importLines } from "../../src/cli/import-lines.ts";
 import { findImport, listImportFaults, maxFaults } from "../../src/imports/index.ts";
 import { csvLimits, makeCsvReader, type CsvFault } from "../../src/imports/read/csv.ts";

@@ -2,7 +2,7 @@ import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { operationIds } from "../../src/admin/handlers.ts";
 import { allowSetUp } from "../../src/admin/rights.ts";
-import { getReachedConnection } from "../../src/admin/upstream-connection-record.ts";
+import { getReachedConnection } from "../../src/admin/upstream/connection-record.ts";
 import { everything } from "../../src/staff/index.ts";
 import type { SetUpCaller } from "../../src/admin/index.ts";
 import type { Browser, Shown } from "../support/browser.ts";

@@ -1,0 +1,69 @@
+import {
+  appNotFound,
+  authMethodOf,
+  findApp,
+  findProfile,
+  findProfiles,
+  isBuiltIn,
+  listAppsByName,
+} from "../../access/index.ts";
+import type { App, AppProfile, ClientId } from "../../access/index.ts";
+import { present, type Same } from "../../platform/contract-types.ts";
+import { storeOf, type Store } from "../../platform/database/db.ts";
+import { answerRecord } from "../change.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { ownAppsOf, reachesApp } from "../reached.ts";
+
+export type AdminApp = Schemas["AdminApp"];
+
+type Suspended = Pick<App, "suspendedAt" | "suspensionReason">;
+
+export const presentSuspension = ({ suspendedAt, suspensionReason }: Suspended): AdminApp["suspension"] =>
+  suspendedAt && { since: suspendedAt.toISOString(), reason: suspensionReason ?? "" };
+
+/** Does not compile if an app has a property that is neither in the contract nor kept back. */
+export const appProperties: Same<
+  Exclude<keyof AdminApp, "suspension" | "isBuiltIn"> | "secretHash" | "oldSecretHash" | keyof Suspended,
+  keyof (App & AppProfile)
+> = true;
+
+/** Omits an old secret that has expired, and the sector of a move (id-moves.ts). */
+export function presentApp(found: App & AppProfile, now: Date): AdminApp {
+  const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, suspendedAt, suspensionReason, ...app } = found;
+  const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
+  return present<AdminApp>({
+    ...app,
+    tokenEndpointAuthMethod: authMethodOf(app),
+    sector: app.subjectType === "SHARED" ? null : app.sector,
+    oldSecretEndsAt: isValid ? oldSecretEndsAt : null,
+    isBuiltIn: isBuiltIn(app.clientId),
+    suspension: presentSuspension({ suspendedAt, suspensionReason }),
+  });
+}
+
+export async function readApp(db: Store, clientId: ClientId): Promise<(App & AppProfile) | null> {
+  const app = await findApp(db, clientId);
+  return app && { ...app, ...(await findProfile(db, clientId)) };
+}
+
+export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
+  const { query, reach, origin, page } = request;
+  const among = ownAppsOf(reach);
+  const filter = { search: query.search, among, withBuiltIn: among === undefined, order: query.order };
+  const found = await listAppsByName(deps.db, { ...filter, ...page.range });
+  const profiles = await findProfiles(
+    deps.db,
+    found.map(({ clientId }) => clientId),
+  );
+  return page.answer(
+    found,
+    ({ place: _, ...app }) => presentApp({ ...app, ...profiles.get(app.clientId)! }, origin.at),
+    ({ place }) => place,
+  );
+};
+
+export const getApp: AdminHandler<"getApp"> = async ({ db }, { clientId, reach, origin }) => {
+  const found = reachesApp(reach, clientId) ? await readApp(storeOf(db), clientId) : null;
+  if (found === null) throw appNotFound();
+  return answerRecord(presentApp(found, origin.at));
+};

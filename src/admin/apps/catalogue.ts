@@ -1,0 +1,56 @@
+import { appNotFound, findInCatalogue, listCatalogue as list } from "../../access/index.ts";
+import type { AppReads, CatalogueApp } from "../../access/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { storeOf } from "../../platform/database/db.ts";
+import { presentSuspension } from "./apps.ts";
+import { answerRecord } from "../change.ts";
+import { presentAudience } from "./grants.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+
+export const presentCatalogueGrant = (grant: NonNullable<CatalogueApp["grant"]>) =>
+  present<NonNullable<Schemas["CatalogueGrant"]>>({
+    signOn: presentAudience(grant.signOn),
+    signOnGroups: grant.signOnGroupNames,
+    sync: grant.sync,
+    syncedGroups: grant.syncedGroupNames,
+  });
+
+export const presentReads = ({ roles: _, ...reads }: AppReads) => present<NonNullable<Schemas["AppReads"]>>(reads);
+
+const presentApp = (app: CatalogueApp, reads: AppReads | null): Schemas["CatalogueApp"] =>
+  present<Schemas["CatalogueApp"]>({
+    clientId: app.clientId,
+    name: app.name,
+    provider: app.provider,
+    description: app.description,
+    purpose: app.purpose,
+    privacyUrl: app.privacyUrl,
+    supportAddress: app.supportAddress,
+    logoPath: app.logoPath,
+    suspension: presentSuspension(app),
+    hasTile: app.loginUrl !== null,
+    scopes: app.scopes,
+    attributes: app.attributes,
+    grant: app.grant && presentCatalogueGrant(app.grant),
+    reads: reads && presentReads(reads),
+    lastSignInAt: app.lastSignInAt,
+    lastCallAt: app.lastCallAt,
+  });
+
+export const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, request) => {
+  const { schoolId, query, page } = request;
+  const store = storeOf(deps.db);
+  const { search, granted } = query;
+  const found = await list(store, { schoolId, search, granted, ...page.range });
+  return page.answer(
+    found,
+    (app) => presentApp(app, null),
+    ({ place }) => place,
+  );
+};
+
+export const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { schoolId, clientId }) => {
+  const found = await findInCatalogue(storeOf(db), { schoolId, clientId });
+  if (found === null) throw appNotFound();
+  return answerRecord(presentApp(found, found.reads), ["lastSignInAt", "lastCallAt"]);
+};

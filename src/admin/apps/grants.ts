@@ -1,0 +1,146 @@
+import {
+  appNotFound,
+  findApp,
+  findGrant,
+  findViewTimes,
+  listGrantsByName,
+  refuseWithoutAgreement,
+  setGrant,
+  withdrawGrant,
+} from "../../access/index.ts";
+import type { ClientId, GrantKey, GrantSettings, SignOnAudience, ViewTimes } from "../../access/index.ts";
+import { findSchool } from "../../directory/index.ts";
+import type { GroupId, PersonRole, SchoolId } from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { storeOf, type RecordStore } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { isReached, type Reach } from "../../staff/index.ts";
+import { answerRecord, changeInDirectory } from "../change.ts";
+import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
+import { invalidRequest } from "../query.ts";
+import { refuseUnknownApp, schoolUnknown } from "../reached.ts";
+
+type Grant = Schemas["Grant"];
+
+const grantUnknown = () => new AppError("not_found", "grant_not_found", "The school has given this app nothing.");
+
+/** Presents who may sign in; roles and groups are empty if the kind has none. */
+export const presentAudience = (signOn: SignOnAudience): Schemas["SignOnAudience"] =>
+  present<Schemas["SignOnAudience"]>({
+    kind: signOn.kind,
+    roles: signOn.kind === "ROLES" ? [...signOn.roles] : [],
+    groupIds: signOn.kind === "GROUPS" ? [...signOn.groups] : [],
+  });
+
+const presentGrant = ({ clientId, schoolId, signOn, sync, syncedGroups }: GrantSettings): Grant =>
+  present<Grant>({
+    clientId,
+    schoolId,
+    sync,
+    syncedGroupIds: [...syncedGroups],
+    signOn: presentAudience(signOn),
+  });
+
+async function readGrant(db: RecordStore, key: GrantKey): Promise<Grant | null> {
+  const found = await findGrant(db, key);
+  return found && presentGrant(found);
+}
+
+/** Errors: invalid invalid_request if roles or groups are missing, or do not belong to the kind. */
+function readAudience({ kind, roles, groupIds }: Schemas["SignOnAudienceInput"]): SignOnAudience {
+  if ((kind === "ROLES") !== (roles !== undefined) || (kind === "GROUPS") !== (groupIds !== undefined)) {
+    const message =
+      "The property signOn must have roles for the kind ROLES, groupIds for the kind GROUPS, and neither for other kinds.";
+    throw invalidRequest(message);
+  }
+  if (kind === "ROLES") return { kind, roles: roles as [PersonRole, ...PersonRole[]] };
+  return kind === "GROUPS" ? { kind, groups: groupIds as GroupId[] } : { kind };
+}
+
+/** A caller also reaches a school through an app of theirs that the school granted something. */
+export async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach, schoolId: SchoolId): Promise<boolean> {
+  if (isReached(reach, { schools: [schoolId] })) return (await findSchool(db, schoolId)) !== null;
+  const among = { schoolIds: [], clientIds: [...reach.clientIds] };
+  return (await listGrantsByName(storeOf(db), { schoolId, among, limit: 1 })).length > 0;
+}
+
+/** Errors: not_found school_not_found, app_not_found if out of reach. */
+export async function refuseOtherFilter(
+  deps: Pick<AdminDeps, "db">,
+  reach: Reach,
+  { schoolId, clientId }: { schoolId: SchoolId | undefined; clientId: ClientId | undefined },
+): Promise<void> {
+  if (schoolId !== undefined && !(await reachesSchool(deps, reach, schoolId))) throw schoolUnknown();
+  if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId);
+}
+
+type Named = GrantSettings & { place: string; schoolName: string; times: ViewTimes };
+
+const presentNamed = ({ schoolName, times, ...grant }: Named): Schemas["NamedGrant"] =>
+  present<Schemas["NamedGrant"]>({
+    ...presentGrant(grant),
+    schoolName,
+    visibleChangeAt: grant.sync ? times.changedAt : null,
+    sourceReadAt: grant.sync ? times.sourceReadAt : null,
+  });
+
+type Position = { place: string; schoolId: SchoolId };
+
+export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
+  const { query, reach } = request;
+  const { range, answer } = request.page;
+  const filter = { schoolId: query.school, clientId: query.app };
+  await refuseOtherFilter(deps, reach, filter);
+  const found = await listGrantsByName(storeOf(deps.db), {
+    ...filter,
+    among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds: [...reach.clientIds] },
+    limit: range.limit,
+    after: range.after === undefined ? undefined : (JSON.parse(range.after) as Position),
+  });
+  const times = await findViewTimes(storeOf(deps.db), found);
+  const positionOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
+  return answer(
+    found.map((grant, index) => ({ ...grant, times: times[index]! })),
+    presentNamed,
+    positionOf,
+  );
+};
+
+export const getGrant: AdminHandler<"getGrant"> = async ({ db }, { schoolId, clientId, reach }) => {
+  const key = { schoolId, clientId };
+  if (!isReached(reach, { schools: [schoolId], clientId })) throw schoolUnknown();
+  const body = await readGrant(db, key);
+  if (body !== null) return answerRecord(body);
+  throw reach.all && (await findSchool(db, schoolId)) === null ? schoolUnknown() : grantUnknown();
+};
+
+export const putGrant: AdminHandler<"putGrant"> = (deps, request) => {
+  const { schoolId, clientId, body } = request;
+  const key = { schoolId, clientId };
+  const settings = { signOn: readAudience(body.signOn), sync: body.sync };
+  return changeInDirectory(deps, request, {
+    touch: async ({ tx, touchSchool }) => {
+      if ((await findApp(tx, clientId)) === null) throw appNotFound();
+      await touchSchool(schoolId, clientId);
+    },
+    record: (tx) => readGrant(tx, key),
+    work: async (change, before) => {
+      const startsSync = body.sync && before?.sync !== true;
+      if (deps.demandsAgreements && startsSync) await refuseWithoutAgreement(change.tx, key);
+      await setGrant(change, { ...key, ...settings, syncedGroups: body.syncedGroupIds });
+    },
+  });
+};
+
+export const deleteGrant: AdminHandler<"deleteGrant"> = (deps, request) => {
+  const { schoolId, clientId } = request;
+  const key = { schoolId, clientId };
+  return changeInDirectory(deps, request, {
+    touch: async ({ tx, touchSchool }) => {
+      await touchSchool(schoolId, clientId);
+      if ((await findGrant(tx, key)) === null) throw grantUnknown();
+    },
+    record: (tx) => readGrant(tx, key),
+    work: (change) => withdrawGrant(change, key),
+  });
+};

@@ -1,0 +1,90 @@
+import {
+  callOffIdMove,
+  checkNewIdMove,
+  countKnown,
+  cutOverIdMove,
+  findIdMove,
+  refuseOthersSector,
+  startIdMove,
+  updateIdMove as update,
+  type ClientId,
+  type IdMove as Found,
+  type NewIdMove,
+} from "../../access/index.ts";
+import { addDays } from "../../platform/clock.ts";
+import { present } from "../../platform/contract-types.ts";
+import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { answerCreated, answerRecord, changeRecord, tagOf } from "../change.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+
+type IdMove = Schemas["IdMove"];
+
+const idMoveNotFound = () =>
+  new AppError("not_found", "id_move_not_found", "The app is not being moved to ids of its own.");
+
+function presentMove({ forgottenAt: _, ...move }: Found, { idChangesDays }: AdminDeps): IdMove {
+  const isOver = move.state === "CUT_OVER";
+  const subjectType = move.subjectType as IdMove["subjectType"];
+  const readableUntil = isOver ? addDays(move.cutOverAt!, idChangesDays) : null;
+  return present<IdMove>({ ...move, subjectType, readableUntil });
+}
+
+const progress = ["people", "announced", "read", "readAt"] as const;
+
+async function readMove(db: RecordStore, clientId: ClientId, deps: AdminDeps): Promise<IdMove> {
+  const found = await findIdMove(db, clientId);
+  if (found === null) throw idMoveNotFound();
+  return presentMove(found, deps);
+}
+
+export const getIdMove: AdminHandler<"getIdMove"> = async (deps, { clientId }) =>
+  answerRecord(await readMove(storeOf(deps.db), clientId, deps), progress);
+
+export const createIdMove: AdminHandler<"createIdMove"> = async (deps, request) => {
+  const { clientId, body, query, reach, origin } = request;
+  const { subjectType, sector, cutOverAt = null } = body;
+  const wish: NewIdMove = { clientId, subjectType, sector, cutOverAt: cutOverAt === null ? null : new Date(cutOverAt) };
+  const check = async (tx: Transaction) => {
+    if (!reach.all) await refuseOthersSector(tx, sector, reach.clientIds);
+    await checkNewIdMove(tx, wish, origin.at);
+  };
+  if (query["dry-run"] === true) {
+    await withPrismaTransaction(deps.db, check);
+    return { status: 200 as const, body: { people: await countKnown(deps.db, clientId) } };
+  }
+  return withPrismaTransaction(deps.db, async (tx) => {
+    await check(tx);
+    await startIdMove(tx, wish, origin);
+    const body = await readMove(tx, clientId, deps);
+    return answerCreated(tx, request, { body, location: request.address, tag: tagOf(body, progress) });
+  });
+};
+
+type Change = Pick<AdminRequest<"updateIdMove">, "clientId" | "headers" | "origin" | "keep">;
+
+/** Changes a move; `effect` for one that is over afterwards. */
+const changeMove = (
+  deps: AdminDeps,
+  request: Change,
+  work: (tx: Transaction) => Promise<void>,
+  effect?: { effect: "ends" },
+) =>
+  changeRecord(deps, request, {
+    record: (tx) => readMove(tx, request.clientId, deps),
+    work,
+    without: progress,
+    ...effect,
+  });
+
+export const updateIdMove: AdminHandler<"updateIdMove"> = (deps, request) => {
+  const { clientId, body, origin } = request;
+  const cutOverAt = body.cutOverAt === null ? null : new Date(body.cutOverAt);
+  return changeMove(deps, request, (tx) => update(tx, { clientId, cutOverAt }, origin));
+};
+
+export const applyIdMove: AdminHandler<"applyIdMove"> = (deps, request) =>
+  changeMove(deps, request, (tx) => cutOverIdMove(tx, request.clientId, request.origin));
+
+export const deleteIdMove: AdminHandler<"deleteIdMove"> = (deps, request) =>
+  changeMove(deps, request, (tx) => callOffIdMove(tx, request.clientId, request.origin), { effect: "ends" });

@@ -1,0 +1,68 @@
+import { present } from "../../platform/contract-types.ts";
+import { storeOf, type Transaction } from "../../platform/database/db.ts";
+import {
+  createSandbox as create,
+  deleteSandbox as remove,
+  getSandbox as read,
+  listSandboxes as list,
+  playSandbox,
+  type CreatedSandbox,
+  type Sandbox,
+} from "../../sandbox/index.ts";
+import { answerCreated, answerRecord, refuseStale } from "../change.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { ownAppsOf, refuseOthersApp } from "../reached.ts";
+
+const presentSandbox = ({ steps, ...sandbox }: Sandbox) =>
+  present<Schemas["Sandbox"]>({
+    ...sandbox,
+    steps: steps.map((step) => present<Schemas["SandboxStep"]>(step)),
+  });
+
+const presentCreated = ({ sandbox, accounts }: CreatedSandbox) =>
+  present<Schemas["CreatedSandbox"]>({
+    sandbox: presentSandbox(sandbox),
+    accounts: accounts.map((account) => present<Schemas["SandboxAccount"]>(account)),
+  });
+
+type OwnRequest = Pick<AdminRequest<"getSandbox">, "sandboxId" | "reach">;
+
+/** Errors: not_found sandbox_not_found if the caller does not manage its app. */
+async function readOwn({ db }: Pick<AdminDeps, "db">, { sandboxId, reach }: OwnRequest): Promise<Sandbox> {
+  return read(storeOf(db), sandboxId, ownAppsOf(reach));
+}
+
+export const listSandboxes: AdminHandler<"listSandboxes"> = async (deps, request) => {
+  const { query, reach, page } = request;
+  const clientId = query.app;
+  if (clientId !== undefined) await refuseOthersApp(deps.db.pool, reach, clientId);
+  const found = await list(storeOf(deps.db), { clientId, among: ownAppsOf(reach), ...page.range });
+  return page.answer(found, presentSandbox);
+};
+
+export const createSandbox: AdminHandler<"createSandbox"> = ({ db, restoreWindowDays }, request) => {
+  const { clientId, origin } = request;
+  const finish = ({ tx }: { tx: Transaction }, made: CreatedSandbox) => {
+    const location = `/admin/v1/sandboxes/${made.sandbox.id}`;
+    return answerCreated(tx, request, { body: presentCreated(made), location, recorded: null });
+  };
+  return create(db, { clientId, restoreWindowDays, finish }, origin);
+};
+
+export const getSandbox: AdminHandler<"getSandbox"> = async (deps, request) =>
+  answerRecord(presentSandbox(await readOwn(deps, request)));
+
+export const deleteSandbox: AdminHandler<"deleteSandbox"> = async (deps, request) => {
+  const found = await readOwn(deps, request);
+  const check = (now: Sandbox) => refuseStale(request.headers, presentSandbox(now));
+  await remove(deps.db, found.id, request.origin, check);
+  return { status: 204 };
+};
+
+export const applySandboxSteps: AdminHandler<"applySandboxSteps"> = async (deps, request) => {
+  const { db, clock, restoreWindowDays } = deps;
+  const { id } = await readOwn(deps, request);
+  const { at: _at, ...origin } = request.origin;
+  const asked = { id, upTo: request.body.upTo, restoreWindowDays, clock };
+  return answerRecord(presentSandbox(await playSandbox(db, asked, origin)));
+};

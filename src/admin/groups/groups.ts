@@ -1,0 +1,89 @@
+import {
+  countSignIns,
+  createGroup as create,
+  deleteGroup as remove,
+  listGroups as list,
+  renameGroup,
+  restoreGroup as restore,
+  type Change,
+  type GroupId,
+} from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { storeOf } from "../../platform/database/db.ts";
+import { groupsInReach, type Reach } from "../../staff/index.ts";
+import { answerRecord, changeInDirectory, createRecord } from "../change.ts";
+import { groupCounts, readGroup } from "./group-record.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
+
+async function listReached({ db }: AdminDeps, reach: Reach, filter: Parameters<typeof list>[1]) {
+  const seen = groupsInReach(reach, filter.schoolId);
+  if (!seen.all && seen.taughtBy === null) return [];
+  return list(storeOf(db), { ...filter, taughtBy: seen.all ? undefined : (seen.taughtBy ?? undefined) });
+}
+
+export const listGroups: AdminHandler<"listGroups"> = async (deps, request) => {
+  const { query, reach, page } = request;
+  const schoolId = query.school;
+  await refuseUnknownSchool(deps.db, reach, schoolId);
+  const withDeleted = query["show-deleted"] === true;
+  const filter = { schoolId, withDeleted, search: query.search, byIdentifier: true, order: query.order };
+  return page.answer(await listReached(deps, reach, { ...filter, ...page.range }));
+};
+
+export const listClassSignIns: AdminHandler<"listClassSignIns"> = async (deps, request) => {
+  const { schoolId, query, reach, page } = request;
+  const filter = { schoolId, withDeleted: false, type: "KLASSE", search: query.search, byIdentifier: true } as const;
+  const found = await listReached(deps, reach, { ...filter, ...page.range });
+  const counts = await countSignIns(
+    deps.db.pool,
+    found.map(({ id }) => id),
+  );
+  const none = { students: 0, neverSignedIn: 0, withoutLogin: 0 };
+  return page.answer(found, ({ id, name }) =>
+    present<Schemas["ClassSignIns"]>({ id, name, ...(counts.get(id) ?? none) }),
+  );
+};
+
+export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { groupId, reach }) =>
+  answerRecord(await readGroup(db, reach, groupId), groupCounts);
+
+export const createGroup: AdminHandler<"createGroup"> = async (deps, request) => {
+  const { body, reach } = request;
+  const schoolId = body.schoolId;
+  refuseOtherSchool(reach, schoolId);
+  return createRecord(deps, request, {
+    path: "/admin/v1/groups",
+    make: async (change) => readGroup(change.tx, reach, await create(change, { ...body, schoolId })),
+    without: groupCounts,
+  });
+};
+
+type Request = Pick<AdminRequest<"getGroup">, "groupId" | "reach" | "origin"> & {
+  query: { "dry-run"?: boolean };
+  headers: object;
+};
+
+async function changeGroup(
+  deps: AdminDeps,
+  request: Request,
+  work: (change: Change, groupId: GroupId) => Promise<unknown>,
+): ReturnType<typeof changeInDirectory> {
+  const { groupId, reach } = request;
+  await readGroup(deps.db, reach, groupId);
+  return changeInDirectory(deps, request, {
+    touch: (change) => change.touch({ groups: [groupId] }),
+    record: (tx) => readGroup(tx, reach, groupId),
+    work: (change) => work(change, groupId),
+    without: groupCounts,
+  });
+}
+
+export const updateGroup: AdminHandler<"updateGroup"> = (deps, request) =>
+  changeGroup(deps, request, (change, groupId) => renameGroup(change, { groupId, name: request.body.name }));
+
+export const deleteGroup: AdminHandler<"deleteGroup"> = (deps, request) =>
+  changeGroup(deps, request, (change, groupId) => remove(change, { groupId }));
+
+export const restoreGroup: AdminHandler<"restoreGroup"> = (deps, request) =>
+  changeGroup(deps, request, (change, groupId) => restore(change, { groupId }));

@@ -1,0 +1,100 @@
+import {
+  deleteColumnMapping as remove,
+  findImport,
+  getUpload,
+  listColumnMappings as list,
+  separators,
+  shownEncoding,
+  type KeptMapping,
+  type SeparatorName,
+  type Upload,
+} from "../../imports/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { answerRecord, refuseStale } from "../change.ts";
+import { importReach, presentImport } from "./import-record.ts";
+
+const separatorNames = Object.keys(separators) as SeparatorName[];
+
+function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumns"] {
+  const { separator, headingLine, headings, samples, mapping } = table;
+  const { uses, role, className, idFromName, mode, people = "ALL" } = mapping;
+  return present<Schemas["ImportColumns"]>({
+    sheet,
+    sheets: [...sheets],
+    encoding: shownEncoding(table.encoding),
+    possibleEncodings: (table.possibleEncodings ?? []).map(({ encoding, samples }) =>
+      present<Schemas["PossibleEncoding"]>({ encoding: shownEncoding(encoding), samples: [...samples] }),
+    ),
+    separator: separatorNames.find((name) => separators[name] === separator)!,
+    headingLine,
+    columns: headings.map((heading, index) =>
+      present<Schemas["ImportColumn"]>({
+        heading,
+        use: uses[index] ?? "IGNORED",
+        samples: [...(samples[index] ?? [])],
+      }),
+    ),
+    role: role ?? "COLUMN",
+    className,
+    idFromName,
+    mode,
+    people,
+  });
+}
+
+const readMapping = ({ uses, role, ...others }: Schemas["ImportColumnsInput"]) => ({
+  ...others,
+  uses: uses.map((use) => (use === "IGNORED" ? null : use)),
+  role: role === "COLUMN" ? null : role,
+});
+
+export const getImportColumns: AdminHandler<"getImportColumns"> = async ({ db }, request) => {
+  const { id } = await findImport(storeOf(db), request.importId, importReach(request));
+  return answerRecord(presentColumns(await getUpload(db, id)));
+};
+
+export const putImportColumns: AdminHandler<"putImportColumns"> = async ({ db, imports }, request) => {
+  const { importId, query, headers, body, reach, origin } = request;
+  const find = () => findImport(storeOf(db), importId, importReach(request));
+  const { id } = await find();
+  if (headers["If-Match"] !== undefined) refuseStale(headers, presentColumns(await getUpload(db, id)));
+  const among = reach.all ? undefined : reach.schoolIds;
+  const separator = body.separator && separators[body.separator];
+  await imports.map(importId, { ...readMapping(body), separator }, among, origin, {
+    inBackground: query["in-background"] === true,
+  });
+  return { status: 200, body: presentImport(await find()) };
+};
+
+function presentMapping({
+  id,
+  headings,
+  uses,
+  role,
+  idFromName,
+  mode,
+  people = "ALL",
+  usedAt,
+}: KeptMapping): Schemas["ColumnMapping"] {
+  const columns = headings.map((heading, index) =>
+    present<Schemas["MappedColumn"]>({ heading, use: uses[index] ?? "IGNORED" }),
+  );
+  return present<Schemas["ColumnMapping"]>({ id, columns, role: role ?? "COLUMN", idFromName, mode, people, usedAt });
+}
+
+export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (deps, request) => {
+  const { schoolId } = request;
+  const { range, skip, answerAfterSkip } = request.page;
+  return answerAfterSkip((await list(deps.db, schoolId)).slice(skip, skip + range.limit), presentMapping);
+};
+
+export const deleteColumnMapping: AdminHandler<"deleteColumnMapping"> = ({ db }, request) =>
+  withPrismaTransaction(db, async (tx) => {
+    const { schoolId, columnMappingId, headers, origin } = request;
+    const found = (await list(tx, schoolId)).find(({ id }) => id === columnMappingId);
+    refuseStale(headers, found === undefined ? null : presentMapping(found));
+    if (found !== undefined) await remove(tx, schoolId, found, origin);
+    return { status: 204 };
+  });

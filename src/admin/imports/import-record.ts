@@ -1,0 +1,84 @@
+import type { SchoolId } from "../../directory/index.ts";
+import type { Counts, ImportFault, ImportReach, ImportStatus } from "../../imports/index.ts";
+import { findImport, remedyOf, sumHolds } from "../../imports/index.ts";
+import { present, type Same } from "../../platform/contract-types.ts";
+import { storeOf } from "../../platform/database/db.ts";
+import type { AdminDeps, AdminRequest, Schemas } from "../handler.ts";
+import { refuseOtherSchool } from "../reached.ts";
+
+/** The imports that a caller sees; undefined for all. */
+export const importReach = ({
+  reach,
+  origin,
+}: Pick<AdminRequest<"getImport">, "reach" | "origin">): ImportReach | undefined =>
+  reach.all ? undefined : { schoolIds: [...reach.schoolIds], actorId: origin.actorId ?? "" };
+
+/** Finds the import of a request. Errors: not_found for an import or a school out of reach. */
+export async function findOfSchool(
+  { db }: Pick<AdminDeps, "db">,
+  request: Pick<AdminRequest<"previewImport">, "importId" | "query" | "reach" | "origin">,
+): Promise<{ status: ImportStatus; schoolId: SchoolId | undefined }> {
+  const { importId, query, reach } = request;
+  const schoolId = query.school;
+  const status = await findImport(storeOf(db), importId, importReach(request));
+  if (schoolId !== undefined) refuseOtherSchool(reach, schoolId);
+  return { status, schoolId };
+}
+
+/** Counts of earlier versions may lack `leftHome`. */
+const leaversOf = ({ people }: Counts): number => people.removed + people.left + (people.leftHome ?? 0);
+
+const noLists = { renamed: 0, classesChanged: 0, groupsChanged: 0, withoutClass: 0, losingClasses: 0 };
+
+function presentSchool({
+  id,
+  name,
+  state,
+  counts,
+  holds,
+  comparedAt,
+  isOutdated,
+}: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
+  const { people, groups, memberships, before, kept = 0, lists = noLists } = counts;
+  return present<Schemas["ImportSchool"]>({
+    id,
+    name,
+    state,
+    leavers: leaversOf(counts),
+    kept,
+    people: present<Schemas["ImportPeopleCounts"]>({ ...people, leftHome: people.leftHome ?? 0 }),
+    groups: present<Schemas["ImportGroupCounts"]>(groups),
+    memberships: present<Schemas["ImportMembershipCounts"]>(memberships),
+    before: present<Schemas["ImportCountsBefore"]>(before),
+    lists: present<Schemas["ImportListCounts"]>(lists),
+    comparedAt,
+    isOutdated,
+    holds: holds.map((hold) => present<Schemas["ImportHold"]>(hold)),
+  });
+}
+
+export const countLeavers = ({ schools }: Pick<ImportStatus, "schools">): number =>
+  schools.reduce((sum, { counts }) => sum + leaversOf(counts), 0);
+
+/** Does not compile if an import has a property that the contract lacks. */
+export const importProperties: Same<
+  Exclude<keyof Schemas["Import"], "leavers" | "undoUntil" | "holds"> | "namedSchoolIds" | "headings" | "speaksOf",
+  keyof ImportStatus
+> = true;
+
+export function presentImport(status: ImportStatus): Schemas["Import"] {
+  const { namedSchoolIds: _, headings: _headings, speaksOf: _speaksOf, schools, rows, ...shown } = status;
+  const undoable = schools.flatMap(({ undoUntil }) => undoUntil ?? []);
+  return present<Schemas["Import"]>({
+    ...shown,
+    rows: rows && present<NonNullable<Schemas["ImportRows"]>>(rows),
+    leavers: countLeavers(status),
+    holds: sumHolds(schools).map((hold) => present<Schemas["ImportHoldCount"]>(hold)),
+    schoolYear: status.schoolYear || null,
+    undoUntil: undoable.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null),
+    schools: schools.map(presentSchool),
+  });
+}
+
+export const presentFault = ({ file, line, column, field, code, message, text }: ImportFault): Schemas["ImportFault"] =>
+  present<Schemas["ImportFault"]>({ file, line, column, field, code, message, text, remedy: remedyOf(code) });

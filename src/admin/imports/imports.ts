@@ -1,0 +1,99 @@
+import { recordAudit } from "../../events/index.ts";
+import { findImport, listImportFaults as listFaults, listImportsOf, type ImportId } from "../../imports/index.ts";
+import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
+import { answerRecord, tagOf } from "../change.ts";
+import type { AdminHandler } from "../handler.ts";
+import { importReach, presentFault, presentImport } from "./import-record.ts";
+import { invalidRequest } from "../query.ts";
+import { refuseUnknownSchool } from "../reached.ts";
+
+const importsPath = "/admin/v1/imports";
+
+export const createImport: AdminHandler<"createImport"> = async ({ db, imports }, request) => {
+  const { body, query, reach, origin, keep } = request;
+  const schoolId = query.school;
+  if (schoolId !== undefined) await refuseUnknownSchool(db, reach, schoolId);
+  const id = await imports.read(
+    {
+      fileName: readFileName(query["file-name"]),
+      schoolId,
+      format: query.format,
+      mode: query.mode,
+      people: query.people,
+      schoolYear: query["school-year"],
+      carryOvers: readCarryOvers(query["carry-over"]),
+      among: reach.all ? undefined : reach.schoolIds,
+      choosesColumns: query["choose-columns"] === true,
+      // Last, because a fault above leaves the file to the request, which removes it.
+      path: body.keep(),
+    },
+    origin,
+    { inBackground: query["in-background"] === true },
+  );
+  const made = await findImport(storeOf(db), id, undefined);
+  const shown = presentImport(made);
+  const answer = {
+    status: 201 as const,
+    body: shown,
+    headers: { Location: `${importsPath}/${id}`, ETag: tagOf(shown) },
+  };
+  const record = withPrismaTransaction(db, async (tx) => {
+    const [only, ...others] = made.namedSchoolIds;
+    await recordAudit(tx, {
+      ...origin,
+      action: "import_handed_in",
+      detail: { importId: id },
+      schoolId: others.length === 0 ? only : undefined,
+    });
+    await keep(tx, answer);
+  });
+  await record.catch(async (error: unknown) => {
+    await imports.forget(id);
+    throw error;
+  });
+  return answer;
+};
+
+function readFileName(given: string | undefined): string {
+  const name = (given ?? "").replace(/^.*[/\\]/, "").trim();
+  if (/[\p{C}]/u.test(name)) throw invalidRequest("The file name is not readable.");
+  return name === "" ? "roster" : name;
+}
+
+/** Reads lines of `old=new`. Errors: invalid if two groups would become the same. */
+function readCarryOvers(given: string | undefined): Map<string, string> {
+  const carryOvers = new Map<string, string>();
+  for (const text of given?.split("\n") ?? []) {
+    const [previous, next] = text.split("=").map((part) => part.trim()) as [string, string];
+    if (carryOvers.has(next)) throw invalidRequest("Two groups are carried over to the same group.");
+    carryOvers.set(next, previous);
+  }
+  return carryOvers;
+}
+
+export const getImport: AdminHandler<"getImport"> = async ({ db }, request) =>
+  answerRecord(presentImport(await findImport(storeOf(db), request.importId, importReach(request))));
+
+export const listImports: AdminHandler<"listImports"> = async (deps, request) => {
+  const { query, reach } = request;
+  const { range, answer } = request.page;
+  const schoolId = query.school;
+  if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
+  const found = await listImportsOf(storeOf(deps.db), {
+    ...(schoolId !== undefined && { schoolIds: [schoolId] }),
+    state: query.state,
+    isWaiting: query.waiting,
+    among: importReach(request),
+    limit: range.limit,
+    after: range.after as ImportId | undefined,
+  });
+  return answer(found, presentImport);
+};
+
+export const listImportFaults: AdminHandler<"listImportFaults"> = async (deps, request) => {
+  const { range, skip, answerAfterSkip } = request.page;
+  const id = request.importId;
+  const { state } = await findImport(storeOf(deps.db), id, importReach(request));
+  const faults = state === "BROKEN" ? await listFaults(deps.db, id, { limit: range.limit, skip }) : [];
+  return answerAfterSkip(faults, presentFault);
+};

@@ -1,0 +1,149 @@
+import { listAppsOfGroups } from "../../access/index.ts";
+import type { GroupId, SchoolId } from "../../directory/index.ts";
+import {
+  chooseSchool,
+  listGroupChanges,
+  listCarriedOver,
+  listGroupMoves,
+  listLookAlikes,
+  listPeopleOfImport,
+  withDifference,
+  type ExistingGroup,
+  type GroupChange,
+  type GroupMove,
+  type PersonOfImport,
+  type RosterGroup,
+} from "../../imports/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { showDifference } from "./differences.ts";
+import { findOfSchool } from "./import-record.ts";
+import type { Page } from "../page.ts";
+import { searchTermsOf } from "../query.ts";
+
+type Lists =
+  "listImportPeople" | "listImportLeavers" | "listImportChanges" | "listImportLookAlikes" | "listImportGroupMoves";
+type Entries<Entry, Presented> = {
+  find: (tx: Queryable, schoolId: SchoolId, page: Page) => Promise<Entry[]>;
+  /** Undefined if `find` goes by the number of entries to skip. */
+  positionOf?: (entry: Entry) => string;
+  present: (entry: Entry) => Presented;
+};
+
+/** Lists a part of the difference of an import to the directory as it is now. */
+async function listOfDifference<Entry, Presented>(
+  deps: AdminDeps,
+  request: AdminRequest<Lists>,
+  { find, positionOf, present: show }: Entries<Entry, Presented>,
+) {
+  const { page } = request;
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const found = await showDifference(deps, request, (db) =>
+    withDifference(db, status, { schoolId, now: request.origin.at }, (tx, school) => find(tx, school, page)),
+  );
+  return positionOf === undefined ? page.answerAfterSkip(found, show) : page.answer(found, show, positionOf);
+}
+
+/** The sort key of the last entry of the page before, and what tells it from entries with the same one. */
+const readPosition = (after: string | undefined): [sortKey?: string, key?: string] =>
+  after === undefined ? [] : (JSON.parse(after) as [string, string]);
+
+type PeopleFilter = Omit<Parameters<typeof listPeopleOfImport>[1], "schoolId" | "sortKey" | "key" | "limit">;
+
+const peopleWhere = (filter: PeopleFilter) => ({
+  find: (tx: Queryable, schoolId: SchoolId, { range: { after, limit } }: Page) => {
+    const [sortKey, key] = readPosition(after);
+    return listPeopleOfImport(tx, { ...filter, schoolId, sortKey, key, limit });
+  },
+  positionOf: ({ sortKey, key }: PersonOfImport) => JSON.stringify([sortKey, key]),
+});
+
+const presentState = (state: PersonOfImport["before"]) =>
+  state && present<NonNullable<Schemas["ImportPersonState"]>>(state);
+
+export const listImportPeople: AdminHandler<"listImportPeople"> = (deps, request) => {
+  const { kind, "leaves-group": leavesGroup, search } = request.query;
+  return listOfDifference(deps, request, {
+    ...peopleWhere({ kind, leavesGroup: leavesGroup as GroupId | undefined, words: searchTermsOf(search) }),
+    present: ({ sortKey: _sortKey, key: _key, before, after, ...person }) =>
+      present<Schemas["ImportPerson"]>({ ...person, before: presentState(before), after: presentState(after) }),
+  });
+};
+
+export const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, request) =>
+  listOfDifference(deps, request, {
+    ...peopleWhere({ kind: request.query.kept === true ? "KEPT" : "LEAVING" }),
+    present: ({ id, before, sourceSystemIdentifier, losesAccess }) => {
+      const { name, role, classes } = before!;
+      return present<Schemas["ImportLeaver"]>({ id: id!, name, role, sourceSystemIdentifier, classes, losesAccess });
+    },
+  });
+
+export const listImportChanges: AdminHandler<"listImportChanges"> = (deps, request) =>
+  listOfDifference(deps, request, {
+    find: (tx, schoolId, { range: { after, limit } }) => {
+      const { "loses-members": onlyLosing, search } = request.query;
+      const [naturalKey, key] = readPosition(after);
+      return listGroupChanges(tx, { schoolId, onlyLosing, search, naturalKey, key, limit });
+    },
+    positionOf: ({ naturalKey, key }: GroupChange) => JSON.stringify([naturalKey, key]),
+    present: ({ naturalKey: _naturalKey, key: _key, members, size, ...change }) =>
+      present<Schemas["ImportGroupChange"]>({
+        ...change,
+        members: present<Schemas["ImportMemberCounts"]>(members),
+        size: present<Schemas["ImportGroupSize"]>(size),
+      }),
+  });
+
+const cut = <Entry>(all: readonly Entry[], { skip, range }: Page): Entry[] => all.slice(skip, skip + range.limit);
+
+const presentExisting = (group: ExistingGroup) => present<Schemas["ExistingGroup"]>(group);
+const presentOfRoster = (group: RosterGroup) => present<Schemas["RosterGroup"]>(group);
+
+export const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps, request) =>
+  listOfDifference(deps, request, {
+    find: async (tx, schoolId, page) => cut(await listLookAlikes(tx, schoolId), page),
+    present: ({ type, inRoster, existing }) =>
+      present<Schemas["ImportLookAlike"]>({
+        type,
+        inRoster: presentOfRoster(inRoster),
+        existing: presentExisting(existing),
+      }),
+  });
+
+async function withApps(tx: Queryable, moves: readonly GroupMove[]) {
+  const apps = await listAppsOfGroups(tx, { groupIds: moves.map(({ from }) => from.groupId) });
+  return moves.map((move) => ({ ...move, apps: apps.filter(({ groupId }) => groupId === move.from.groupId) }));
+}
+
+const presentMove = ({
+  from,
+  to,
+  moving,
+  isCarriedOver,
+  endsOtherwise,
+  apps,
+}: Awaited<ReturnType<typeof withApps>>[number]) =>
+  present<Schemas["ImportGroupMove"]>({
+    from: presentExisting(from),
+    to: presentOfRoster(to),
+    moving,
+    isCarriedOver,
+    endsOtherwise,
+    apps: apps.map(({ clientId, name }) => present<Schemas["NamedApp"]>({ clientId, name })),
+  });
+
+export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = async (deps, request) => {
+  const { page } = request;
+  const { status, schoolId } = await findOfSchool(deps, request);
+  if (status.state === "APPLIED") {
+    const { pool } = deps.db;
+    const moves = await listCarriedOver(pool, { importId: status.id, schoolId: chooseSchool(status, schoolId) });
+    return page.answerAfterSkip(cut(await withApps(pool, moves), page), presentMove);
+  }
+  return listOfDifference(deps, request, {
+    find: async (tx, school) => cut(await withApps(tx, await listGroupMoves(tx, { schoolId: school })), page),
+    present: presentMove,
+  });
+};

@@ -1,0 +1,81 @@
+import {
+  confirmImport,
+  findImport,
+  joinGroups,
+  lookAhead,
+  refreshImport,
+  setGroupMoves,
+  sumHolds,
+} from "../../imports/index.ts";
+import { storeOf } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import type { AdminHandler } from "../handler.ts";
+import { changeByDifference, showDifference } from "./differences.ts";
+import { countLeavers, findOfSchool, importReach, presentImport } from "./import-record.ts";
+import { presentViewChanges } from "../view-changes.ts";
+
+export const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request) => {
+  const { importId: id, query, body, origin } = request;
+  const find = () => findImport(storeOf(db), id, importReach(request));
+  const before = await find();
+  const { state, progress } = before;
+  if (state === "APPLIED") return { status: 200, body: presentImport(before) };
+  if (progress !== null && state !== "READING") return { status: 202, body: presentImport(before) };
+  if (state === "READING") throw new AppError("conflict", "import_reading", "The file is still being read.");
+  const { confirmLeavers, confirmHolds } = body;
+  if (confirmLeavers !== undefined && confirmLeavers !== countLeavers(before)) throw notConfirmed();
+  const holds = sumHolds(before.schools);
+  const isOfLeavers = holds.every(({ reason }) => reason === "LEAVERS" || reason === "GROUPS_ENDED");
+  const confirmed = confirmHolds ?? (confirmLeavers !== undefined && isOfLeavers ? holds : undefined);
+  if (state === "HELD" && confirmed !== undefined) await confirmImport(db, id, origin, confirmed);
+  await imports.apply(id, origin, { inBackground: query["in-background"] === true });
+  const after = await find();
+  if (after.state === "APPLIED") return { status: 200, body: presentImport(after) };
+  const going = { phase: "APPLYING" as const, percent: 0, place: null };
+  return { status: 202, body: presentImport({ ...after, progress: after.progress ?? going }) };
+};
+
+const notConfirmed = () =>
+  new AppError(
+    "conflict",
+    "leavers_not_confirmed",
+    "The number of people who leave is another one. Look at the list of them and type how many they are.",
+  );
+
+export const cancelImport: AdminHandler<"cancelImport"> = async ({ db, imports }, request) => {
+  const id = request.importId;
+  await findImport(storeOf(db), id, importReach(request));
+  await imports.cancel(id, request.origin);
+  return { status: 204 };
+};
+
+export const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const join = { schoolId, ...request.body, holdShare: deps.imports.holdShare };
+  await changeByDifference(deps, request, (db) => joinGroups(db, status, join, request.origin));
+  return { status: 204 };
+};
+
+export const compareImport: AdminHandler<"compareImport"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const given = { schoolId, holdShare: deps.imports.holdShare };
+  await changeByDifference(deps, request, (db) => refreshImport(db, status, given, request.origin.at));
+  return { status: 200, body: presentImport(await findImport(storeOf(deps.db), status.id, importReach(request))) };
+};
+
+export const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const given = { schoolId, ...request.body, holdShare: deps.imports.holdShare };
+  await changeByDifference(deps, request, (db) => setGroupMoves(db, status, given, request.origin));
+  return { status: 204 };
+};
+
+export const previewImport: AdminHandler<"previewImport"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const { restoreWindowDays, retentionRules } = deps;
+  const given = { schoolId, restoreWindowDays, leftMonths: retentionRules.defaults.leftMonths };
+  const body = await showDifference(deps, request, (db) =>
+    lookAhead(db, status, given, request.origin, presentViewChanges),
+  );
+  return { status: 200, body };
+};

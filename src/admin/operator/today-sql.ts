@@ -1,0 +1,129 @@
+import { fromOverdueApps, type ClientId } from "../../access/index.ts";
+import { hasWayToSignIn, isInSignInState, type PersonName, type SchoolId } from "../../directory/index.ts";
+import { fields, makeFindOne, sql, table } from "../../platform/database/sql.ts";
+import type { Endpoint } from "../../webhooks/index.ts";
+import { someOf, type Some } from "./today-some.ts";
+
+type Named = { id: string } & { [Name in keyof PersonName]: string | null };
+
+export type TodayFound = {
+  passwordRequests: Some<Named & { schoolId: string; schoolName: string; requestedAt: string }>;
+  withoutLogin: Some<Named>;
+  neverSignedIn: number;
+  newLeavers: Some<Named & { softDeletedAt: string }>;
+  unusedApps: Some<{ clientId: string; name: string; schoolId: string }>;
+  openAgreements: Some<{ clientId: string; name: string; schoolId: string; state: "OPEN" | "CHANGED" }>;
+  failingEndpoints: Some<
+    Pick<Endpoint, "id" | "clientId" | "url" | "state"> & { appName: string; failingSince: string | null }
+  >;
+  overdueErasures: Some<{ clientId: string; appName: string; openSince: string }>;
+  students: number;
+  studentsWithLogin: number;
+  hasApps: boolean;
+};
+
+/** Null means the whole service. */
+type TodayQuery = {
+  schoolIds: readonly SchoolId[];
+  endpointsOf: readonly ClientId[] | null;
+  erasuresOf: readonly ClientId[] | null;
+  overdueBefore: Date;
+  waitDays: number;
+  leftSince: Date;
+  unusedSince: Date;
+};
+
+const p = table("person", "p");
+const a = table("affiliation", "a");
+const g = table("grant", "g");
+const app = table("app", "app");
+const signIn = table("signIn", "si");
+const e = table("webhookEndpoint", "e");
+const request = table("passwordRequest", "r");
+const asking = table("school", "asking");
+const agreement = table("agreement", "current");
+const accepted = table("agreementAcceptance", "accepted");
+
+const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}`;
+const isStudent = sql`${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'`;
+
+export const findToday = makeFindOne<TodayFound, TodayQuery>((given) => {
+  const { schoolIds, endpointsOf, erasuresOf, leftSince, unusedSince } = given;
+  // Guests get logins and passwords from their home school.
+  const isKept = sql`${p.homeSchoolId} = ANY (${schoolIds}::uuid[])`;
+  return sql`
+  WITH at_schools AS MATERIALIZED (
+    SELECT ${p.id}, ${p.status}, ${p.role}, ${p.sortKey}, ${p.homeSchoolId}, ${p.softDeletedAt}, ${p.firstFull}, ${p.firstCall},
+      ${p.last}
+    FROM (SELECT DISTINCT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ANY (${schoolIds}::uuid[])) at
+    JOIN ${p} ON ${p.id} = at.person_id),
+  used AS MATERIALIZED (
+    SELECT DISTINCT ${a.schoolId}, ${signIn.clientId} FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId}
+    WHERE ${a.schoolId} = ANY (${schoolIds}::uuid[]) AND ${signIn.lastSignInAt} >= ${unusedSince})
+  SELECT ${fields<TodayFound>({
+    passwordRequests: someOf(
+      sql`json_build_object(${named}, 'schoolId', ${asking.id}, 'schoolName', ${asking.name},
+        'requestedAt', ${request.requestedAt})`,
+      sql`${request} JOIN at_schools p ON ${p.id} = ${request.personId}
+      JOIN ${asking} ON ${asking.id} = ${request.schoolId}
+      WHERE ${isKept} AND ${request.schoolId} <> ${p.homeSchoolId}`,
+      sql`${request.requestedAt}, ${p.id}, ${asking.id}`,
+    ),
+    withoutLogin: someOf(
+      sql`json_build_object(${named})`,
+      sql`at_schools p WHERE ${isKept} AND ${isInSignInState.IMPOSSIBLE(p)}`,
+      sql`${p.sortKey}, ${p.id}`,
+    ),
+    neverSignedIn: sql`(SELECT count(*)::int FROM at_schools p WHERE ${isKept} AND ${isInSignInState.NEVER(p)})`,
+    newLeavers: someOf(
+      sql`json_build_object(${named}, 'softDeletedAt', ${p.softDeletedAt})`,
+      sql`at_schools p WHERE ${p.status} = 'SOFT_DELETED' AND ${p.softDeletedAt} >= ${leftSince}`,
+      sql`${p.softDeletedAt} DESC, ${p.id}`,
+    ),
+    unusedApps: someOf(
+      sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name}, 'schoolId', ${g.schoolId})`,
+      sql`${g} JOIN ${app} ON ${app.clientId} = ${g.clientId}
+      WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[]) AND ${g.signOnAudience} <> 'NOBODY'
+        AND ${g.createdAt} < ${unusedSince}
+        AND NOT EXISTS (SELECT FROM used WHERE used.school_id = ${g.schoolId} AND used.client_id = ${g.clientId})`,
+      sql`${app.name}, ${app.clientId}, ${g.schoolId}`,
+    ),
+    openAgreements: someOf(
+      sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name}, 'schoolId', ${g.schoolId},
+        'state', CASE WHEN ${accepted.id} IS NULL THEN 'OPEN' ELSE 'CHANGED' END)`,
+      sql`${g} JOIN ${app} ON ${app.clientId} = ${g.clientId}
+      JOIN LATERAL (
+        SELECT ${agreement.id} FROM ${agreement}
+        WHERE ${agreement.clientId} = ${g.clientId} AND ${agreement.publishedAt} IS NOT NULL
+        ORDER BY ${agreement.publishedAt} DESC, ${agreement.id} DESC LIMIT 1) AS current ON true
+      LEFT JOIN ${accepted} ON ${accepted.clientId} = ${g.clientId} AND ${accepted.schoolId} = ${g.schoolId}
+        AND ${accepted.replacedAt} IS NULL AND ${accepted.withdrawnAt} IS NULL
+      WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[]) AND (${g.sync} OR ${g.signOnAudience} <> 'NOBODY')
+        AND (${accepted.id} IS NULL OR ${accepted.agreementId} <> ${agreement.id}
+          OR NOT (${app.attributes} <@ ${accepted.attributes} AND ${app.scopes} <@ ${accepted.scopes}))`,
+      sql`${app.name}, ${app.clientId}, ${g.schoolId}`,
+    ),
+    failingEndpoints: someOf(
+      sql`json_build_object('id', ${e.id}, 'clientId', ${e.clientId}, 'appName', ${app.name}, 'url', ${e.url},
+        'state', ${e.state}, 'failingSince', ${e.failingSince})`,
+      sql`${e} JOIN ${app} ON ${app.clientId} = ${e.clientId}
+      WHERE (${e.failingSince} IS NOT NULL OR ${e.reason} IN ('failing', 'gone'))
+        AND (${endpointsOf}::text[] IS NULL OR ${e.clientId} = ANY (${endpointsOf}))`,
+      sql`${e.stateChangedAt} DESC, ${e.id}`,
+    ),
+    overdueErasures: someOf(
+      sql`json_build_object('clientId', ${app.clientId}, 'appName', ${app.name}, 'openSince', open_erasure.open_since)`,
+      fromOverdueApps(
+        given,
+        (of) => sql`${erasuresOf}::text[] IS NULL OR ${of.schoolId} = ANY (${schoolIds}::uuid[])
+          OR ${of.clientId} = ANY (${erasuresOf})`,
+      ),
+      sql`open_erasure.open_since, ${app.clientId}`,
+    ),
+    students: sql`(SELECT count(*)::int FROM at_schools p WHERE ${isStudent} AND ${isKept})`,
+    studentsWithLogin: sql`(
+      SELECT count(*)::int FROM at_schools p WHERE ${isStudent} AND ${isKept} AND ${hasWayToSignIn(p)})`,
+    hasApps: sql`EXISTS (SELECT FROM ${g} WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[])
+      AND (${g.sync} OR ${g.signOnAudience} <> 'NOBODY'))`,
+  })}`;
+});

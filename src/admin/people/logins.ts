@@ -1,0 +1,166 @@
+import { againAfterDeadlock } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import {
+  blockPersonIn,
+  findLogin,
+  findMayUsePassword,
+  findOwnPassword,
+  findSignInSettingsOf,
+  hashPassword,
+  listSecondFactors as factorsOf,
+  lockPersonSignIn,
+  makePassword,
+  requestPasswordIn,
+  revokeSecondFactorsIn,
+  setLoginIn,
+  signOutPersonIn,
+  unblockPersonIn,
+  withdrawPasswordRequestsIn,
+} from "../../accounts/index.ts";
+import { refuseHigherHolder, refuseLastOperatorLeaves } from "../../staff/index.ts";
+import { changeRecord, tagOf, type ChangeRequest } from "../change.ts";
+import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { passing, readPerson } from "./person-record.ts";
+import { refuseOtherSchool } from "../reached.ts";
+import { getReachedPerson } from "../whose-person.ts";
+
+type Login = NonNullable<Schemas["StoredLogin"]>;
+
+export const loginUnknown = () => new AppError("not_found", "login_not_found", "The person has no login.");
+const counts = ["sessions"] as const;
+
+export async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promise<Login | null> {
+  const found = await findLogin(db, personId, now);
+  if (found === null) return null;
+  const { username, hasPassword, changedAt, blockedAt, sessions } = found;
+  return present<Login>({ personId, username, hasPassword, changedAt, blockedAt, sessions });
+}
+
+export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, reach, origin }) => {
+  await getReachedPerson(db, reach, personId);
+  const now = origin.at;
+  const [login, own] = [await readLogin(db, personId, now), await findOwnPassword(db, personId, now)];
+  if (login === null) throw loginUnknown();
+  const usesPassword = own?.isUsed ?? (await findMayUsePassword(db.pool, { personId, now }));
+  const body = present<Schemas["Login"]>({ ...login, usesPassword, mayChangePassword: own?.isAllowed ?? false });
+  return { status: 200, body, headers: { ETag: tagOf(login, counts) } };
+};
+
+type Request = Pick<AdminRequest<"signOutPerson">, "personId" | "reach" | "origin"> & { caller: AdminCaller };
+
+/** Locks the login and the block of the person. */
+async function lockReached(tx: Transaction, { personId, reach, origin, caller }: Request): Promise<void> {
+  await lockPersonSignIn(tx, personId);
+  await getReachedPerson(tx, reach, personId);
+  await refuseHigherHolder(tx, { holder: { personId }, mine: caller.roles, now: origin.at });
+}
+
+/** Runs `work` in a transaction that locks the login and the block of the person. */
+export function withPerson<T>(
+  { db }: Pick<AdminDeps, "db">,
+  request: Request,
+  work: (tx: Transaction, personId: PersonId) => Promise<T>,
+): Promise<T> {
+  return againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => {
+      await lockReached(tx, request);
+      return work(tx, request.personId);
+    }),
+  );
+}
+
+/** The same for a change whose answer has no body. */
+export const changeWithPerson = (
+  deps: Pick<AdminDeps, "db">,
+  request: Request,
+  change: (tx: Transaction, personId: PersonId, origin: Request["origin"]) => Promise<unknown>,
+) =>
+  withPerson(deps, request, async (tx, personId) => {
+    await change(tx, personId, request.origin);
+    return { status: 204 as const };
+  });
+
+/** Makes a password in the format of the home school, with its hash. */
+export async function makeLogin(db: Pick<RecordStore, "prisma">, personId: string, hash = hashPassword) {
+  const settings = await findSignInSettingsOf(db, personId as PersonId);
+  const password = makePassword(settings?.passwordKind ?? "LETTERS");
+  const mustChange = settings?.mustChangePassword ?? false;
+  return { password, mustChange, passwordHash: await hash(password) };
+}
+
+/** Gives the person a new password; `username` is undefined for a person who keeps theirs. */
+async function changeLogin(deps: AdminDeps, request: Request & ChangeRequest, username?: string) {
+  const { personId, origin } = request;
+  const { password, ...secret } = await makeLogin(deps.db, personId);
+  return changeRecord(deps, request, {
+    touch: (tx) => lockReached(tx, request),
+    record: (tx) => readLogin(tx, personId, origin.at),
+    work: async (tx, before) => {
+      const name = username ?? before?.username;
+      if (name === undefined) throw loginUnknown();
+      await setLoginIn(tx, { personId, username: name, ...secret }, origin);
+    },
+    without: counts,
+    answer({ after, headers }) {
+      const body = present<Schemas["LoginSecret"]>({ personId, username: after!.username, password });
+      return { status: 200 as const, body, headers };
+    },
+  });
+}
+
+export const setLogin: AdminHandler<"setLogin"> = (deps, request) => changeLogin(deps, request, request.body.username);
+
+export const newPassword: AdminHandler<"newPassword"> = (deps, request) => changeLogin(deps, request);
+
+export const signOutPerson: AdminHandler<"signOutPerson"> = (deps, request) =>
+  changeWithPerson(deps, request, signOutPersonIn);
+
+const changeBlock = (
+  deps: AdminDeps,
+  request: Request & ChangeRequest,
+  work: (tx: Transaction, personId: PersonId, origin: Request["origin"]) => Promise<void>,
+) => {
+  const { personId, reach, origin } = request;
+  return changeRecord(deps, request, {
+    touch: (tx) => lockReached(tx, request),
+    record: (tx) => readPerson(tx, reach, personId),
+    work: (tx) => work(tx, personId, origin),
+    without: passing,
+  });
+};
+
+export const blockPerson: AdminHandler<"blockPerson"> = (deps, request) =>
+  changeBlock(deps, request, async (tx, personId, origin) => {
+    await refuseLastOperatorLeaves(tx, { personId });
+    await blockPersonIn(tx, personId, origin);
+  });
+
+export const unblockPerson: AdminHandler<"unblockPerson"> = (deps, request) =>
+  changeBlock(deps, request, unblockPersonIn);
+
+// Also for people whose staff role goes beyond the caller's: the home school decides.
+export const requestPassword: AdminHandler<"requestPassword"> = ({ db }, { personId, body, reach, origin }) =>
+  againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => {
+      const { schoolId } = body;
+      await lockPersonSignIn(tx, personId);
+      await getReachedPerson(tx, reach, personId);
+      refuseOtherSchool(reach, schoolId);
+      await requestPasswordIn(tx, { personId, schoolId }, origin);
+      return { status: 204 };
+    }),
+  );
+
+export const withdrawPasswordRequests: AdminHandler<"withdrawPasswordRequests"> = (deps, request) =>
+  changeWithPerson(deps, request, withdrawPasswordRequestsIn);
+
+export const listSecondFactors: AdminHandler<"listSecondFactors"> = async ({ db }, { personId, reach, page }) => {
+  await getReachedPerson(db, reach, personId);
+  return page.answerFrom(await factorsOf(db, personId), (factor) => present<Schemas["SecondFactor"]>(factor));
+};
+
+export const revokeSecondFactors: AdminHandler<"revokeSecondFactors"> = (deps, request) =>
+  changeWithPerson(deps, request, revokeSecondFactorsIn);

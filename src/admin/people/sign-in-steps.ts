@@ -1,0 +1,271 @@
+import type { ClientId, ScopeName, SchoolFacts } from "../../access/index.ts";
+import type { SchoolId } from "../../directory/index.ts";
+import { isWithoutEffect, type SignInFacts } from "../../sign-on/index.ts";
+import { isReached, joinReach, type Reach, type StaffRole } from "../../staff/index.ts";
+import type { OperationId, Schemas } from "../handler.ts";
+import { callers } from "../rights.ts";
+
+type Step = Schemas["SignInStep"];
+
+type Fix = NonNullable<Step["fix"]>;
+
+/** For a guest, the explanation omits what the home school keeps, such as the user name and consents. */
+type Explanation = {
+  facts: SignInFacts;
+  /** Null: only the steps before any app. */
+  clientId: ClientId | null;
+  reach: Reach;
+  roles: readonly StaffRole[];
+  homeSchoolId: SchoolId | null;
+  isGuest: boolean;
+  /** Whether the service asks the person for a second factor. */
+  needsSecondFactor: boolean;
+};
+
+/** The outcome `NOTE` does not prevent the sign-in. */
+const step = (code: Step["code"], outcome: Step["outcome"], values: Step["values"], fix: Fix | null = null): Step => ({
+  code,
+  outcome,
+  values,
+  fix: outcome === "PASSED" ? null : fix,
+});
+const passedIf = (isPassed: boolean): Step["outcome"] => (isPassed ? "PASSED" : "REFUSED");
+const time = (text: string): string => new Date(text).toISOString();
+
+/** The operation that fixes a step, with the roles that allow it at its schools. */
+function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: string, schools: SchoolId[]): Fix {
+  const allowed: readonly Fix["roles"][number][] = callers[operationId].roles;
+  const mine = roles.filter(({ role }) => allowed.includes(role));
+  const isAllowed = mine.length > 0 && isReached(joinReach(mine), { schools });
+  return { operationId, path: `/admin/v1${path}`, roles: [...allowed], isAllowed };
+}
+
+const hasCard = ({ card }: SignInFacts): boolean => card !== null && card.revokedAt === null && card.state !== "STAFF";
+
+const usesOwnPassword = ({ login, usesPassword }: SignInFacts): boolean => login?.hasPassword === true && usesPassword;
+const letsIn = ({ isInClasses, isConfirmed }: SignInFacts["schoolLogins"][number]): boolean =>
+  isInClasses && isConfirmed;
+
+/** Whether the person can sign in without a card. */
+const needsNoCard = (facts: SignInFacts): boolean => facts.schoolLogins.some(letsIn) || usesOwnPassword(facts);
+
+/** Whether the person has only logins of the school's own, and none of them works at this moment. */
+function isCutOff(facts: SignInFacts): boolean {
+  const logins = facts.schoolLogins.filter(letsIn);
+  const hasOther = usesOwnPassword(facts) || (hasCard(facts) && facts.card?.state === "USABLE");
+  return !hasOther && logins.length > 0 && logins.every(({ failingSince }) => failingSince !== null);
+}
+
+const canSignIn = (facts: SignInFacts): boolean => needsNoCard(facts) || (facts.login !== null && hasCard(facts));
+
+/** Whether the person has only a card, and that is refused at this moment. */
+const isCardRefused = (facts: SignInFacts): boolean =>
+  !needsNoCard(facts) && hasCard(facts) && facts.card?.state !== "USABLE";
+
+const emergencyFix = (roles: readonly StaffRole[], school: SchoolId): Fix =>
+  fixOf(roles, "setEmergencySignIn", `/schools/${school}/way-in/emergency`, [school]);
+
+function loginStep(asked: Explanation, fix: (operation: OperationId, end: string) => Fix): Step {
+  const { facts, isGuest, roles, homeSchoolId } = asked;
+  const { login, usesPassword } = facts;
+  const isRefused = !canSignIn(facts);
+  // The school's own login gives a user name to whoever has none.
+  if (login === null) return step("login", isRefused ? "REFUSED" : "NOTE", {}, fix("setLogin", "/login"));
+  const { username, changedAt, hasPassword, mustChange } = login;
+  const outcome = isRefused ? "REFUSED" : hasPassword && usesPassword && !mustChange ? "PASSED" : "NOTE";
+  const values = { hasPassword, mustChange };
+  const password = hasPassword ? null : fix("newPassword", "/login/password");
+  const shown = { ...values, ...(!usesPassword && { usesPassword }) };
+  if (isGuest) return step("login", outcome, shown, usesPassword ? password : null);
+  const own = { ...shown, username, since: time(changedAt) };
+  if (usesPassword || homeSchoolId === null) return step("login", outcome, own, password);
+  return step("login", outcome, own, isRefused ? emergencyFix(roles, homeSchoolId) : null);
+}
+
+function schoolLoginSteps({ facts, roles, isGuest, homeSchoolId }: Explanation): Step[] {
+  if (isGuest || homeSchoolId === null) return [];
+  const { usesPassword, login, schoolLogins } = facts;
+  const password = usesPassword || login?.hasPassword !== true ? null : emergencyFix(roles, homeSchoolId);
+  return schoolLogins.map((one) => {
+    const { id, name, isInClasses, isConfirmed, failingSince, linkedAt, lastAt } = one;
+    const isSound = failingSince === null && linkedAt !== null;
+    const values = {
+      schoolId: homeSchoolId,
+      connection: name,
+      ...(!isInClasses && { isInClasses }),
+      ...(!isConfirmed && { isConfirmed }),
+      ...(failingSince !== null && { failingSince: time(failingSince) }),
+      ...(linkedAt !== null && { since: time(linkedAt) }),
+      ...(lastAt !== null && { lastAt: time(lastAt) }),
+    };
+    if (!letsIn(one)) {
+      const change = fixOf(roles, "updateUpstreamConnection", `/upstream-connections/${id}`, [homeSchoolId]);
+      return step("school_login", "NOTE", values, change);
+    }
+    const outcome = isSound ? "PASSED" : isCutOff(facts) ? "REFUSED" : "NOTE";
+    return step("school_login", outcome, values, failingSince === null ? null : password);
+  });
+}
+
+/** A new password helps only where the school uses passwords. */
+function wrongPasswordStep({ wrongPasswords, usesPassword }: SignInFacts, newPassword: Fix): Step {
+  const { tries, lastAt } = wrongPasswords;
+  const last = lastAt === null ? {} : { lastAt: time(lastAt) };
+  return step(
+    "wrong_passwords",
+    tries === 0 ? "PASSED" : "NOTE",
+    { tries, ...last },
+    usesPassword ? newPassword : null,
+  );
+}
+
+/** The card; no step if the person has none that matters. */
+function cardSteps({ facts, roles, homeSchoolId }: Explanation): Step[] {
+  const { card } = facts;
+  if (card === null || homeSchoolId === null) return [];
+  const { state, revokedAt, createdAt, hours, refused } = card;
+  const isSound = state === "USABLE" && refused === null;
+  const outcome = isSound ? "PASSED" : needsNoCard(facts) || state === "USABLE" ? "NOTE" : "REFUSED";
+  const values = {
+    schoolId: homeSchoolId,
+    card: state,
+    since: time(revokedAt ?? createdAt),
+    ...(hours !== null && { hours }),
+    ...(refused !== null && { refusal: refused.reason, lastAt: time(refused.at) }),
+  };
+  if (state === "STAFF") return [step("card", outcome, values)];
+  const isGone = [state, refused?.reason].some((one) => one === "REVOKED" || one === "ANSWER");
+  const [operation, end] = isGone
+    ? (["createLoginCards", "login-cards"] as const)
+    : (["putCardSettings", "card-settings"] as const);
+  return [step("card", outcome, values, fixOf(roles, operation, `/schools/${homeSchoolId}/${end}`, [homeSchoolId]))];
+}
+
+function personSteps(asked: Explanation): Step[] {
+  const { facts, roles, homeSchoolId, isGuest, needsSecondFactor } = asked;
+  const { person, waits, hasSecondFactor } = facts;
+  const path = `/people/${person.id}`;
+  const schools = homeSchoolId === null ? [] : [homeSchoolId];
+  const fix = (operation: OperationId, end: string) => fixOf(roles, operation, path + end, schools);
+  const isActive = facts.right.kind === "allowed" || facts.right.reason !== "person_not_active";
+  const { everywhereUntil, places, placesUntil } = waits;
+  const until = everywhereUntil ?? placesUntil;
+  return [
+    step(
+      "person_active",
+      passedIf(isActive),
+      isActive || person.purgeAt === null ? {} : { until: time(person.purgeAt) },
+      fix("restorePerson", "/restoration"),
+    ),
+    step(
+      "person_not_blocked",
+      passedIf(person.blockedAt === null),
+      person.blockedAt === null ? {} : { since: time(person.blockedAt) },
+      fix("unblockPerson", "/block"),
+    ),
+    loginStep(asked, fix),
+    ...schoolLoginSteps(asked),
+    ...(isGuest || facts.login === null ? [] : [wrongPasswordStep(facts, fix("newPassword", "/login/password"))]),
+    step(
+      "no_wait",
+      passedIf(until === null),
+      until === null
+        ? {}
+        : { until: time(until), ...(isGuest ? {} : { isEverywhere: everywhereUntil !== null, places }) },
+      fix("releaseSignInLimits", "/login/release"),
+    ),
+    ...(isGuest ? [] : cardSteps(asked)),
+    ...(isGuest || !needsSecondFactor
+      ? []
+      : [
+          step(
+            "second_factor",
+            "NOTE",
+            { hasSecondFactor },
+            hasSecondFactor ? fix("revokeSecondFactors", "/second-factors") : null,
+          ),
+        ]),
+  ];
+}
+
+type AboutApp = Explanation & { clientId: ClientId };
+
+/** The steps at one school, up to the first that refuses. */
+function schoolSteps({ facts, clientId, roles }: AboutApp, school: SchoolFacts): Step[] {
+  const { id, name, audience, letsIn, groups } = school;
+  const isLetInElsewhere = facts.person.schools.some((other) => other.letsIn);
+  const outcomeOf = (isPassed: boolean) => (!isPassed && isLetInElsewhere ? "NOTE" : passedIf(isPassed));
+  const of = { schoolId: id, schoolName: name };
+  const fix = fixOf(roles, "putGrant", `/schools/${id}/grants/${clientId}`, [id]);
+  const granted = step("school_grant", outcomeOf(audience !== null), of, fix);
+  if (audience === null) return [granted];
+  const isOn = audience !== "NOBODY";
+  const signOn = step("sign_on", outcomeOf(isOn), { ...of, audience }, fix);
+  if (!isOn) return [granted, signOn];
+  const wanted = { ...(audience === "ROLES" && { roles: school.roles }), ...(audience === "GROUPS" && { groups }) };
+  const values = { ...of, audience, role: facts.person.role, ...wanted };
+  return [granted, signOn, step("audience", outcomeOf(letsIn), values, fix)];
+}
+
+function otherSchools(schools: readonly SchoolFacts[], isLetIn: boolean): Step[] {
+  if (schools.length === 0) return [];
+  const letIn = schools.filter(({ letsIn }) => letsIn).length;
+  const outcome = letIn > 0 ? "PASSED" : isLetIn ? "NOTE" : "REFUSED";
+  return [step("other_schools", outcome, { schools: letIn > 0 ? letIn : schools.length })];
+}
+
+const neverAskedFor: readonly ScopeName[] = ["schools:read", "users:read", "groups:read"];
+
+function questions({ decisions, right, scopes, attributes }: SignInFacts): Step[] {
+  if (right.kind === "refused") return [];
+  const asked = scopes.filter((scope) => !neverAskedFor.includes(scope));
+  const given = { attributes, withheld: decisions.withheld };
+  const missing = asked.filter((scope) => !decisions.scopes.includes(scope) && !isWithoutEffect(scope, given));
+  const values = { scopes: decisions.scopes, missingScopes: missing };
+  const consent = step("consent", missing.length === 0 ? "PASSED" : "NOTE", values);
+  if (right.schools.length <= 1 || !scopes.includes("school")) return [consent];
+  const chosen = right.schools.some(({ id }) => id === decisions.schoolId);
+  return [step("school_choice", chosen ? "PASSED" : "NOTE", { schools: right.schools.length }), consent];
+}
+
+function appSteps(asked: AboutApp): Step[] {
+  const { facts, reach, isGuest } = asked;
+  const { schools } = facts.person;
+  const isSeen = ({ id }: SchoolFacts) => isReached(reach, { schools: [id] });
+  const isLetIn = schools.some(({ letsIn }) => letsIn);
+  const isSuspended = facts.right.kind === "refused" && facts.right.reason === "app_suspended";
+  return [
+    ...(isSuspended ? [step("app_not_suspended", "REFUSED", {})] : []),
+    ...schools.filter(isSeen).flatMap((school) => schoolSteps(asked, school)),
+    ...otherSchools(
+      schools.filter((school) => !isSeen(school)),
+      isLetIn,
+    ),
+    ...(isGuest ? [] : questions(facts)),
+  ];
+}
+
+/** The reason why the sign-on refuses, or what prevents the person from getting that far. */
+function reasonOf({ facts, clientId }: Explanation): Schemas["SignInExplanation"]["reason"] {
+  const { right, login, waits } = facts;
+  const needsGrant = clientId !== null;
+  if (right.kind === "refused" && (needsGrant || !["no_grant", "app_suspended"].includes(right.reason)))
+    return right.reason;
+  if (!canSignIn(facts)) return login === null ? "no_login" : "no_password";
+  if (isCardRefused(facts)) return "card_refused";
+  if (isCutOff(facts)) return "school_login_fails";
+  return waits.everywhereUntil === null && waits.places === 0 ? "none" : "slowed";
+}
+
+/** Explains a sign-in. Schools out of reach are counted, not named. */
+export function explain(asked: Explanation): Schemas["SignInExplanation"] {
+  const { facts, clientId } = asked;
+  const reason = reasonOf(asked);
+  return {
+    personId: facts.person.id,
+    clientId,
+    isAllowed: reason === "none",
+    reason,
+    steps: [...personSteps(asked), ...(clientId === null ? [] : appSteps({ ...asked, clientId }))],
+  };
+}

@@ -1,0 +1,113 @@
+import { lockPersonSignIn } from "../../accounts/index.ts";
+import {
+  closeDataRequest,
+  countDataRequests,
+  extendDataRequest,
+  getDataRequest as find,
+  getOpenDataRequest,
+  listDataRequests as list,
+  recordDataRequest,
+  type DataRequest,
+  type SchoolId,
+} from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { groupsInReach, type Reach } from "../../staff/index.ts";
+import { answerCreated, answerRecord, changeRecord, tagOf } from "../change.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { readChosen } from "../reached.ts";
+import { getReachedPerson, keepingSchools, keepsRecord } from "../whose-person.ts";
+
+type Role = NonNullable<Schemas["DataRequestCloser"]>["role"];
+
+/** Names the person only to those who reach their home school, which may be another one by now. */
+export const presentDataRequest = ({ person, closedBy, ...request }: DataRequest, reach: Reach) =>
+  present<Schemas["DataRequest"]>({
+    id: request.id,
+    schoolId: request.schoolId,
+    person: person && keepsRecord(reach, person.homeSchoolId) ? { id: person.id, name: person.name } : null,
+    askedBy: request.askedBy,
+    state: request.closedAt === null ? "OPEN" : "CLOSED",
+    receivedOn: request.receivedOn,
+    dueOn: request.dueOn,
+    daysLeft: request.daysLeft,
+    extension: request.extension ?? "NONE",
+    extendedAt: request.extendedAt,
+    exportedAt: request.exportedAt,
+    outcome: request.outcome ?? "NONE",
+    closedAt: request.closedAt,
+    closedBy: closedBy && { role: closedBy.role as Role, name: closedBy.name },
+  });
+
+/** What changes without a change of the request. */
+const notState = ["daysLeft", "person"] as const;
+
+const reachesSchool = (reach: Reach, schoolId: SchoolId): boolean =>
+  reach.all || (reach.schoolIds.has(schoolId) && groupsInReach(reach, schoolId).all);
+
+const shownOnToday = 5;
+
+/** Those that are due first. */
+export async function readSomeDataRequests(
+  db: RecordStore,
+  { schoolIds, reach, now }: { schoolIds: readonly SchoolId[]; reach: Reach; now: Date },
+) {
+  const first = await list(db, { schoolIds, isOpen: true, byDueDay: true, limit: shownOnToday, now });
+  return present<Schemas["SomeDataRequests"]>({
+    ...(await countDataRequests(db, { schoolIds, now })),
+    first: first.map((one) => presentDataRequest(one, reach)),
+  });
+}
+
+export const listDataRequests: AdminHandler<"listDataRequests"> = async (deps, request) => {
+  const { query, reach, origin, page } = request;
+  const { schoolId, personId } = await readChosen(deps.db, reach, { school: query.school, person: query.person });
+  const reached = reach.all ? null : keepingSchools(reach);
+  const schoolIds = schoolId === undefined ? reached : [schoolId].filter((id) => reachesSchool(reach, id));
+  const isOpen = query.state === undefined ? undefined : query.state === "OPEN";
+  const found = await list(deps.db, { schoolIds, personId, isOpen, now: origin.at, ...page.range });
+  return page.answer(found, (one) => presentDataRequest(one, reach));
+};
+
+/** Errors: not_found data_request_not_found if out of reach. */
+function refuseOthers(request: DataRequest, reach: Reach): DataRequest {
+  if (reachesSchool(reach, request.schoolId)) return request;
+  throw new AppError("not_found", "data_request_not_found", "There is no such data request.");
+}
+
+export const getDataRequest: AdminHandler<"getDataRequest"> = async ({ db }, { dataRequestId, reach, origin }) => {
+  const found = refuseOthers(await find(db, dataRequestId, origin.at), reach);
+  return answerRecord(presentDataRequest(found, reach), notState);
+};
+
+export const createDataRequest: AdminHandler<"createDataRequest"> = ({ db }, request) =>
+  withPrismaTransaction(db, async (tx) => {
+    const { personId, reach, origin } = request;
+    await lockPersonSignIn(tx, personId);
+    const { homeSchoolId: schoolId } = await getReachedPerson(tx, reach, personId);
+    if (schoolId === null)
+      throw new AppError("conflict", "no_home_school", "The person has no home school that could answer.");
+    const id = await recordDataRequest(tx, { personId, schoolId, ...request.body }, origin);
+    const body = presentDataRequest(await find(tx, id, origin.at), reach);
+    const location = `/admin/v1/data-requests/${id}`;
+    return answerCreated(tx, request, { body, location, recorded: null, tag: tagOf(body, notState) });
+  });
+
+export const updateDataRequest: AdminHandler<"updateDataRequest"> = (deps, request) => {
+  const { dataRequestId: id, body, reach, origin, caller } = request;
+  const read = async (tx: RecordStore) => refuseOthers(await find(tx, id, origin.at), reach);
+  return changeRecord(deps, request, {
+    touch: read,
+    record: async (tx) => presentDataRequest(await read(tx), reach),
+    async work(tx) {
+      const open = await getOpenDataRequest(tx, id, origin.at);
+      if (body.extension !== undefined) await extendDataRequest(tx, open, body.extension, origin);
+      if (body.outcome !== undefined)
+        await closeDataRequest(tx, open, body.outcome, { ...origin, closedById: caller.personId });
+    },
+    without: notState,
+    effect: "forgets",
+    answer: ({ after, headers }) => ({ status: 200 as const, body: after!, headers }),
+  });
+};

@@ -1,0 +1,67 @@
+import { listDisclosures, type Disclosure } from "../../access/index.ts";
+import type { PersonId, SchoolId } from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import type { PrismaDb } from "../../platform/database/db.ts";
+import { isReached, type Reach } from "../../staff/index.ts";
+import { listDeliveriesOf, type DeliveryOfSubject } from "../../webhooks/index.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { getReachedPerson } from "../whose-person.ts";
+
+/** Limit for deliveries of one person. */
+const most = 1000;
+
+type Known = { schools: ReadonlyMap<SchoolId, string>; deliveries: readonly DeliveryOfSubject[] };
+
+function presentDisclosure({ periods, signIn, ...one }: Disclosure, reach: Reach, { schools, deliveries }: Known) {
+  const sent = deliveries.find(({ clientId, state }) => clientId === one.clientId && state === "DELIVERED");
+  const named = (id: SchoolId): { id: SchoolId; name: string }[] => {
+    const name = schools.get(id);
+    return name !== undefined && isReached(reach, { schools: [id] }) ? [{ id, name }] : [];
+  };
+  const isOlder = (since: Date): boolean => since <= one.recordedSince;
+  return present<Schemas["Disclosure"]>({
+    clientId: one.clientId,
+    name: one.name,
+    provider: one.provider,
+    deletedAt: one.deletedAt,
+    recordedSince: one.recordedSince,
+    periods: periods.map(({ since, until, attributes, schoolIds, agreed }) =>
+      present<Schemas["DisclosurePeriod"]>({
+        since: isOlder(since) ? null : since,
+        until,
+        attributes,
+        schools: schoolIds.flatMap(named),
+        agreements: agreed.flatMap(({ schoolId, agreementId, version, since: acceptedAt }) =>
+          named(schoolId).map((school) =>
+            present<Schemas["DisclosureAgreement"]>({ agreementId, version, acceptedAt, school }),
+          ),
+        ),
+      }),
+    ),
+    signIn: signIn && present<NonNullable<Schemas["DisclosureAtSignIn"]>>(signIn),
+    lastReadAt: one.lastReadAt,
+    lastSentAt: sent?.finishedAt ?? null,
+  });
+}
+
+type Asked = { personId: PersonId; now: Date; reach: Reach; deliveries: readonly DeliveryOfSubject[] };
+
+/** What apps could learn about the person, with a function that presents it. */
+export async function readDisclosures(db: PrismaDb, { personId, now, reach, deliveries }: Asked) {
+  const found = await listDisclosures(db.pool, { personId, now });
+  const ids = [...new Set(found.flatMap(({ periods }) => periods.flatMap(({ schoolIds }) => schoolIds)))];
+  const rows = await db.prisma.school.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
+  const known = {
+    schools: new Map(rows.map(({ id, name }) => [id as SchoolId, name])),
+    deliveries,
+  };
+  return { found, presentOne: (one: Disclosure) => presentDisclosure(one, reach, known) };
+}
+
+export const listDisclosuresOfPerson: AdminHandler<"listDisclosuresOfPerson"> = async (deps, request) => {
+  const { personId, reach, origin, page } = request;
+  await getReachedPerson(deps.db, reach, personId);
+  const deliveries = await listDeliveriesOf(deps.db.pool, { subjectId: personId, limit: most });
+  const { found, presentOne } = await readDisclosures(deps.db, { personId, now: origin.at, reach, deliveries });
+  return page.answerFrom(found, presentOne, ({ place }) => place);
+};

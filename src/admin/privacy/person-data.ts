@@ -1,0 +1,132 @@
+import { listAppsOfPerson } from "../../access/index.ts";
+import { findPerson, listDataRequests, noteExport, type PersonId, type SchoolId } from "../../directory/index.ts";
+import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../../events/index.ts";
+import { listPersonImports } from "../../imports/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
+import { etagOf, mapInSlices, startExport, stringifyInSlices, type InTurn } from "../../platform/http/index.ts";
+import { recordAtHome } from "../../accounts/index.ts";
+import {
+  listChosenSchools,
+  listConsents,
+  listSessions,
+  readSignOnData,
+  type StoredEntry,
+} from "../../sign-on/index.ts";
+import { everything, isReached, listRoles, type Reach } from "../../staff/index.ts";
+import { listDeliveriesOf } from "../../webhooks/index.ts";
+import { findLineNames, presentLine } from "./audit.ts";
+import { presentDataRequest } from "./data-requests.ts";
+import { readDisclosures } from "./disclosures.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { readLogin } from "../people/logins.ts";
+import { presentPersonImport, schoolsOf } from "../people/imports-of-person.ts";
+import { readExemption } from "../people/retention-of-person.ts";
+import { readPerson } from "../people/person-record.ts";
+import { readPeriods } from "../schools/retention.ts";
+import { presentAppOfPerson, presentConsent, presentSession } from "../people/sessions.ts";
+import { presentRole } from "../staff/staff.ts";
+
+/** Limit for audit lines and times. */
+const most = 10_000;
+const linesAtOnce = 500;
+
+async function readLines(
+  db: RecordStore,
+  whose: { personId: PersonId } | { actorId: string },
+  inTurn: InTurn,
+): Promise<RecordedAudit[]> {
+  const lines: RecordedAudit[] = [];
+  for (let isWhole = false; !isWhole && lines.length < most;) {
+    const last = lines.at(-1);
+    const after = last && { after: { at: last.at, id: last.id } };
+    const found = await inTurn(() => listAudit(db, { ...whose, limit: linesAtOnce, ...after }));
+    lines.push(...found);
+    isWhole = found.length < linesAtOnce;
+  }
+  return lines;
+}
+
+const presentEntry = (entry: StoredEntry) => present<Schemas["StoredEntry"]>(entry);
+const presentTime = (entry: { clientId: string | null; at: Date; what: string; until: Date | null }) =>
+  present<Schemas["StoredEntry"]>({ ...entry, schoolId: null });
+
+// Who of the staff did something is not the person's data (European Court of Justice, C-579/21); in which role is.
+const withoutCloser = ({ closedBy, ...request }: Schemas["DataRequest"]): Schemas["DataRequest"] => ({
+  ...request,
+  closedBy: closedBy && { ...closedBy, name: null },
+});
+
+function withoutActor(line: Schemas["AuditLine"], self: PersonId): Schemas["AuditLine"] {
+  const { actor, names } = line;
+  if (actor.personId === self) return line;
+  return { ...line, actor: { ...actor, personId: null }, names: { ...names, actor: null } };
+}
+
+const seenBy = (reach: Reach, schoolId: string | null): boolean =>
+  schoolId === null || isReached(reach, { schools: [schoolId as SchoolId] });
+
+export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { personId, reach, origin, connection }) => {
+  const { db } = deps;
+  const inTurn = startExport({ by: origin.actorId, caller: connection });
+  const person = await readPerson(db, reach, personId);
+  const homeSchoolId = person.homeSchoolId as SchoolId | null;
+  const stored = await findPerson(db, personId);
+  const [apps, consents, chosen] = [
+    await listAppsOfPerson(db.pool, { personId, now: origin.at }),
+    await listConsents(db, personId),
+    await listChosenSchools(db, personId),
+  ];
+  const deliveries = await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }));
+  const asked = { personId, now: origin.at, reach, deliveries };
+  const schoolIds = schoolsOf(reach);
+  const requests = await listDataRequests(db, { schoolIds: schoolIds ?? null, personId, limit: most, now: origin.at });
+  const disclosures = await inTurn(() => readDisclosures(db, asked));
+  const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
+  const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
+  const isSeen = ({ schoolId }: RecordedAudit) => seenBy(reach, schoolId);
+  const lines = (await readLines(db, { personId }, inTurn)).filter(isSeen);
+  const actions = (await readLines(db, { actorId: personActor(personId) }, inTurn)).filter(isSeen);
+  const names = await inTurn(() => findLineNames({ db }, reach, [...lines, ...actions]));
+  const entries = (of: StoredEntry[]) => of.filter(({ schoolId }) => seenBy(reach, schoolId)).map(presentEntry);
+  const body = present<Schemas["PersonData"]>({
+    madeAt: origin.at,
+    isComplete: stored?.schools.every(({ id }) => seenBy(reach, id)) ?? true,
+    retention: await readPeriods(deps, homeSchoolId),
+    exemption: await readExemption(db, personId),
+    person,
+    login: await readLogin(db, personId, origin.at),
+    userNames,
+    recoveryCodes,
+    apps: apps.map((app) => presentAppOfPerson(app, reach, { consents, chosen, isGuest: false })),
+    disclosures: disclosures.found.map(disclosures.presentOne),
+    consents: consents.map(presentConsent),
+    sessions: (await listSessions(db.pool, { personId, now: origin.at })).map(presentSession),
+    schoolChoices: entries(lists.schoolChoices),
+    knownDevices: entries(lists.knownDevices),
+    failedTries: entries(lists.failedTries),
+    secondFactors: entries(lists.secondFactors),
+    loginCards: entries(lists.loginCards),
+    upstreamAccounts: entries(lists.upstreamAccounts),
+    // The home school is who is asked, also by schools that it does not reach.
+    passwordRequests: lists.passwordRequests.map(presentEntry),
+    dataRequests: requests.map((one) => withoutCloser(presentDataRequest(one, reach))),
+    logoutNotices: entries(lists.logoutNotices),
+    staffRoles: (await listRoles(db, roles)).map(presentRole),
+    imports: (await inTurn(() => listPersonImports(db, { personId, schoolIds, limit: most }))).map(presentPersonImport),
+    audit: await mapInSlices(lines, (line) => withoutActor(presentLine(line, true, names), personId), inTurn),
+    actions: await mapInSlices(actions, (line) => presentLine(line, false, names), inTurn),
+    events: (await inTurn(() => listEventsOf(db, { subjectId: personId, limit: most }))).map(
+      ({ at, clientId, action: what }) => presentTime({ clientId, at, what, until: null }),
+    ),
+    deliveries: deliveries.map(({ clientId, at, state: what, finishedAt: until }) =>
+      presentTime({ clientId, at, what, until }),
+    ),
+  });
+  await withPrismaTransaction(db, async (tx) => {
+    await recordAtHome(tx, { ...origin, action: "person_data_read", personId });
+    if (homeSchoolId !== null) await noteExport(tx, { personId, schoolId: homeSchoolId, at: origin.at });
+  });
+  const { madeAt: _madeAt, audit: _audit, ...state } = body;
+  return { status: 200, body, headers: { ETag: etagOf(await stringifyInSlices(state, inTurn)) } };
+};

@@ -1,0 +1,117 @@
+import { changeDirectory, mergeGrants, previewChange, separateGrants, type MergedApp } from "../../access/index.ts";
+import {
+  getMerger,
+  listMergers,
+  mergeSchools,
+  openMerger,
+  separateSchools,
+  type Change,
+  type Merged,
+  type Merger,
+  type SchoolId,
+} from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { mergeClassTeachers, separateClassTeachers } from "../../staff/index.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
+import { presentViewChanges } from "../view-changes.ts";
+
+const presentMerger = ({ from, into, ...rest }: Merger) =>
+  present<Schemas["SchoolMerger"]>({
+    ...rest,
+    from: { id: from.id, name: from.name },
+    into: { id: into.id, name: into.name },
+  });
+
+export const listSchoolMergers: AdminHandler<"listSchoolMergers"> = async ({ db }, { schoolId, origin, page }) =>
+  page.answer(await listMergers(db, { schoolId, now: origin.at, ...page.range }), presentMerger);
+
+type Sides = { from: SchoolId; into: SchoolId };
+type Result = { merged: Merged; apps: MergedApp[]; staffRoles: number };
+
+/** Both schools, always in the same order, so that two changes of them do not wait for each other. */
+async function touchBoth({ touchSchool }: Change, { from, into }: Sides): Promise<void> {
+  for (const schoolId of [from, into].sort()) await touchSchool(schoolId);
+}
+
+function merge(
+  { demandsAgreements }: Pick<AdminDeps, "demandsAgreements">,
+  sides: Sides & { keepSourceIds: boolean },
+): (change: Change) => Promise<Result> {
+  return async (change) => {
+    await touchBoth(change, sides);
+    const rules = { ...sides, demandsAgreements };
+    const { merged, apps } = await mergeGrants(change, rules, () => mergeSchools(change, sides));
+    return { merged, apps, staffRoles: await mergeClassTeachers(change.tx, { id: merged.id, ...sides }) };
+  };
+}
+
+async function presentPreview(
+  { prisma }: RecordStore,
+  { merged, apps, staffRoles }: Result,
+  { schoolId, views }: { schoolId: SchoolId; views: Schemas["ViewChange"][] },
+) {
+  const { id: _id, groupIds: _groups, ...counts } = merged;
+  const named = await prisma.app.findMany({
+    where: { clientId: { in: apps.map(({ clientId }) => clientId) } },
+    select: { clientId: true, name: true },
+    orderBy: [{ name: "asc" }, { clientId: "asc" }],
+  });
+  const connections = await prisma.upstreamConnection.count({ where: { schoolId } });
+  const byId = new Map(apps.map((app) => [app.clientId as string, app]));
+  return present<Schemas["SchoolMergerPreview"]>({
+    ...counts,
+    staffRoles,
+    connections,
+    apps: named.map(({ clientId, name }) => present<Schemas["MergedApp"]>({ ...byId.get(clientId)!, clientId, name })),
+    views,
+  });
+}
+
+export const createSchoolMerger: AdminHandler<"createSchoolMerger"> = async (deps, request) => {
+  const { schoolId, body, query, reach, origin, keep } = request;
+  const into = body.intoSchoolId as SchoolId;
+  await refuseUnknownSchool(deps.db, reach, into);
+  if (into === schoolId) throw new AppError("invalid", "merged_with_itself", "A school cannot be merged into itself.");
+  const work = merge(deps, { from: schoolId, into, keepSourceIds: body.keepSourceIds });
+  if (query["dry-run"] === true) {
+    let result: Result | undefined;
+    const body = await previewChange(
+      deps.db,
+      origin,
+      async (change) => (result = await work(change)),
+      async (tx, events) => presentPreview(tx, result!, { schoolId, views: await presentViewChanges(tx, events) }),
+    );
+    return { status: 200, body };
+  }
+  return changeDirectory(deps.db, origin, async (change) => {
+    const { merged } = await work(change);
+    const made = presentMerger(await getMerger(change.tx, { id: merged.id, schoolId, now: origin.at }));
+    const headers = { Location: `/admin/v1/schools/${schoolId}/mergers/${made.id}` };
+    return keep(change.tx, { status: 201 as const, body: made, headers });
+  });
+};
+
+type OfOne = Pick<AdminRequest<"withdrawSchoolMerger">, "schoolId" | "mergerId" | "reach" | "origin">;
+
+async function findSides({ db }: Pick<AdminDeps, "db">, { schoolId, mergerId, reach, origin }: OfOne): Promise<Sides> {
+  const { from, into } = await getMerger(db, { id: mergerId, schoolId, now: origin.at });
+  const sides = { from: from.id as SchoolId, into: into.id as SchoolId };
+  for (const id of Object.values(sides)) refuseOtherSchool(reach, id);
+  return sides;
+}
+
+export const withdrawSchoolMerger: AdminHandler<"withdrawSchoolMerger"> = async (deps, request) => {
+  const { schoolId, mergerId: id, origin } = request;
+  const sides = await findSides(deps, request);
+  return changeDirectory(deps.db, origin, async (change) => {
+    await touchBoth(change, sides);
+    await openMerger(change, { id, schoolId });
+    await separateClassTeachers(change.tx, { id, ...sides });
+    await separateGrants(change, { id, ...sides }, () => separateSchools(change, { id, ...sides }));
+    const body = presentMerger(await getMerger(change.tx, { id, schoolId, now: origin.at }));
+    return { status: 200 as const, body };
+  });
+};

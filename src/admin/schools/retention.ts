@@ -1,0 +1,171 @@
+import {
+  findRetention,
+  personNameOf,
+  type Retention,
+  type RetentionDefaults,
+  type SchoolId,
+} from "../../directory/index.ts";
+import { addDays } from "../../platform/clock.ts";
+import { present } from "../../platform/contract-types.ts";
+import { withPrismaTransaction } from "../../platform/database/db.ts";
+import {
+  countDue,
+  findPolicy,
+  givenAt,
+  isUnusual,
+  listDue,
+  listRetentionHolds,
+  listSchoolsOfState,
+  listStatesWithPolicy,
+  putPolicy,
+  releaseRetention as release,
+  withProposal,
+  type DueCounts,
+  type DuePerson,
+  type RetentionRules,
+} from "../../retention/index.ts";
+import { answerRecord, changeRecord, tagOf } from "../change.ts";
+import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
+import { schoolUnknown } from "../reached.ts";
+import { settingsOfSchool } from "./settings.ts";
+
+type Policy = Schemas["RetentionPolicy"];
+
+const appliedOf = (retention: Retention, name: keyof RetentionDefaults) => ({
+  value: retention[name],
+  reason: retention[`${name}Reason`],
+  origin: retention[`${name}Origin`],
+});
+
+const presentApplied = (retention: Retention) =>
+  present<Schemas["AppliedRetention"]>({
+    leftMonths: present<Schemas["AppliedLeftMonths"]>({
+      ...appliedOf(retention, "leftMonths"),
+      from: retention.leftFrom,
+    }),
+    inactiveMonths: present<Schemas["AppliedInactiveMonths"]>({
+      ...appliedOf(retention, "inactiveMonths"),
+      includesRoster: retention.inactiveRoster,
+    }),
+    restoreDays: present<Schemas["AppliedDays"]>(appliedOf(retention, "restoreDays")),
+    auditDays: present<Schemas["AppliedDays"]>(appliedOf(retention, "auditDays")),
+  });
+
+/** For how long data is kept: at a school as it decided, otherwise as the service does. */
+export async function readPeriods(
+  { db, retention, retentionRules }: AdminDeps,
+  schoolId: SchoolId | null,
+): Promise<Schemas["RetentionPeriods"]> {
+  const found = schoolId && (await findRetention(db.pool, schoolId, retentionRules.defaults));
+  if (!found) return retention;
+  const { leftMonths, restoreDays: deletedPersonDays, auditDays } = found;
+  return { ...retention, leftMonths, deletedPersonDays, auditDays };
+}
+
+const laterOf = (one: Date | null, other: Date | null): Date | null =>
+  one === null || (other !== null && other > one) ? other : one;
+
+export const getRetention: AdminHandler<"getRetention"> = async ({ db, retentionRules }, { schoolId }) => {
+  const { defaults, limits, noticeDays } = retentionRules;
+  const retention = await findRetention(db.pool, schoolId, defaults);
+  if (retention === null) throw schoolUnknown();
+  const [hold] = await listRetentionHolds(db, [schoolId]);
+  const policy: Policy = await findPolicy(db, { schoolId });
+  const body = present<Schemas["SchoolRetention"]>({
+    policy,
+    applied: presentApplied(retention),
+    limits,
+    noticeDays,
+    effectiveAt: laterOf(retention.leftEffectiveAt, retention.inactiveEffectiveAt),
+    heldAt: hold?.heldAt ?? null,
+    heldPeople: hold?.people ?? null,
+  });
+  return { status: 200, body, headers: { ETag: tagOf(policy) } };
+};
+
+export const { put: putRetention } = settingsOfSchool<Policy, Policy>(
+  (db, schoolId) => findPolicy(db, { schoolId }),
+  (tx, { schoolId, body: policy, origin }, { retentionRules: rules }) =>
+    putPolicy(tx, { subject: { schoolId }, policy, rules }, origin),
+);
+
+export const presentDue = ({ firstFull, firstCall, last, ...due }: DuePerson) =>
+  present<Schemas["RetentionDuePerson"]>({ ...due, name: personNameOf({ firstFull, firstCall, last }) });
+
+const presentCount = (counts: DueCounts, { hold }: RetentionRules) =>
+  present<Schemas["RetentionCount"]>({ ...counts, isHeld: isUnusual(hold, counts.due, counts.people) });
+
+const shownInPreview = 100;
+
+export const previewRetention: AdminHandler<"previewRetention"> = async (deps, request) => {
+  const { db, retentionRules: rules } = deps;
+  const { schoolId, body, origin } = request;
+  const proposal = { subject: { schoolId }, policy: body.policy, rules };
+  const query = { schoolIds: [schoolId], until: addDays(origin.at, body.days) };
+  const given = givenAt(rules, origin.at);
+  return withProposal(db, proposal, origin, async (tx) => {
+    const [counts] = await countDue(tx, given, query);
+    const first = await listDue(tx, given, { ...query, limit: shownInPreview });
+    return { status: 200 as const, body: { count: presentCount(counts!, rules), first: first.map(presentDue) } };
+  });
+};
+
+export const listRetentionPeople: AdminHandler<"listRetentionPeople"> = async (deps, request) => {
+  const { db, retentionRules: rules } = deps;
+  const { schoolId, query, origin, page } = request;
+  const [dueAt, id] = page.range.after?.split(" ") ?? [];
+  const found = await listDue(db.pool, givenAt(rules, origin.at), {
+    schoolIds: [schoolId],
+    until: addDays(origin.at, query.days ?? rules.noticeDays),
+    limit: page.range.limit,
+    after: dueAt === undefined ? undefined : { dueAt: new Date(dueAt), id: id as DuePerson["id"] },
+  });
+  return page.answer(found, presentDue, (due) => `${due.dueAt.toISOString()} ${due.id}`);
+};
+
+export const releaseRetention: AdminHandler<"releaseRetention"> = async ({ db }, request) => {
+  const { schoolId, body, origin } = request;
+  await withPrismaTransaction(db, (tx) => release(tx, { schoolId, people: body.people }, origin));
+  return { status: 204 };
+};
+
+export const getServiceRetention: AdminHandler<"getServiceRetention"> = async ({ db, retentionRules }) => {
+  const { defaults, limits, noticeDays, hold } = retentionRules;
+  const body = present<Schemas["ServiceRetention"]>({
+    defaults,
+    limits,
+    noticeDays,
+    holdPeople: hold.people,
+    holdPercent: Math.round(hold.share * 100),
+    states: await listStatesWithPolicy(db),
+  });
+  return answerRecord(body);
+};
+
+export const getStateRetention: AdminHandler<"getStateRetention"> = async ({ db }, { query }) =>
+  answerRecord(await findPolicy(db, { state: query.state }));
+
+export const putStateRetention: AdminHandler<"putStateRetention"> = (deps, request) => {
+  const { body: policy, query, origin } = request;
+  const subject = { state: query.state };
+  return changeRecord(deps, request, {
+    record: (tx) => findPolicy(tx, subject),
+    work: (tx) => putPolicy(tx, { subject, policy, rules: deps.retentionRules }, origin),
+  });
+};
+
+export const previewStateRetention: AdminHandler<"previewStateRetention"> = async (deps, request) => {
+  const { db, retentionRules: rules } = deps;
+  const { body, origin, page } = request;
+  const { state } = request.query;
+  const proposal = { subject: { state }, policy: body.policy, rules };
+  const found = await withProposal(db, proposal, origin, async (tx) => {
+    const schoolIds = await listSchoolsOfState(tx, state, page.range);
+    return countDue(tx, givenAt(rules, origin.at), { schoolIds, until: addDays(origin.at, body.days) });
+  });
+  return page.answer(
+    found,
+    (counts) => presentCount(counts, rules),
+    ({ schoolId }) => schoolId,
+  );
+};

@@ -1,0 +1,99 @@
+import {
+  findParentLetter,
+  findSignInSettings,
+  lockSchoolSettings,
+  putParentLetter as putLetter,
+  putSignInSettings as putSignIn,
+  readCardSettings,
+  writeCardSettings,
+} from "../../accounts/index.ts";
+import type { SchoolId } from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { closeEmergencyIn, findWayInSettings, openEmergencyIn, putWayInIn } from "../../upstream/index.ts";
+import { cardTexts, listUnknownPlaceholders } from "../card-pdf/texts.ts";
+import { answerRecord, changeRecord, type ChangeRequest } from "../change.ts";
+import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
+import { schoolUnknown } from "../reached.ts";
+
+type Put<Body> = ChangeRequest & { schoolId: SchoolId; body: Body };
+
+/** The operations that read and change settings of a school. */
+export const settingsOfSchool = <Settings extends object, Body>(
+  read: (db: RecordStore, schoolId: SchoolId, deps: AdminDeps) => Promise<Settings>,
+  write: (tx: Transaction, request: Put<Body>, deps: AdminDeps) => Promise<unknown>,
+) => ({
+  get: async (deps: AdminDeps, { schoolId }: { schoolId: SchoolId }) =>
+    answerRecord(await read(deps.db, schoolId, deps)),
+  put: (deps: AdminDeps, request: Put<Body>) =>
+    changeRecord(deps, request, {
+      touch: (tx) => lockSchoolSettings(tx, request.schoolId),
+      record: (tx) => read(tx, request.schoolId, deps),
+      work: (tx) => write(tx, request, deps),
+    }),
+});
+
+export const { get: getCardSettings, put: putCardSettings } = settingsOfSchool(
+  async (db, schoolId) => present<Schemas["CardSettings"]>(await readCardSettings(db, schoolId)),
+  (tx, { schoolId, body, origin }: Put<Schemas["CardSettingsInput"]>) => writeCardSettings(tx, schoolId, body, origin),
+);
+
+export const { get: getSignInSettings, put: putSignInSettings } = settingsOfSchool(
+  async (db, schoolId) => {
+    const settings = await findSignInSettings(db, schoolId);
+    if (settings === null) throw schoolUnknown();
+    return present<Schemas["SignInSettings"]>(settings);
+  },
+  (tx, { schoolId, body, origin }: Put<Schemas["SignInSettings"]>) => putSignIn(tx, { schoolId, ...body }, origin),
+);
+
+const letters = { de: cardTexts("de")("letter"), en: cardTexts("en")("letter") };
+const mostLines = 40;
+
+export const { get: getParentLetter, put: putParentLetter } = settingsOfSchool(
+  async (db, schoolId) => ({ text: await findParentLetter(db, schoolId), defaults: letters }),
+  (tx, { schoolId, body: { text }, origin }: Put<Schemas["ParentLetterInput"]>) => {
+    refuseFaults(text ?? "");
+    return putLetter(tx, { schoolId, text }, origin);
+  },
+);
+
+function refuseFaults(letter: string): void {
+  const [unknown] = listUnknownPlaceholders(letter);
+  if (unknown !== undefined)
+    throw new AppError(
+      "invalid",
+      "letter_placeholder_unknown",
+      `Nothing can be put in the place of ${unknown}. Use {name}, {class}, {school}, {address} and {username}.`,
+    );
+  if (letter.split("\n").length > mostLines)
+    throw new AppError(
+      "invalid",
+      "letter_too_long",
+      `The letter has more than ${mostLines} lines, which do not fit on a page.`,
+    );
+}
+
+export const { get: getWayIn, put: putWayIn } = settingsOfSchool(
+  async (db, schoolId, { issuerUrl, clock }) => {
+    const { linkName, localPasswords, emergencyUntil } = await findWayInSettings(db, schoolId);
+    const isOpen = emergencyUntil !== null && emergencyUntil > clock();
+    const url = linkName === null ? null : new URL(`/s/${linkName}`, issuerUrl).href;
+    return present<Schemas["WayIn"]>({ linkName, url, localPasswords, emergencyUntil: isOpen ? emergencyUntil : null });
+  },
+  (tx, { schoolId, body, origin }: Put<Schemas["WayInInput"]>) => putWayInIn(tx, { schoolId, ...body }, origin),
+);
+
+const changeEmergency =
+  (
+    change: (...openOrClose: Parameters<typeof openEmergencyIn>) => Promise<unknown>,
+  ): AdminHandler<"setEmergencySignIn" | "withdrawEmergencySignIn"> =>
+  ({ db }, { schoolId, origin }) =>
+    withPrismaTransaction(db, async (tx) => {
+      await change(tx, schoolId, origin);
+      return { status: 204 as const };
+    });
+
+export const setEmergencySignIn = changeEmergency(openEmergencyIn);
+export const withdrawEmergencySignIn = changeEmergency(closeEmergencyIn);

@@ -1,0 +1,153 @@
+import type { ClientId } from "../../access/index.ts";
+import { findPerson, listSchools, type PersonId, type SchoolId } from "../../directory/index.ts";
+import { recordDifference } from "../../events/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { storeOf, withPrismaTransaction, type Store } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import {
+  getRole,
+  giveClassTeacherRoles as giveTeacherRoles,
+  giveRole,
+  isReached,
+  joinReach,
+  listProposedTeachers as listProposed,
+  listRoles,
+  withdrawRole,
+} from "../../staff/index.ts";
+import type { Reach, StaffRole } from "../../staff/index.ts";
+import { answerCreated, answerRecord } from "../change.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { findNames } from "../names.ts";
+import { readTime } from "../query.ts";
+import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "../reached.ts";
+import { getReachedPerson, type PersonReach } from "../whose-person.ts";
+
+export const presentRole = ({ id, role, holder, schoolIds, clientIds, reason, endsAt, givenAt }: StaffRole) =>
+  present<Schemas["StaffRole"]>({
+    id,
+    role,
+    schoolIds,
+    clientIds,
+    reason,
+    holder: {
+      personId: "personId" in holder ? holder.personId : null,
+      clientId: "clientId" in holder ? holder.clientId : null,
+    },
+    endsAt,
+    givenAt,
+  });
+
+export const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
+  const { personId, clientId, roles } = caller;
+  const { all, schoolIds } = joinReach(roles);
+  const among = [...schoolIds];
+  const [person, schools] = await Promise.all([
+    personId === null ? null : findPerson(db, personId),
+    all || among.length === 0 ? [] : listSchools(storeOf(db), { limit: among.length, among }),
+  ]);
+  const body = present<Schemas["Me"]>({
+    personId,
+    clientId,
+    name: person?.name ?? null,
+    roles: roles.map(presentRole),
+    schools: schools.map(({ id, name }) => ({ id, name })),
+  });
+  return answerRecord(body);
+};
+
+/** A role with only the schools and apps that the caller reaches. */
+const withinReach = ({ all, schoolIds, clientIds }: Reach, role: StaffRole): StaffRole =>
+  all
+    ? role
+    : {
+        ...role,
+        schoolIds: role.schoolIds.filter((id) => schoolIds.has(id)),
+        clientIds: role.clientIds.filter((id) => clientIds.has(id)),
+      };
+
+export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, request) => {
+  const { query, reach, page } = request;
+  const { school, person, app, role } = query;
+  const chosen = await readChosen(deps.db, reach, { school, person, app });
+  const filter = { ...chosen, role, reach, now: deps.clock(), withEnded: false };
+  const found = await listRoles(deps.db, { ...filter, ...page.range });
+  const names = await findNames(deps.db, {
+    personIds: found.map(({ holder }) => ("personId" in holder ? holder.personId : null)),
+    clientIds: found.map(({ holder }) => ("clientId" in holder ? holder.clientId : null)),
+  });
+  const presentNamed = (role: StaffRole) => {
+    const shown = presentRole(withinReach(reach, role));
+    const { personId, clientId } = shown.holder;
+    return present<Schemas["ListedStaffRole"]>({
+      ...shown,
+      personName: names.ofPerson(personId),
+      appName: names.ofApp(clientId),
+    });
+  };
+  return page.answer(found, presentNamed);
+};
+
+/** Reads the role that a request gives. */
+export function readRole(given: Omit<Schemas["StaffRoleInput"], "holder">) {
+  const { role, schoolIds = [], clientIds = [], reason = null, endsAt } = given;
+  return {
+    role,
+    reason,
+    schoolIds: schoolIds as SchoolId[],
+    clientIds: clientIds as ClientId[],
+    endsAt: readTime(endsAt) ?? null,
+  };
+}
+
+const holderOf = ({ personId, clientId }: Schemas["StaffRoleHolderInput"]): StaffRole["holder"] =>
+  personId === undefined ? { clientId: clientId as ClientId } : { personId: personId as PersonId };
+
+/** Errors: not_found for a holder, school or app that is out of reach. */
+async function refuseOthers(
+  tx: Store,
+  reach: PersonReach,
+  { holder, schoolIds, clientIds }: Pick<StaffRole, "holder" | "schoolIds" | "clientIds">,
+): Promise<void> {
+  if ("personId" in holder) await getReachedPerson(tx, reach, holder.personId);
+  else await refuseUnknownApp(tx, reach, holder.clientId);
+  for (const id of schoolIds) await refuseUnknownSchool(tx, reach, id);
+  for (const id of clientIds) await refuseUnknownApp(tx, reach, id);
+}
+
+export const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, request) =>
+  withPrismaTransaction(deps.db, async (tx) => {
+    const { body, caller, reach, origin } = request;
+    const given = { ...readRole(body), holder: holderOf(body.holder), confirmPartners: body.confirmPartners };
+    await refuseOthers(tx, reach, given);
+    const role = await giveRole(tx, given, { giver: caller.roles, origin, supportRoleDays: deps.supportRoleDays });
+    return answerCreated(tx, request, { body: presentRole(role) });
+  });
+
+export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = (
+  { db },
+  { staffRoleId: id, caller, reach, origin },
+) =>
+  withPrismaTransaction(db, async (tx) => {
+    const role = await getRole(tx, id);
+    if (!isReached(reach, { schools: role.schoolIds }))
+      throw new AppError("not_found", "staff_role_not_found", "There is no such staff role.");
+    const withdrawn = await withdrawRole(tx, id, { giver: caller.roles, origin });
+    await recordDifference(tx, origin, { before: presentRole(withdrawn), after: null });
+    return { status: 204 as const };
+  });
+
+export const listProposedTeachers: AdminHandler<"listProposedTeachers"> = async ({ db }, request) => {
+  const { schoolId, origin, page } = request;
+  const proposals = await listProposed(db.pool, { schoolId, now: origin.at });
+  return page.answerFrom(proposals, (proposal) => present<Schemas["ClassTeacherProposal"]>(proposal));
+};
+
+export const giveClassTeacherRoles: AdminHandler<"giveClassTeacherRoles"> = ({ db }, request) =>
+  withPrismaTransaction(db, async (tx) => {
+    const { schoolId, body, caller, origin, keep } = request;
+    const teachers = { schoolId, personIds: body.personIds };
+    const roles = (await giveTeacherRoles(tx, teachers, { giver: caller.roles, origin })).map(presentRole);
+    for (const role of roles)
+      await recordDifference(tx, { ...origin, personId: role.holder.personId }, { before: null, after: role });
+    return keep(tx, { status: 200 as const, body: roles });
+  });

@@ -1,0 +1,95 @@
+import { present, type Same } from "../../platform/contract-types.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
+import { makeRowLock } from "../../platform/database/sql.ts";
+import { AppError } from "../../platform/errors.ts";
+import { isReached, type Reach } from "../../staff/index.ts";
+import { addressesOf, findConnection, type Connection, type ConnectionId } from "../../upstream/index.ts";
+import { changeRecord, tagOf, type ChangeRequest } from "../change.ts";
+import type { AdminCaller, AdminDeps, Schemas } from "../handler.ts";
+
+export type PresentedConnection = Schemas["UpstreamConnection"];
+
+type Added = "schoolName" | "redirectUri" | "backchannelLogoutUri" | "postLogoutRedirectUri";
+
+/** Does not compile if a connection has a property that the contract lacks. */
+export const connectionProperties: Same<Exclude<keyof PresentedConnection, Added>, keyof Connection> = true;
+
+export async function presentConnections(
+  { issuerUrl }: Pick<AdminDeps, "issuerUrl">,
+  { prisma }: Pick<RecordStore, "prisma">,
+  connections: readonly Connection[],
+): Promise<PresentedConnection[]> {
+  const ids = [...new Set(connections.map(({ schoolId }) => schoolId))];
+  const schools = await prisma.school.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
+  const names = new Map(schools.map(({ id, name }) => [id, name]));
+  return connections.map((connection) =>
+    present<PresentedConnection>({
+      ...connection,
+      ...addressesOf(issuerUrl, connection.id),
+      schoolName: names.get(connection.schoolId) ?? "",
+      lastFailure: connection.lastFailure ?? "NONE",
+    }),
+  );
+}
+
+/** Properties that change without a change of the settings. */
+const status = [
+  "schoolName",
+  "metadataReadAt",
+  "testedAt",
+  "lastSuccessAt",
+  "failingSince",
+  "lastFailure",
+  "lastFailureAt",
+  "updatedAt",
+] as const satisfies (keyof PresentedConnection)[];
+
+export const connectionTag = (connection: PresentedConnection): string => tagOf(connection, status);
+
+export const settingsOf = (connection: PresentedConnection): object =>
+  Object.fromEntries(Object.entries(connection).filter(([name]) => !(status as readonly string[]).includes(name)));
+
+export const connectionUnknown = () =>
+  new AppError("not_found", "upstream_connection_not_found", "The connection does not exist.");
+
+export type AskedConnection = { connectionId: string; reach: Reach; caller: Pick<AdminCaller, "setUp"> };
+
+/** Errors: not_found upstream_connection_not_found, also if out of reach. */
+export async function getReachedConnection(
+  db: RecordStore,
+  { connectionId, reach, caller: { setUp } }: AskedConnection,
+): Promise<Connection> {
+  const found = await findConnection(db, connectionId as ConnectionId);
+  const isOthers = setUp !== undefined && setUp.connectionId !== connectionId;
+  if (found === null || isOthers || !isReached(reach, { schools: [found.schoolId] })) throw connectionUnknown();
+  return found;
+}
+
+type Deps = Pick<AdminDeps, "issuerUrl">;
+
+export async function readConnection(
+  deps: Deps,
+  db: RecordStore,
+  asked: AskedConnection,
+): Promise<PresentedConnection> {
+  const [body] = await presentConnections(deps, db, [await getReachedConnection(db, asked)]);
+  return body!;
+}
+
+const lock = makeRowLock("upstreamConnection", "id", "admin.lockUpstreamConnection");
+
+/** Changes the settings of a connection. Errors: not_found upstream_connection_not_found; StaleRecord. */
+export const changeConnection = (
+  deps: AdminDeps,
+  request: AskedConnection & ChangeRequest,
+  work: (tx: Transaction, before: PresentedConnection) => Promise<void>,
+  effect?: { effect: "ends" },
+) =>
+  changeRecord(deps, request, {
+    touch: (tx) => lock(tx, request.connectionId),
+    record: (tx) => readConnection(deps, tx, request),
+    work,
+    without: status,
+    recorded: settingsOf,
+    ...effect,
+  });

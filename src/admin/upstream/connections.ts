@@ -1,0 +1,125 @@
+import { addDays } from "../../platform/clock.ts";
+import { present } from "../../platform/contract-types.ts";
+import { withPrismaTransaction } from "../../platform/database/db.ts";
+import {
+  createConnectionIn,
+  deleteConnectionIn,
+  listConnections,
+  updateConnectionIn,
+  type ConnectionId,
+} from "../../upstream/index.ts";
+import { AppError } from "../../platform/errors.ts";
+import { answerCreated } from "../change.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { refuseUnknownSchool } from "../reached.ts";
+import { roleForbids } from "../rights.ts";
+import { secretNoticeDays } from "../operator/today-logins.ts";
+import {
+  changeConnection,
+  connectionTag,
+  connectionUnknown,
+  getReachedConnection,
+  presentConnections,
+  readConnection,
+  settingsOf,
+} from "./connection-record.ts";
+
+export const listUpstreamConnections: AdminHandler<"listUpstreamConnections"> = async (deps, request) => {
+  const { query, reach, origin, page } = request;
+  if (query.school !== undefined) await refuseUnknownSchool(deps.db, reach, query.school);
+  const { school, failing: isFailing, "secret-expiring": isSoon } = query;
+  const reached = reach.all ? undefined : [...reach.schoolIds];
+  const found = await listConnections(deps.db, {
+    schoolIds: school === undefined ? reached : [school],
+    isFailing,
+    secretExpires: isSoon === undefined ? undefined : { isSoon, until: addDays(origin.at, secretNoticeDays) },
+    ...page.range,
+  });
+  return page.answer(await presentConnections(deps, deps.db, found));
+};
+
+export const getUpstreamConnection: AdminHandler<"getUpstreamConnection"> = async (deps, request) => {
+  const body = await readConnection(deps, deps.db, request);
+  return { status: 200, body, headers: { ETag: connectionTag(body) } };
+};
+
+const contextOf = ({ webhookKeys, policy }: AdminDeps, origin: AdminRequest<"getMe">["origin"]) => ({
+  keys: webhookKeys,
+  allowHttp: policy.allowPrivateAddresses,
+  origin,
+});
+
+const timeOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
+
+/** The settings with their times read. */
+const readSettings = <Given extends { secretExpiresAt?: string | null }>({ secretExpiresAt, ...settings }: Given) => ({
+  ...settings,
+  ...(secretExpiresAt !== undefined && { secretExpiresAt: timeOf(secretExpiresAt) }),
+});
+
+/** Staff of a school cannot decide that its provider replaces our second factor. */
+function refuseTrust({ all }: { all: boolean }, wanted: boolean | undefined, present: boolean): void {
+  if (!all && wanted !== undefined && wanted !== present)
+    throw roleForbids("Only an operator decides whether a provider is trusted for the second factor.");
+}
+
+export const createUpstreamConnection: AdminHandler<"createUpstreamConnection"> = async (deps, request) => {
+  const { body: given, reach, caller, origin } = request;
+  await refuseUnknownSchool(deps.db, reach, given.schoolId);
+  refuseTrust(reach, given.trustedForSecondFactor, false);
+  return withPrismaTransaction(deps.db, async (tx) => {
+    const id = await createConnectionIn(tx, readSettings(given), contextOf(deps, origin));
+    const body = await readConnection(deps, tx, { connectionId: id, reach, caller });
+    const location = `/admin/v1/upstream-connections/${id}`;
+    return answerCreated(tx, request, { body, location, recorded: settingsOf(body), tag: connectionTag(body) });
+  });
+};
+
+type Change = keyof Schemas["UpstreamConnectionUpdate"];
+
+/** What the IT contact of the school may not change with the set-up link. */
+const notForContacts = [
+  "name",
+  "createsGuests",
+  "confirmedForStaff",
+  "trustedForSecondFactor",
+] as const satisfies Change[];
+
+export const updateUpstreamConnection: AdminHandler<"updateUpstreamConnection"> = async (deps, request) => {
+  const { connectionId, body, reach, caller, origin } = request;
+  const byContact = caller.setUp !== undefined;
+  if (byContact && notForContacts.some((name) => body[name] !== undefined))
+    throw roleForbids("A set-up link does not allow this.");
+  return changeConnection(deps, request, async (tx, before) => {
+    refuseTrust(reach, body.trustedForSecondFactor, before.trustedForSecondFactor);
+    const change = { id: connectionId as ConnectionId, update: readSettings(body), byContact };
+    await updateConnectionIn(tx, change, contextOf(deps, origin));
+  });
+};
+
+export const deleteUpstreamConnection: AdminHandler<"deleteUpstreamConnection"> = (deps, request) =>
+  changeConnection(
+    deps,
+    request,
+    (tx) => deleteConnectionIn(tx, request.connectionId as ConnectionId, request.origin),
+    { effect: "ends" },
+  );
+
+export const updateUpstreamMetadata: AdminHandler<"updateUpstreamMetadata"> = async (deps, request) => {
+  const { id, issuer, clientId, hasSecret } = await getReachedConnection(deps.db, request);
+  if (issuer === null || clientId === null || !hasSecret)
+    throw new AppError("conflict", "upstream_incomplete", "The issuer, the client id or the client secret is missing.");
+  const found = await deps.upstream.checkConnection(id);
+  if (found === null) throw connectionUnknown();
+  const endpoints = found.kind === "reached" ? found.endpoints : null;
+  const body = present<Schemas["UpstreamCheck"]>({
+    isReached: found.kind === "reached",
+    authorizationEndpoint: endpoints?.authorization ?? null,
+    tokenEndpoint: endpoints?.token ?? null,
+    userinfoEndpoint: endpoints?.userinfo ?? null,
+    jwksUri: endpoints?.jwks ?? null,
+    failure: found.kind === "failed" ? found.failure.code : "NONE",
+    detail: found.kind === "failed" ? found.detail : null,
+  });
+  return { status: 200, body };
+};

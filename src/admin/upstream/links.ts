@@ -1,0 +1,115 @@
+import { changeDirectory } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import {
+  acceptGuests,
+  dismissRefusalIn,
+  linkByHandIn,
+  listLinks,
+  listRefusals,
+  unlinkIn,
+  type ConnectionId,
+  type Link,
+  type RefusalId,
+} from "../../upstream/index.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { withPerson } from "../people/logins.ts";
+import { getReachedConnection } from "./connection-record.ts";
+import { getReachedPerson } from "../whose-person.ts";
+
+export const listUpstreamLinks: AdminHandler<"listUpstreamLinks"> = async (deps, request) => {
+  const { range, answer } = request.page;
+  const { id: connectionId } = await getReachedConnection(deps.db, request);
+  const found = await listLinks(deps.db, {
+    connectionId,
+    limit: range.limit,
+    after: range.after as PersonId | undefined,
+  });
+  return answer(
+    found,
+    ({ personId, name, issuer, subject, linkedAt, linkedBy, lastSignInAt }) =>
+      present<Schemas["UpstreamLink"]>({ personId, name, issuer, subject, linkedAt, linkedBy, lastSignInAt }),
+    ({ personId }) => personId,
+  );
+};
+
+/** A person has at most a few. */
+const mostOfPerson = 100;
+
+const presentOfPerson = (link: Link, schools: ReadonlyMap<string, string>) => {
+  const { connectionId, connectionName, schoolId, issuer, linkedAt, linkedBy, lastSignInAt } = link;
+  const schoolName = schools.get(schoolId) ?? "";
+  const of = { connectionId, connectionName, schoolId, schoolName, issuer, linkedAt, linkedBy, lastSignInAt };
+  return present<Schemas["PersonUpstreamLink"]>(of);
+};
+
+export const listUpstreamLinksOfPerson: AdminHandler<"listUpstreamLinksOfPerson"> = async (deps, request) => {
+  const { db } = deps;
+  const { personId, reach, page } = request;
+  await getReachedPerson(db, reach, personId);
+  const found = await listLinks(db, { personId, limit: mostOfPerson });
+  const id = { in: found.map(({ schoolId }) => schoolId) };
+  const schools = await db.prisma.school.findMany({ where: { id }, select: { id: true, name: true } });
+  const names = new Map(schools.map((school) => [school.id, school.name]));
+  return page.answerFrom(
+    found,
+    (link) => presentOfPerson(link, names),
+    ({ connectionId }) => connectionId,
+  );
+};
+
+export const revokeUpstreamLink: AdminHandler<"revokeUpstreamLink"> = (deps, request) =>
+  withPerson(deps, request, async (tx, personId) => {
+    await unlinkIn(tx, { connectionId: request.connectionId as ConnectionId, personId }, request.origin);
+    return { status: 204 };
+  });
+
+export const listUpstreamRefusals: AdminHandler<"listUpstreamRefusals"> = async (deps, request) => {
+  const { range, answer } = request.page;
+  const { id: connectionId } = await getReachedConnection(deps.db, request);
+  const of = {
+    connectionId,
+    code: request.query.code,
+    limit: range.limit,
+    after: range.after as RefusalId | undefined,
+  };
+  return answer(await listRefusals(deps.db, of, deps.webhookKeys), ({ connectionId: _, ...refusal }) =>
+    present<Schemas["UpstreamRefusal"]>(refusal),
+  );
+};
+
+async function refuseOthersRefusal(
+  { prisma }: Transaction,
+  where: { id: string; connectionId: string },
+): Promise<void> {
+  if ((await prisma.upstreamRefusal.count({ where })) === 0)
+    throw new AppError("not_found", "upstream_refusal_not_found", "This refused sign-in is not on the list any more.");
+}
+
+export const withdrawUpstreamRefusal: AdminHandler<"withdrawUpstreamRefusal"> = ({ db }, request) =>
+  withPrismaTransaction(db, async (tx) => {
+    const { id: connectionId } = await getReachedConnection(tx, request);
+    await dismissRefusalIn(tx, { connectionId, id: request.refusalId as RefusalId }, request.origin);
+    return { status: 204 as const };
+  });
+
+export const setUpstreamLink: AdminHandler<"setUpstreamLink"> = (deps, request) => {
+  const { body, origin } = request;
+  const refusalId = request.refusalId as RefusalId;
+  return withPerson(deps, { ...request, personId: body.personId }, async (tx, personId) => {
+    const { id: connectionId } = await getReachedConnection(tx, request);
+    await refuseOthersRefusal(tx, { id: refusalId, connectionId });
+    await linkByHandIn(tx, { refusalId, personId }, { keys: deps.webhookKeys, origin });
+    return { status: 204 };
+  });
+};
+
+export const acceptUpstreamGuests: AdminHandler<"acceptUpstreamGuests"> = (deps, request) =>
+  changeDirectory(deps.db, request.origin, async (change) => {
+    const { id: connectionId } = await getReachedConnection(change.tx, request);
+    const refusalIds = request.body.refusalIds as RefusalId[];
+    const personIds = await acceptGuests(change, { connectionId, refusalIds }, deps.webhookKeys);
+    return request.keep(change.tx, { status: 200 as const, body: present<Schemas["UpstreamGuests"]>({ personIds }) });
+  });

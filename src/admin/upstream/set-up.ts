@@ -1,0 +1,94 @@
+import { listGroups } from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import {
+  closeSetUpLinkIn,
+  countKeys,
+  createSetUpLinkIn,
+  findTestedSignIn,
+  listSetUpLinks as listLinks,
+  previewRule,
+  profiles,
+  type SetUpLinkId,
+  type TestedSignIn,
+} from "../../upstream/index.ts";
+import { answerCreated, answerRecord } from "../change.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { setUpPath } from "../set-up.ts";
+import { getReachedConnection } from "./connection-record.ts";
+
+export const previewUpstreamRule: AdminHandler<"previewUpstreamRule"> = async (deps, request) => {
+  const { id, ...present } = await getReachedConnection(deps.db, request);
+  const { ruleClaim, ruleField, normalisations, groupIds } = { ...present, ...request.body };
+  const rule = { ruleClaim, ruleField, normalisations };
+  const { roster, signIns, refusals } = await previewRule(
+    deps.db,
+    { connectionId: id, rule, groupIds, at: request.origin.at },
+    deps.webhookKeys,
+  );
+  return { status: 200, body: { roster, signIns, refusals } };
+};
+
+/** All classes of a school fit in this. */
+const mostClasses = 500;
+
+const presentTest = ({ match, suggestions, claims, moreClaims, at, issuer, subject, scopes }: TestedSignIn) =>
+  present<NonNullable<Schemas["UpstreamTest"]>>({
+    at,
+    issuer,
+    subject,
+    scopes,
+    claims: claims.map((claim) => present<Schemas["UpstreamClaim"]>(claim)),
+    moreClaims,
+    refusal: match.kind === "one" ? "NONE" : match.code,
+    matches: match.kind === "one" ? 1 : match.matches,
+    name: match.kind === "one" ? match.name : null,
+    suggestions: suggestions.map((one) => present<Schemas["UpstreamSuggestion"]>(one)),
+  });
+
+export const getUpstreamSetUp: AdminHandler<"getUpstreamSetUp"> = async ({ db, webhookKeys }, request) => {
+  const { caller } = request;
+  const { schoolId, profile, groupIds, ...rule } = await getReachedConnection(db, request);
+  const classes = await listGroups(storeOf(db), { schoolId, withDeleted: false, type: "KLASSE", limit: mostClasses });
+  const { people } = await countKeys(storeOf(db), { schoolId, groupIds, rule });
+  const tested = caller.setUp && (await findTestedSignIn(db, caller.setUp.setUpLinkId, webhookKeys));
+  const body = present<Schemas["UpstreamSetUp"]>({
+    classes: classes.map(({ id, name }) => present<Schemas["NamedGroup"]>({ id, name })),
+    people,
+    ruleClaims: [...profiles[profile].ruleClaims],
+    expiresAt: caller.setUp?.expiresAt ?? null,
+    test: tested ? presentTest(tested) : null,
+  });
+  return answerRecord(body);
+};
+
+export const createSetUpLink: AdminHandler<"createSetUpLink"> = (deps, request) =>
+  withPrismaTransaction(deps.db, async (tx) => {
+    const { days } = request.body;
+    const { id: connectionId } = await getReachedConnection(tx, request);
+    const { id, token, expiresAt } = await createSetUpLinkIn(tx, { connectionId, days }, request.origin);
+    const url = new URL(`${setUpPath}/${token}`, deps.issuerUrl).href;
+    const body = present<Schemas["CreatedSetUpLink"]>({ id, url, expiresAt });
+    const recorded = { setUpLinkId: id, expiresAt: body.expiresAt };
+    return answerCreated(tx, request, { body, location: `${request.address}/${id}`, recorded });
+  });
+
+export const listSetUpLinks: AdminHandler<"listSetUpLinks"> = async (deps, request) => {
+  const { page } = request;
+  const { id: connectionId } = await getReachedConnection(deps.db, request);
+  return page.answerFrom(
+    await listLinks(deps.db, connectionId, request.origin.at),
+    ({ connectionId: _, schoolId: _of, ...link }) => present<Schemas["UpstreamSetUpLink"]>(link),
+  );
+};
+
+export const revokeSetUpLink: AdminHandler<"revokeSetUpLink"> = ({ db }, request) =>
+  withPrismaTransaction(db, async (tx) => {
+    const { id: connectionId } = await getReachedConnection(tx, request);
+    const id = request.setUpLinkId as SetUpLinkId;
+    if ((await tx.prisma.upstreamSetUpLink.count({ where: { id, connectionId } })) === 0)
+      throw new AppError("not_found", "set_up_link_not_found", "The set-up link is not open.");
+    await closeSetUpLinkIn(tx, id, request.origin);
+    return { status: 204 as const };
+  });

@@ -1,0 +1,51 @@
+import { present, type Same } from "../../platform/contract-types.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import type { Reach } from "../../staff/index.ts";
+import {
+  deliveryNotFound,
+  getDelivery as find,
+  listDeliveries as list,
+  redeliverFailed as repeatFailed,
+  redeliverIn,
+} from "../../webhooks/index.ts";
+import type { Attempt, Delivery as Found } from "../../webhooks/index.ts";
+import { answerRecord, changeRecord } from "../change.ts";
+import { refuseOtherEndpoint } from "../reached.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+
+type Delivery = Schemas["Delivery"];
+
+/** Does not compile if a delivery has a property that the contract lacks. */
+export const deliveryProperties: Same<Exclude<keyof Delivery, "deliveryId"> | "id", keyof Found> = true;
+const presentDelivery = ({ id: deliveryId, ...delivery }: Found) => present<Delivery>({ deliveryId, ...delivery });
+const presentAttempt = (attempt: Attempt) => present<Schemas["DeliveryAttempt"]>(attempt);
+
+/** Errors: not_found webhook_delivery_not_found, also if the caller does not reach its endpoint. */
+async function readDelivery(db: RecordStore, reach: Reach, id: string): Promise<Schemas["DeliveryWithLog"]> {
+  const { log, ...found } = await find(db, id);
+  await refuseOtherEndpoint(db, reach, found.endpointId).catch((error: unknown) => {
+    throw error instanceof AppError && error.kind === "not_found" ? deliveryNotFound() : error;
+  });
+  return { delivery: presentDelivery(found), log: log.map(presentAttempt) };
+}
+
+export const listDeliveries: AdminHandler<"listDeliveries"> = async ({ db }, { endpointId, query, page }) =>
+  page.answer(await list(db, { endpointId, state: query.state, ...page.range }), presentDelivery);
+
+export const getDelivery: AdminHandler<"getDelivery"> = async ({ db }, { deliveryId, reach }) =>
+  answerRecord(await readDelivery(db, reach, deliveryId));
+
+export const redeliver: AdminHandler<"redeliver"> = (deps, request) => {
+  const { deliveryId, reach, origin } = request;
+  return changeRecord(deps, request, {
+    record: async (tx) => (await readDelivery(tx, reach, deliveryId)).delivery,
+    work: (tx) => redeliverIn(tx, deliveryId, origin),
+    answer: () => ({ status: 202 as const }),
+  });
+};
+
+export const redeliverFailed: AdminHandler<"redeliverFailed"> = async ({ db }, { endpointId, body, origin }) => {
+  const deliveries = await repeatFailed(db, { endpointId, since: new Date(body.since) }, origin);
+  return { status: 202, body: { deliveries } };
+};

@@ -1,0 +1,135 @@
+import type { ClientId } from "../../access/index.ts";
+import { recordDifference } from "../../events/index.ts";
+import { present, type Same } from "../../platform/contract-types.ts";
+import { storeOf, withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
+import {
+  changeEndpointState,
+  checkEndpoint,
+  listEndpoints as list,
+  lockEndpoint,
+  readEndpoint,
+  registerEndpointIn,
+  removeDeliveries,
+  removeEndpointIn,
+  rotateEndpointSecretIn,
+  sendTestEventIn,
+  updateEndpointIn,
+} from "../../webhooks/index.ts";
+import type { Endpoint, EndpointPosition } from "../../webhooks/index.ts";
+import { answerCreated, answerRecord, changeRecord } from "../change.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { appsOf, refuseUnknownApp } from "../reached.ts";
+
+type WebhookEndpoint = Schemas["WebhookEndpoint"];
+
+const defaultOverlapHours = 24;
+
+/** Does not compile if an endpoint has a property that the contract lacks. */
+export const endpointProperties: Same<keyof WebhookEndpoint, keyof Endpoint> = true;
+export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
+  present<WebhookEndpoint>({ ...endpoint, reason: endpoint.reason ?? "none" });
+
+/** Properties that change without a change of the endpoint itself. */
+const counts = ["pending", "listensUntil"] as const;
+export const withoutCounts = ({ pending: _, listensUntil: _until, ...of }: WebhookEndpoint) => of;
+
+export const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, request) => {
+  const { query, reach } = request;
+  const { range, answer } = request.page;
+  const { app: clientId } = query;
+  if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
+  const after = readPosition(range.after);
+  const found = await list(deps.db, { clientId, among: appsOf(reach), limit: range.limit, after });
+  const positionOf = (of: Endpoint) => JSON.stringify([of.clientId, of.createdAt, of.id]);
+  return answer(found, presentEndpoint, positionOf);
+};
+
+function readPosition(text: string | undefined): EndpointPosition | undefined {
+  if (text === undefined) return undefined;
+  const [clientId, createdAt, id] = JSON.parse(text) as [string, string, string];
+  return { clientId, createdAt: new Date(createdAt), id };
+}
+
+export const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { endpointId }) =>
+  answerRecord(presentEndpoint(await readEndpoint(storeOf(db), endpointId)), counts);
+
+/** Answers with the secret, which no other answer has, and records the creation in the audit log. */
+export const answerSecret = async (
+  tx: Transaction,
+  request: Pick<AdminRequest<"createEndpoint">, "origin" | "keep">,
+  made: { id: string; secret: string },
+) =>
+  answerCreated(tx, request, {
+    body: present<Schemas["EndpointSecret"]>({ ...made, oldValidUntil: null }),
+    location: `/admin/v1/webhook-endpoints/${made.id}`,
+    recorded: withoutCounts(presentEndpoint(await readEndpoint(tx, made.id))),
+  });
+
+export const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, request) => {
+  const { body, reach, origin } = request;
+  const { clientId } = body;
+  await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
+  const checked = { clientId, ...(await checkEndpoint(body, deps.policy)) };
+  return withPrismaTransaction(deps.db, async (tx) =>
+    answerSecret(tx, request, await registerEndpointIn(tx, checked, { origin, keys: deps.webhookKeys })),
+  );
+};
+
+type Request = Pick<AdminRequest<"updateEndpoint">, "endpointId" | "headers" | "origin" | "keep">;
+
+/** `locks` are the options of the lock. Errors: not_found webhook_endpoint_not_found; StaleRecord. */
+const changeEndpoint = (
+  deps: AdminDeps,
+  request: Request,
+  work: (tx: Transaction) => Promise<void>,
+  { disables = false, ...effect }: { disables?: boolean; effect?: "ends" } = {},
+) =>
+  changeRecord(deps, request, {
+    touch: (tx) => lockEndpoint(tx, request.endpointId, { disables }),
+    record: async (tx) => presentEndpoint(await readEndpoint(tx, request.endpointId)),
+    work,
+    without: counts,
+    recorded: withoutCounts,
+    ...effect,
+  });
+
+export const updateEndpoint: AdminHandler<"updateEndpoint"> = async (deps, request) => {
+  const { endpointId, body, origin } = request;
+  const { state, url, eventTypes } = body;
+  const checked = await checkEndpoint({ url, eventTypes }, deps.policy);
+  const work = async (tx: Transaction) => {
+    if (Object.keys(checked).length > 0) await updateEndpointIn(tx, endpointId, checked, origin);
+    if (state !== undefined) await changeEndpointState(tx, endpointId, state, origin);
+  };
+  return changeEndpoint(deps, request, work, { disables: state === "DISABLED" });
+};
+
+export const deleteEndpoint: AdminHandler<"deleteEndpoint"> = async (deps, request) => {
+  const { endpointId, origin } = request;
+  const work = (tx: Transaction) => removeEndpointIn(tx, endpointId, origin);
+  const answer = await changeEndpoint(deps, request, work, { effect: "ends" });
+  await removeDeliveries(deps.db, [endpointId]);
+  return answer;
+};
+
+export const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = async (
+  { db, webhookKeys: keys },
+  request,
+) => {
+  const { endpointId: id, body, origin, keep } = request;
+  const overlapHours = body?.overlapHours ?? defaultOverlapHours;
+  return withPrismaTransaction(db, async (tx) => {
+    await lockEndpoint(tx, id);
+    const { secret, oldValidUntil: until } = await rotateEndpointSecretIn(tx, { id, overlapHours }, { origin, keys });
+    const oldValidUntil = overlapHours === 0 ? null : until.toISOString();
+    await recordDifference(tx, origin, { before: null, after: { oldValidUntil } });
+    return keep(tx, { status: 200 as const, body: present<Schemas["EndpointSecret"]>({ id, secret, oldValidUntil }) });
+  });
+};
+
+export const testEndpoint: AdminHandler<"testEndpoint"> = async ({ db }, { endpointId, body, origin, keep }) => {
+  return withPrismaTransaction(db, async (tx) => {
+    const deliveryId = await sendTestEventIn(tx, { endpointId, eventType: body?.eventType ?? "person" }, origin);
+    return keep(tx, { status: 202 as const, body: { deliveryId } });
+  });
+};

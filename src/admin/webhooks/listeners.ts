@@ -1,0 +1,62 @@
+import type { ClientId } from "../../access/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
+import {
+  makeListenerIn,
+  recordAttempts as record,
+  replayIn,
+  takeDeliveries as take,
+  type SignedDelivery,
+} from "../../webhooks/index.ts";
+import type { Reach } from "../../staff/index.ts";
+import { answerSecret } from "./endpoints.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { refuseOtherEndpoint, refuseUnknownApp } from "../reached.ts";
+
+export const createListener: AdminHandler<"createListener"> = async (deps, request) => {
+  const { body, reach, origin } = request;
+  const { clientId, eventTypes } = body;
+  await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
+  return withPrismaTransaction(deps.db, async (tx) => {
+    const made = await makeListenerIn(tx, { clientId, eventTypes }, { origin, keys: deps.webhookKeys });
+    return answerSecret(tx, request, made);
+  });
+};
+
+const presentTaken = ({ id: deliveryId, eventType, isTest, attempts, headers, body }: SignedDelivery) =>
+  present<Schemas["TakenDelivery"]>({
+    deliveryId,
+    eventType: eventType as Schemas["TakenDelivery"]["eventType"],
+    isTest,
+    attempt: attempts + 1,
+    headers,
+    body,
+  });
+
+export const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { endpointId, body, reach, reachNow }) => {
+  const { waitSeconds = 0, most = 8 } = body;
+  const workFor = async (among: Reach) => {
+    await refuseOtherEndpoint(storeOf(deps.db), among, endpointId);
+    const taken = await take(deps.db, { endpointId, most, now: deps.clock(), keys: deps.webhookKeys });
+    const body = present<Schemas["TakenDeliveries"]>({
+      deliveries: taken.deliveries.map(presentTaken),
+      listensUntil: taken.listensUntil,
+    });
+    return { status: 200 as const, body };
+  };
+  const answer = await workFor(reach);
+  if (answer.body.deliveries.length > 0 || waitSeconds === 0) return answer;
+  const work = async () => workFor(await reachNow());
+  return { ...answer, later: { wait: (caller) => deps.listeners.wait(endpointId, waitSeconds, caller), work } };
+};
+
+export const recordAttempts: AdminHandler<"recordAttempts"> = async (deps, { endpointId, body }) => {
+  await record(deps.db, { endpointId, attempts: body.attempts }, { now: deps.clock(), ...deps.listeners.rules });
+  return { status: 204 };
+};
+
+export const replayDeliveries: AdminHandler<"replayDeliveries"> = ({ db }, { endpointId, body, origin }) =>
+  withPrismaTransaction(db, async (tx) => {
+    const deliveries = await replayIn(tx, { endpointId, ...body }, origin);
+    return { status: 202, body: { deliveries } };
+  });
