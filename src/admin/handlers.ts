@@ -26,56 +26,41 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
       import("./apps/apps.ts"),
       import("./apps/id-moves.ts"),
       import("./apps/scope-requests.ts"),
-      import("./apps/traffic.ts"),
     ),
   Audit: () => import("./privacy/audit.ts"),
   "Data requests": () => import("./privacy/data-requests.ts"),
-  Grants: () =>
-    join(
-      import("./apps/app-views.ts"),
-      import("./apps/catalogue.ts"),
-      import("./apps/erasures.ts"),
-      import("./apps/grants.ts"),
-    ),
+  Grants: () => join(import("./apps/app-views.ts"), import("./apps/catalogue.ts"), import("./apps/grants.ts")),
   Groups: () => join(import("./groups/groups.ts"), import("./groups/members.ts")),
   Handovers: () => import("./schools/handovers.ts"),
   Imports: () =>
     join(
       import("./imports/columns.ts"),
       import("./imports/lists.ts"),
-      import("./imports/rows.ts"),
       import("./imports/steps.ts"),
-      import("./imports/undo.ts"),
       import("./imports/imports.ts"),
     ),
   "Login cards": () =>
-    join(
-      import("./credentials/cards.ts"),
-      import("./credentials/create-cards.ts"),
-      import("./credentials/batches.ts"),
-      import("./credentials/print-cards.ts"),
-      import("./schools/settings.ts"),
-    ),
+    join(import("./credentials/cards.ts"), import("./credentials/batches.ts"), import("./schools/settings.ts")),
   Logins: () =>
     join(
       import("./credentials/passwords.ts"),
-      import("./people/explanations.ts"),
+      import("./people/sign-in-steps.ts"),
       import("./people/logins.ts"),
       import("./people/sessions.ts"),
       import("./schools/settings.ts"),
     ),
   Mergers: () => import("./schools/mergers.ts"),
-  Operation: () => join(import("./operator/figures.ts"), import("./operator/operation.ts")),
+  Operation: () => import("./operator/operation.ts"),
   People: () =>
     join(
-      import("./people/imports-of-person.ts"),
+      import("./imports/imports.ts"),
       import("./people/logins.ts"),
       import("./people/people.ts"),
       import("./people/sessions.ts"),
       import("./privacy/disclosures.ts"),
       import("./privacy/person-data.ts"),
     ),
-  Retention: () => join(import("./people/retention-of-person.ts"), import("./schools/retention.ts")),
+  Retention: () => import("./schools/retention.ts"),
   Sandboxes: () => import("./apps/sandboxes.ts"),
   "School logins": () =>
     join(
@@ -85,10 +70,10 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
       import("./upstream/set-up.ts"),
     ),
   Schools: () => join(import("./privacy/processing-record.ts"), import("./schools/schools.ts")),
-  Staff: () => join(import("./operator/today.ts"), import("./staff/staff-people.ts"), import("./staff/staff.ts")),
+  Staff: () => join(import("./operator/today.ts"), import("./staff/staff.ts")),
   Webhooks: () =>
     join(
-      import("./apps/traffic.ts"),
+      import("./apps/apps.ts"),
       import("./webhooks/deliveries.ts"),
       import("./webhooks/endpoints.ts"),
       import("./webhooks/listeners.ts"),

@@ -6,7 +6,7 @@ import { innerOrigin } from "../../platform/http/index.ts";
 import { tagOf } from "../change.ts";
 import { callerOf } from "./app-views.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
-import { invalidRequest } from "../query.ts";
+import { invalidRequest } from "../page.ts";
 import { reachesOwnApp } from "../reached.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
 

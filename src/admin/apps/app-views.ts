@@ -15,12 +15,12 @@ import { isReached, type Reach } from "../../staff/index.ts";
 import { tagOf } from "../change.ts";
 import { reachesSchool } from "./grants.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
-import { groupUnknown } from "../groups/group-record.ts";
-import { invalidRequest } from "../query.ts";
+import { groupUnknown } from "../groups/groups.ts";
+import { invalidRequest } from "../page.ts";
 import { reachesApp, schoolUnknown } from "../reached.ts";
 import { personUnknown } from "../whose-person.ts";
 
-export type AppViewResource = "school" | "users" | "groups" | "people" | "group" | "user" | "person" | "personen-info";
+type AppViewResource = Schemas["AppViewResource"];
 
 type Target = { schoolId: SchoolId; id: string; search: string };
 

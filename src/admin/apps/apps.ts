@@ -6,10 +6,20 @@ import {
   findProfiles,
   isBuiltIn,
   listAppsByName,
+  type App,
+  type AppProfile,
+  type ClientId,
 } from "../../access/index.ts";
-import type { App, AppProfile, ClientId } from "../../access/index.ts";
+import { adviseSent, type SentParameter } from "../../platform/advice/sign-on/index.ts";
 import { present, type Same } from "../../platform/contract-types.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
+import {
+  listApiRequests as listRequests,
+  listSignOnAttempts as listAttempts,
+  type ApiRequest,
+  type SignOnAttempt,
+  type SignOnStep,
+} from "../../traffic/index.ts";
 import { answerRecord } from "../change.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { ownAppsOf, reachesApp } from "../reached.ts";
@@ -66,4 +76,35 @@ export const getApp: AdminHandler<"getApp"> = async ({ db }, { clientId, reach, 
   const found = reachesApp(reach, clientId) ? await readApp(storeOf(db), clientId) : null;
   if (found === null) throw appNotFound();
   return answerRecord(presentApp(found, origin.at));
+};
+
+const presentParameter = (sent: SentParameter) =>
+  present<Schemas["SignOnParameter"]>({ ...sent, advice: adviseSent(sent, "en") });
+
+const presentStep = ({ at, requestId, step, outcome, code, reason, description, sent }: SignOnStep) =>
+  present<Schemas["SignOnStep"]>({
+    at,
+    requestId,
+    step,
+    outcome,
+    code,
+    reason,
+    description,
+    sent: sent?.map(presentParameter) ?? null,
+  });
+
+const presentAttempt = ({ id, steps }: SignOnAttempt) =>
+  present<Schemas["SignOnAttempt"]>({ id, steps: steps.map(presentStep) });
+
+export const listSignOnAttempts: AdminHandler<"listSignOnAttempts"> = async ({ db }, { clientId, query, page }) => {
+  const filter = { clientId, requestId: query["request-id"], outcome: query.outcome };
+  return page.answer(await listAttempts(db.pool, { ...filter, ...page.range }), presentAttempt);
+};
+
+const presentRequest = ({ clientId: _, shortCode: __, ...request }: ApiRequest) =>
+  present<Schemas["ApiRequest"]>(request);
+
+export const listApiRequests: AdminHandler<"listApiRequests"> = async ({ db }, { clientId, query, page }) => {
+  const filter = { clientId, requestId: query["request-id"], onlyRefused: query["only-refused"] };
+  return page.answer(await listRequests(db, { ...filter, ...page.range }), presentRequest);
 };

@@ -30,10 +30,17 @@ import { listHigherHolders } from "../../staff/index.ts";
 import { answerRecord, refuseStale } from "../change.ts";
 import { findManyHolders, type CardHolder } from "./card-holders.ts";
 import { cardTexts } from "../card-pdf/texts.ts";
-import { cardsDisabled } from "./create-cards.ts";
-import { giveCredentials, presentMade } from "./give-credentials.ts";
+import {
+  attachmentOf,
+  cardsDisabled,
+  fullName,
+  giveCredentials,
+  presentMade,
+  printCards,
+  type LeftOut,
+  type Printable,
+} from "./cards.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
-import { attachmentOf, fullName, printCards, type LeftOut, type Printable } from "./print-cards.ts";
 
 type CredentialBatch = Schemas["CredentialBatch"];
 type Request = AdminRequest<"takeCredentialBatch">;

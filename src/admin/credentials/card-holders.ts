@@ -5,7 +5,7 @@ import { AppError } from "../../platform/errors.ts";
 import { findCardPlaces, type CardPlace, type PlaceFilter } from "../../accounts/index.ts";
 import { groupsInReach, listRolesOf, type Reach } from "../../staff/index.ts";
 import { mapInSlices } from "../../platform/http/index.ts";
-import { groupUnknown, readGroup } from "../groups/group-record.ts";
+import { groupUnknown, readGroup } from "../groups/groups.ts";
 import { personUnknown } from "../whose-person.ts";
 
 const mostCards = 200;

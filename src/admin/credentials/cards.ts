@@ -1,12 +1,37 @@
-import type { PersonId, SchoolId } from "../../directory/index.ts";
+import { againAfterDeadlock } from "../../access/index.ts";
+import {
+  findParentLetter,
+  findSignInSettings,
+  giveUserNames,
+  isCardGrade,
+  keepPrint,
+  listCards,
+  lockPeople,
+  prepareForPeople,
+  printUnknown,
+  readCardSettings,
+  revokeCardsIn,
+  setSecretsIn,
+  takePrint,
+  type CardSettings,
+  type MadeCard,
+  type Prepared,
+} from "../../accounts/index.ts";
+import { findSchool, findSchoolLogo, type PersonId, type SchoolId } from "../../directory/index.ts";
+import type { Origin } from "../../events/index.ts";
 import { present } from "../../platform/contract-types.ts";
-import { withPrismaTransaction } from "../../platform/database/db.ts";
+import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { listCards, revokeCardsIn } from "../../accounts/index.ts";
+import { limitThreaded } from "../../platform/threads/index.ts";
+import { signInPath } from "../../sign-on/index.ts";
 import { groupsInReach, type Reach } from "../../staff/index.ts";
-import { findCardHolders, listCardHolders } from "./card-holders.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
-import { getReachedPerson } from "../whose-person.ts";
+import type { Print } from "../card-pdf/draw.ts";
+import type { PrintedCard } from "../card-pdf/layout.ts";
+import { cardTexts, type CardLanguage } from "../card-pdf/texts.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { schoolUnknown } from "../reached.ts";
+import { getReachedPerson, listGuests } from "../whose-person.ts";
+import { findCardHolders, listCardHolders, type CardHolder, type CardSkipReason } from "./card-holders.ts";
 
 /** Returns null for a caller who reaches no student of the school, such as an app with the role of a class teacher. */
 function teacherIn(reach: Reach, schoolId: SchoolId): { taughtBy?: PersonId } | null {
@@ -49,3 +74,151 @@ export const revokeLoginCard: AdminHandler<"revokeLoginCard"> = ({ db }, { schoo
     await revokeCardsIn(tx, { schoolId, id }, origin);
     return { status: 204 };
   });
+
+export const cardsDisabled = () =>
+  new AppError("conflict", "cards_disabled", "The school does not use login cards with a QR code.");
+
+export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request) => {
+  const { schoolId, reach, body, origin, keep } = request;
+  const settings = await readCardSettings(deps.db, schoolId);
+  if (body.withQr && !settings.enabled) throw cardsDisabled();
+  const { passwordKind, mustChangePassword: mustChange } = (await findSignInSettings(deps.db, schoolId))!;
+  const subject = { schoolId, reach, now: origin.at };
+  const groupIds = body.groupId === undefined ? null : [body.groupId];
+  const asked = await findCardHolders(deps.db, subject, body);
+  const personIds = asked.map(({ personId }) => personId);
+  const wanted = asked.filter(({ skip }) => skip === null || skip === "NO_LOGIN").map(({ personId }) => personId);
+  const makeCard = () => deps.makeCard({ secondStep: settings.secondStep, now: origin.at });
+  // Hashing takes long, and no connection is held meanwhile.
+  const prepared = await prepareForPeople(wanted, {
+    passwordKind: body.newPasswords ? passwordKind : null,
+    makeCard: body.withQr ? makeCard : null,
+  });
+
+  return againAfterDeadlock(() =>
+    withPrismaTransaction(deps.db, async (tx) => {
+      await lockPeople(tx, personIds);
+      if (body.newPasswords) {
+        const guests = await listGuests(tx, { schoolId, personIds: wanted });
+        await giveUserNames(tx, { schoolId, people: wanted.filter((id) => !guests.has(id)) }, origin.at);
+      }
+      const holders = personIds.length === 0 ? [] : await findCardHolders(tx, subject, { personIds });
+      const given = holders.filter(({ skip, personId }) => skip === null && prepared.has(personId));
+      await giveCredentials(tx, given, { schoolId, settings, prepared, mustChange, groupIds, origin });
+      const cards = given.map((holder) => presentMade(holder, { settings, prepared }));
+      const skipped = holders.flatMap(({ personId, name, skip }) =>
+        skip === null ? [] : [present<Schemas["SkippedCard"]>({ personId, name, reason: skip })],
+      );
+      const content = { schoolId, printsSecret: settings.printSecondStep, cards };
+      const printId = await keepPrint(tx, deps.keys, { caller: origin.actorId, content, now: origin.at });
+      return keep(tx, { status: 201 as const, body: present<Schemas["MadeLoginCards"]>({ printId, cards, skipped }) });
+    }),
+  );
+};
+
+const print = limitThreaded<Print, Uint8Array>({
+  module: new URL("./card-pdf/draw.ts", import.meta.url),
+  seconds: 300,
+});
+
+export type LeftOut = { name: Schemas["PersonName"]; className: string | null; reason: CardSkipReason };
+
+/** What a document shows; people who are left out are listed at its end. */
+export type Printable = {
+  printsSecret: boolean;
+  withLetters?: boolean;
+  cards: readonly MadeLoginCard[];
+  leftOut?: readonly LeftOut[];
+};
+
+type Asked = Pick<AdminRequest<"printLoginCards">, "schoolId" | "query" | "origin" | "connection">;
+
+export async function printCards(
+  deps: Pick<AdminDeps, "db" | "issuerUrl">,
+  { schoolId, query, origin, connection }: Asked,
+  { printsSecret, withLetters = false, cards, leftOut = [] }: Printable,
+): Promise<Buffer> {
+  const language = query.language ?? "de";
+  const school = await findSchool(deps.db, schoolId);
+  if (school === null) throw schoolUnknown();
+  const t = cardTexts(language);
+  const job = {
+    language,
+    schoolName: school.name,
+    signInAddress: deps.issuerUrl.replace(/\/$/, "") + signInPath,
+    printsSecret,
+    letter: withLetters ? ((await findParentLetter(deps.db, schoolId)) ?? t("letter")) : null,
+    cards: cards.map((card) => presentPrinted(card, language)),
+    leftOut: leftOut.map(({ name, className, reason }) => {
+      return { name: fullName(name) ?? t("nameless"), className, reason: t(`reason.${reason}`) };
+    }),
+  };
+  const logo = await findSchoolLogo(deps.db, schoolId);
+  const given = { job, logo: logo && logo.bytes, now: origin.at };
+  return Buffer.from(await print(given, { by: origin.actorId, caller: connection }));
+}
+
+export const attachmentOf = (language: CardLanguage = "de", type: "pdf" | "csv" = "pdf") => ({
+  "Content-Disposition": `attachment; filename="${cardTexts(language)("file")}.${type}"`,
+});
+
+export const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
+  const { schoolId, cardPrintId, query, origin } = request;
+  const asked = { id: cardPrintId, caller: origin.actorId, now: origin.at };
+  const body = await takePrint(deps.db, deps.keys, asked, async (kept) => {
+    const content = kept as Printable & { schoolId: SchoolId };
+    if (content.schoolId !== schoolId) throw printUnknown();
+    return printCards(deps, request, content);
+  });
+  return { status: 200, body, headers: attachmentOf(query.language) };
+};
+
+export const fullName = (name: Schemas["PersonName"]): string | null => name && `${name.firstCall} ${name.last}`;
+
+const presentPrinted = (card: MadeLoginCard, language: CardLanguage): PrintedCard => ({
+  name: fullName(card.name),
+  className: card.className,
+  username: card.username,
+  password: card.password,
+  url: card.url,
+  secret: card.pin ?? (card.picture && cardTexts(language)(`picture.${card.picture}`)),
+});
+
+export type MadeLoginCard = Schemas["MadeLoginCard"];
+
+type Given = { settings: CardSettings; prepared: ReadonlyMap<PersonId, Prepared> };
+type Giving = Given & { schoolId: SchoolId; mustChange: boolean; groupIds: readonly string[] | null; origin: Origin };
+
+/** The holder's card only if cards work for their grade. */
+const cardOf = ({ personId, grade }: CardHolder, { settings, prepared }: Given): MadeCard | null =>
+  isCardGrade(settings, grade) ? prepared.get(personId)!.card : null;
+
+/** Sets what was prepared for people who have user names and whom the caller locked; `groupIds` as it was asked. */
+export async function giveCredentials(
+  tx: Transaction,
+  holders: readonly CardHolder[],
+  { schoolId, mustChange, groupIds, origin, ...given }: Giving,
+): Promise<void> {
+  const people = holders.map((holder) => {
+    const { personId } = holder;
+    return { personId, passwordHash: given.prepared.get(personId)!.passwordHash, card: cardOf(holder, given) };
+  });
+  await setSecretsIn(tx, { schoolId, people, mustChange, groupIds }, origin);
+}
+
+export function presentMade(holder: CardHolder, given: Given): MadeLoginCard {
+  const { personId, name, className, username } = holder;
+  const card = cardOf(holder, given);
+  return present<MadeLoginCard>({
+    personId,
+    name,
+    className,
+    username: username!,
+    password: given.prepared.get(personId)!.password,
+    cardId: card?.id ?? null,
+    url: card?.url ?? null,
+    secondStep: card?.secondStep ?? "NONE",
+    pin: card?.secondStep === "PIN" ? card.answer : null,
+    picture: card?.secondStep === "PICTURE" ? card.answer : null,
+  });
+}

@@ -3,7 +3,7 @@ import { present } from "../../platform/contract-types.ts";
 import { makePasswords, type MadeLogin, type PasswordsFor } from "../../accounts/index.ts";
 import { listHigherHolders } from "../../staff/index.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
-import { readGroup } from "../groups/group-record.ts";
+import { readGroup } from "../groups/groups.ts";
 import { listGuests } from "../whose-person.ts";
 
 type Request = Pick<AdminRequest<"createGroupPasswords">, "origin" | "keep" | "caller">;

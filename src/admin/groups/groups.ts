@@ -2,17 +2,19 @@ import {
   countSignIns,
   createGroup as create,
   deleteGroup as remove,
+  findGroup,
   listGroups as list,
   renameGroup,
   restoreGroup as restore,
   type Change,
+  type Group,
   type GroupId,
 } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
-import { storeOf } from "../../platform/database/db.ts";
-import { groupsInReach, type Reach } from "../../staff/index.ts";
+import { present, type Same } from "../../platform/contract-types.ts";
+import { storeOf, type RecordStore } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { groupsInReach, isGroupReached, type Reach } from "../../staff/index.ts";
 import { answerRecord, changeInDirectory, createRecord } from "../change.ts";
-import { groupCounts, readGroup } from "./group-record.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
 
@@ -87,3 +89,20 @@ export const deleteGroup: AdminHandler<"deleteGroup"> = (deps, request) =>
 
 export const restoreGroup: AdminHandler<"restoreGroup"> = (deps, request) =>
   changeGroup(deps, request, (change, groupId) => restore(change, { groupId }));
+
+export type AdminGroup = Schemas["AdminGroup"];
+
+/** Does not compile if a group has a property that the contract lacks. */
+export const groupProperties: Same<keyof AdminGroup, keyof Group> = true;
+
+/** Properties that change without a change of the group itself. */
+export const groupCounts = ["members"] as const satisfies (keyof AdminGroup)[];
+
+export const groupUnknown = () => new AppError("not_found", "group_not_found", "The group does not exist.");
+
+/** Errors: not_found group_not_found, also if out of reach. */
+export async function readGroup(db: RecordStore, reach: Reach, groupId: GroupId): Promise<AdminGroup> {
+  const group = await findGroup(db, groupId);
+  if (group === null || !(await isGroupReached(db, reach, group))) throw groupUnknown();
+  return group;
+}

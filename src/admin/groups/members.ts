@@ -15,10 +15,10 @@ import { present } from "../../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { listUserNames } from "../../accounts/index.ts";
 import { changeInDirectory } from "../change.ts";
-import { groupCounts, readGroup } from "./group-record.ts";
+import { groupCounts, readGroup } from "./groups.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { getReachedPerson, keepingSchools, keepsRecord } from "../whose-person.ts";
-import { searchTermsOf } from "../query.ts";
+import { searchTermsOf } from "../page.ts";
 
 type AdminMember = Schemas["AdminMember"];
 

@@ -1,11 +1,21 @@
 import { recordAudit } from "../../events/index.ts";
-import { findImport, listImportFaults as listFaults, listImportsOf, type ImportId } from "../../imports/index.ts";
+import {
+  findImport,
+  listImportFaults as listFaults,
+  listImportsOf,
+  listPersonImports as listOfPerson,
+  type ImportId,
+  type PersonImport,
+} from "../../imports/index.ts";
+import { present } from "../../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
+import type { Reach } from "../../staff/index.ts";
 import { answerRecord, tagOf } from "../change.ts";
-import type { AdminHandler } from "../handler.ts";
-import { importReach, presentFault, presentImport } from "./import-record.ts";
-import { invalidRequest } from "../query.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { invalidRequest } from "../page.ts";
 import { refuseUnknownSchool } from "../reached.ts";
+import { getReachedPerson } from "../whose-person.ts";
+import { importReach, presentFault, presentImport } from "./import-record.ts";
 
 const importsPath = "/admin/v1/imports";
 
@@ -96,4 +106,24 @@ export const listImportFaults: AdminHandler<"listImportFaults"> = async (deps, r
   const { state } = await findImport(storeOf(deps.db), id, importReach(request));
   const faults = state === "BROKEN" ? await listFaults(deps.db, id, { limit: range.limit, skip }) : [];
   return answerAfterSkip(faults, presentFault);
+};
+
+export const presentPersonImport = ({ importId, schoolId, at, change, classes }: PersonImport) =>
+  present<Schemas["PersonImport"]>({
+    importId,
+    schoolId,
+    change,
+    at,
+    classesBefore: classes?.before ?? null,
+    classesAfter: classes?.after ?? null,
+  });
+
+/** The schools whose imports a caller may see; undefined for all. */
+export const schoolsOf = ({ all, schoolIds }: Reach) => (all ? undefined : [...schoolIds]);
+
+export const listPersonImports: AdminHandler<"listPersonImports"> = async (deps, request) => {
+  const { personId, reach, page } = request;
+  await getReachedPerson(deps.db, reach, personId);
+  const found = await listOfPerson(deps.db, { personId, schoolIds: schoolsOf(reach), ...page.range });
+  return page.answer(found, presentPersonImport);
 };

@@ -2,11 +2,15 @@ import { listAppsOfGroups } from "../../access/index.ts";
 import type { GroupId, SchoolId } from "../../directory/index.ts";
 import {
   chooseSchool,
-  listGroupChanges,
+  findImport,
+  leaveOutFaultyRows,
   listCarriedOver,
+  listFaultyRows,
+  listGroupChanges,
   listGroupMoves,
   listLookAlikes,
   listPeopleOfImport,
+  listWarnings,
   withDifference,
   type ExistingGroup,
   type GroupChange,
@@ -15,12 +19,12 @@ import {
   type RosterGroup,
 } from "../../imports/index.ts";
 import { present } from "../../platform/contract-types.ts";
+import { storeOf } from "../../platform/database/db.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
-import { showDifference } from "./differences.ts";
-import { findOfSchool } from "./import-record.ts";
-import type { Page } from "../page.ts";
-import { searchTermsOf } from "../query.ts";
+import { searchTermsOf, type Page } from "../page.ts";
+import { changeByDifference, showDifference } from "./differences.ts";
+import { findOfSchool, importReach, presentFault } from "./import-record.ts";
 
 type Lists =
   "listImportPeople" | "listImportLeavers" | "listImportChanges" | "listImportLookAlikes" | "listImportGroupMoves";
@@ -146,4 +150,43 @@ export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = async 
     find: async (tx, school) => cut(await withApps(tx, await listGroupMoves(tx, { schoolId: school })), page),
     present: presentMove,
   });
+};
+
+export const listImportFaultyRows: AdminHandler<"listImportFaultyRows"> = async (deps, request) => {
+  const { range, answer } = request.page;
+  const { id, headings } = await findImport(storeOf(deps.db), request.importId, importReach(request));
+  const after = range.after === undefined ? undefined : Number(range.after);
+  const found = await listFaultyRows(deps.db, id, { after, limit: range.limit });
+  return answer(
+    found,
+    ({ line, fields, sourceId, faults }) =>
+      present<Schemas["ImportFaultyRow"]>({
+        line,
+        isIdReadable: sourceId !== null,
+        fields: fields.map((value, index) =>
+          present<Schemas["ImportField"]>({ heading: headings[index]?.trim() ?? "", value }),
+        ),
+        faults: faults.map(presentFault),
+      }),
+    ({ line }) => String(line),
+  );
+};
+
+export const listImportWarnings: AdminHandler<"listImportWarnings"> = async (deps, request) => {
+  const { range, skip, answerAfterSkip } = request.page;
+  const status = await findImport(storeOf(deps.db), request.importId, importReach(request));
+  const found = await showDifference(deps, request, (db) =>
+    listWarnings(db.pool, status, { skip, limit: range.limit }),
+  );
+  return answerAfterSkip(found, (warning) => present<Schemas["ImportWarning"]>(warning));
+};
+
+export const leaveOutImportRows: AdminHandler<"leaveOutImportRows"> = async (deps, request) => {
+  const { db, imports } = deps;
+  const status = await findImport(storeOf(db), request.importId, importReach(request));
+  const { origin } = request;
+  await changeByDifference(deps, request, (ofImports) =>
+    leaveOutFaultyRows(ofImports, status, imports.holdShare, origin),
+  );
+  return { status: 204 };
 };

@@ -1,18 +1,23 @@
 import {
   confirmImport,
+  confirmUndo,
   findImport,
   joinGroups,
+  listUndo,
   lookAhead,
+  previewUndo,
   refreshImport,
   setGroupMoves,
   sumHolds,
+  type UndoEntry,
 } from "../../imports/index.ts";
+import { present } from "../../platform/contract-types.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import type { AdminHandler } from "../handler.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { presentViewChanges } from "../view-changes.ts";
 import { changeByDifference, showDifference } from "./differences.ts";
 import { countLeavers, findOfSchool, importReach, presentImport } from "./import-record.ts";
-import { presentViewChanges } from "../view-changes.ts";
 
 export const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request) => {
   const { importId: id, query, body, origin } = request;
@@ -78,4 +83,62 @@ export const previewImport: AdminHandler<"previewImport"> = async (deps, request
     lookAhead(db, status, given, request.origin, presentViewChanges),
   );
   return { status: 200, body };
+};
+
+export const previewImportUndo: AdminHandler<"previewImportUndo"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const given = { schoolId, restoreWindowDays: deps.restoreWindowDays };
+  const { preview, looked } = await showDifference(deps, request, (db) =>
+    previewUndo(db, status, given, request.origin, presentViewChanges),
+  );
+  const { people, groups, memberships, kept } = preview;
+  const body = present<Schemas["ImportUndo"]>({
+    schoolId: preview.schoolId,
+    people: present<Schemas["ImportUndoCounts"]>(people),
+    groups: present<Schemas["ImportUndoCounts"]>(groups),
+    memberships: present<Schemas["ImportUndoMemberships"]>(memberships),
+    kept: present<Schemas["ImportUndoKept"]>(kept),
+    deletedForGood: preview.deletedForGood,
+    viewChanges: looked,
+  });
+  return { status: 200, body };
+};
+
+function presentEntry({ id, isPerson, name, step, reasons, changedAt, classes }: UndoEntry) {
+  const [firstFull, firstCall, last] = Array.isArray(name) ? name : [null, null, null];
+  const isNamed = firstFull !== null && firstCall !== null && last !== null;
+  return present<Schemas["ImportUndoEntry"]>({
+    kind: isPerson ? "PERSON" : "GROUP",
+    id,
+    personName: isNamed ? { firstFull, firstCall, last } : null,
+    groupName: Array.isArray(name) ? null : name,
+    step,
+    reasons,
+    changedAt,
+    classesNow: classes.now,
+    classesThen: classes.then,
+  });
+}
+
+export const listImportUndoEntries: AdminHandler<"listImportUndoEntries"> = async (deps, request) => {
+  const { range, answer } = request.page;
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const after = range.after === undefined ? undefined : (JSON.parse(range.after) as [sortKey: string, id: string]);
+  const page = { schoolId, isKept: request.query.kept === true, after, limit: range.limit, now: request.origin.at };
+  const found = await showDifference(deps, request, (db) => listUndo(db, status, page));
+  return answer(found, presentEntry, ({ sortKey, id }) => JSON.stringify([sortKey, id]));
+};
+
+export const undoImport: AdminHandler<"undoImport"> = async (deps, request) => {
+  const { importId: id, query, body, origin } = request;
+  const find = () => findImport(storeOf(deps.db), id, importReach(request));
+  const before = await find();
+  if (before.progress !== null && before.state === "APPLIED") return { status: 202, body: presentImport(before) };
+  const confirmation = { confirmed: body.confirmKept, now: origin.at };
+  const kept = await changeByDifference(deps, request, (db) => confirmUndo(db, id, confirmation));
+  await deps.imports.undo(id, kept, origin, { inBackground: query["in-background"] === true });
+  const after = await find();
+  if (after.state === "UNDONE") return { status: 200, body: presentImport(after) };
+  const going = { phase: "UNDOING" as const, percent: 0, place: null };
+  return { status: 202, body: presentImport({ ...after, progress: after.progress ?? going }) };
 };

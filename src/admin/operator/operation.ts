@@ -1,19 +1,23 @@
+import type { ClientId } from "../../access/index.ts";
+import type { SchoolId } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
+import { addDays } from "../../platform/clock.ts";
 import { present } from "../../platform/contract-types.ts";
-import { withPrismaTransaction } from "../../platform/database/db.ts";
+import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import { runChecks } from "../../platform/telemetry/health.ts";
 import { lateAfterSeconds } from "../../platform/telemetry/metrics.ts";
 import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn } from "../../sign-on/index.ts";
-import { listJobRuns, type JobRun } from "../../traffic/index.ts";
+import type { Reach } from "../../staff/index.ts";
+import { findFigures, listJobRuns, type FigureStep, type JobRun, type Subject } from "../../traffic/index.ts";
 import { listEndpoints } from "../../webhooks/index.ts";
 import { answerRecord } from "../change.ts";
-import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
-
-export type JobState = "WELL" | "FAILING" | "LATE";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { invalidRequest, readTime } from "../page.ts";
+import { refuseOthersApp, refuseUnknownSchool } from "../reached.ts";
 
 /** A job of another release is never late. */
-function stateOf(run: JobRun, { jobs, clock }: Pick<AdminDeps, "jobs" | "clock">): JobState {
+function stateOf(run: JobRun, { jobs, clock }: Pick<AdminDeps, "jobs" | "clock">): Schemas["JobState"] {
   if (run.outcome === "failed") return "FAILING";
   const job = jobs.find(({ name }) => name === run.name);
   const age = (clock().getTime() - run.at.getTime()) / 1000;
@@ -58,4 +62,46 @@ export const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async (deps,
     await recordDifference(tx, origin, { before: statesOf(before), after: statesOf(body) });
     return keep(tx, { status: 200 as const, body });
   });
+};
+
+const figureSteps: Record<Schemas["FigureStep"], FigureStep> = { hour: "HOUR", day: "DAY" };
+const spanDays = { hour: { most: 15, usual: 1 }, day: { most: 732, usual: 30 } };
+
+type Query = AdminRequest<"getFigures">["query"];
+
+function readSpan({ from, until, step = "hour" }: Query, now: Date): { from: Date; until: Date } {
+  const end = readTime(until) ?? now;
+  const start = readTime(from) ?? addDays(end, -spanDays[step].usual);
+  if (start >= end) throw invalidRequest("The query parameter until must be later than from.");
+  if (start < addDays(end, -spanDays[step].most))
+    throw invalidRequest(`A request covers at most ${spanDays[step].most} spanDays.`);
+  return { from: start, until: end };
+}
+
+const ofSchool = (id: string): Subject => `school:${id}`;
+const ofApp = (id: string): Subject => `app:${id}`;
+
+/** The subjects of a caller who names neither an app nor a school. */
+function subjectsOf({ all, schoolIds, clientIds }: Reach): Subject[] {
+  if (all) return [""];
+  return schoolIds.size > 0 ? [...schoolIds].map(ofSchool) : [...clientIds].map(ofApp);
+}
+
+export const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, reach, origin }) => {
+  const { metric, step = "hour", school, app } = query;
+  if (school !== undefined) await refuseUnknownSchool(storeOf(db), reach, school as SchoolId);
+  const clientId = app as ClientId | undefined;
+  if (clientId !== undefined) await refuseOthersApp(db.pool, reach, clientId);
+  if (school !== undefined && app !== undefined) throw invalidRequest("Figures are of a school or of an app.");
+  const span = readSpan(query, origin.at);
+  const named = [...(school === undefined ? [] : [ofSchool(school)]), ...(app === undefined ? [] : [ofApp(app)])];
+  const subjects = named.length > 0 ? named : subjectsOf(reach);
+  const points = await findFigures(db.pool, { metric, step: figureSteps[step], subjects, ...span });
+  const body = present<Schemas["Figures"]>({
+    metric,
+    step,
+    ...span,
+    points: points.map((point) => present<Schemas["FigurePoint"]>(point)),
+  });
+  return answerRecord(body);
 };

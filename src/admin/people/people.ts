@@ -25,12 +25,12 @@ import { forgetPerson, giveUserNames } from "../../accounts/index.ts";
 import { refuseLastOperatorLeaves } from "../../staff/index.ts";
 import { answerRecord, createRecord } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
-import { readGroup } from "../groups/group-record.ts";
+import { readGroup } from "../groups/groups.ts";
 import { changePerson, makePresenter, passing, readPerson } from "./person-record.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
 import { presentViewChanges } from "../view-changes.ts";
 import { keepingSchools } from "../whose-person.ts";
-import { invalidRequest, searchTermsOf } from "../query.ts";
+import { invalidRequest, searchTermsOf } from "../page.ts";
 
 /** Errors: invalid invalid_request for an order or a filter without an index over several schools. */
 function refuseUnbounded({ sort, school, group, "sign-in": signIn }: AdminRequest<"listPeople">["query"]): void {

@@ -1,9 +1,12 @@
-import type { ClientId, ScopeName, SchoolFacts } from "../../access/index.ts";
+import { appNotFound, type ClientId, type SchoolFacts, type ScopeName } from "../../access/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
-import { isWithoutEffect, type SignInFacts } from "../../sign-on/index.ts";
+import { findSignInFacts, isWithoutEffect, releaseSignInLimitsIn, type SignInFacts } from "../../sign-on/index.ts";
 import { isReached, joinReach, type Reach, type StaffRole } from "../../staff/index.ts";
-import type { OperationId, Schemas } from "../handler.ts";
+import type { AdminHandler, OperationId, Schemas } from "../handler.ts";
+import { reachesApp } from "../reached.ts";
 import { callers } from "../rights.ts";
+import { getReachedPerson } from "../whose-person.ts";
+import { changeWithPerson, loginUnknown, readLogin } from "./logins.ts";
 
 type Step = Schemas["SignInStep"];
 
@@ -269,3 +272,26 @@ export function explain(asked: Explanation): Schemas["SignInExplanation"] {
     steps: [...personSteps(asked), ...(clientId === null ? [] : appSteps({ ...asked, clientId }))],
   };
 }
+
+export const explainSignIn: AdminHandler<"explainSignIn"> = async (
+  { db, needsSecondFactor },
+  { personId, query, reach, caller, origin },
+) => {
+  const clientId = query.app ?? null;
+  const { homeSchoolId, isGuest } = await getReachedPerson(db, reach, personId);
+  const facts =
+    clientId === null || reachesApp(reach, clientId)
+      ? await findSignInFacts(db.pool, { personId, clientId, now: origin.at })
+      : null;
+  if (facts === null) throw appNotFound();
+  const needs = facts.hasSecondFactor || (facts.isStaff && (await needsSecondFactor(personId)));
+  const { roles } = caller;
+  const asked = { facts, clientId, reach, roles, homeSchoolId, isGuest, needsSecondFactor: needs };
+  return { status: 200, body: explain(asked) };
+};
+
+export const releaseSignInLimits: AdminHandler<"releaseSignInLimits"> = (deps, request) =>
+  changeWithPerson(deps, request, async (tx, personId, origin) => {
+    if ((await readLogin(tx, personId, origin.at)) === null) throw loginUnknown();
+    await releaseSignInLimitsIn(tx, personId, origin);
+  });

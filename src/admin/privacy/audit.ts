@@ -5,7 +5,7 @@ import type { Reach } from "../../staff/index.ts";
 import { appActor, type AdminDeps, type AdminHandler, type Schemas } from "../handler.ts";
 import { findNames, type Names } from "../names.ts";
 import { readChosen } from "../reached.ts";
-import { readTime } from "../query.ts";
+import { readTime } from "../page.ts";
 
 type Named = Record<string, unknown>;
 

@@ -20,10 +20,9 @@ import { presentDataRequest } from "./data-requests.ts";
 import { readDisclosures } from "./disclosures.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { readLogin } from "../people/logins.ts";
-import { presentPersonImport, schoolsOf } from "../people/imports-of-person.ts";
-import { readExemption } from "../people/retention-of-person.ts";
+import { presentPersonImport, schoolsOf } from "../imports/imports.ts";
+import { readExemption, readPeriods } from "../schools/retention.ts";
 import { readPerson } from "../people/person-record.ts";
-import { readPeriods } from "../schools/retention.ts";
 import { presentAppOfPerson, presentConsent, presentSession } from "../people/sessions.ts";
 import { presentRole } from "../staff/staff.ts";
 

@@ -1,5 +1,13 @@
-import type { ClientId } from "../../access/index.ts";
-import { findPerson, listSchools, type PersonId, type SchoolId } from "../../directory/index.ts";
+import { changeDirectory, type ClientId } from "../../access/index.ts";
+import { createStaffPerson as createStaff, listUserNames, makeStaffPassword } from "../../accounts/index.ts";
+import {
+  findPerson,
+  listPeople,
+  listSchools,
+  type Person,
+  type PersonId,
+  type SchoolId,
+} from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import { present } from "../../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction, type Store } from "../../platform/database/db.ts";
@@ -12,13 +20,16 @@ import {
   joinReach,
   listProposedTeachers as listProposed,
   listRoles,
+  listRolesOf,
   withdrawRole,
+  type Reach,
+  type StaffRole,
 } from "../../staff/index.ts";
-import type { Reach, StaffRole } from "../../staff/index.ts";
 import { answerCreated, answerRecord } from "../change.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { findNames } from "../names.ts";
-import { readTime } from "../query.ts";
+import { readPerson } from "../people/person-record.ts";
+import { readTime, searchTermsOf } from "../page.ts";
 import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "../reached.ts";
 import { getReachedPerson, type PersonReach } from "../whose-person.ts";
 
@@ -151,3 +162,38 @@ export const giveClassTeacherRoles: AdminHandler<"giveClassTeacherRoles"> = ({ d
       await recordDifference(tx, { ...origin, personId: role.holder.personId }, { before: null, after: role });
     return keep(tx, { status: 200 as const, body: roles });
   });
+
+export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, request) => {
+  const { query, origin, page } = request;
+  const filter = { status: query.status, words: searchTermsOf(query.search), atNoSchool: true };
+  const found = await listPeople(storeOf(deps.db), { ...filter, ...page.range });
+  const personIds = found.map(({ id }) => id);
+  const logins = await listUserNames(deps.db, personIds);
+  const roles = await listRolesOf(deps.db, { personIds, now: origin.at });
+  const presentPerson = ({ id, status, name, blockedAt, purgeAt, createdAt }: Person) =>
+    present<Schemas["StaffPerson"]>({
+      id,
+      status,
+      name,
+      username: logins.get(id)?.username ?? null,
+      hasLogin: logins.get(id)?.hasPassword ?? false,
+      blockedAt,
+      purgeAt,
+      createdAt,
+      roles: (roles.get(id) ?? []).map(presentRole),
+    });
+  return page.answer(found, presentPerson);
+};
+
+export const createStaffPerson: AdminHandler<"createStaffPerson"> = async (deps, request) => {
+  const { body, caller, reach, origin } = request;
+  const { password, passwordHash } = await makeStaffPassword();
+  const person = { name: body.name, username: body.username, passwordHash, role: readRole(body) };
+  return changeDirectory(deps.db, origin, async (change) => {
+    const rules = { giver: caller.roles, supportRoleDays: deps.supportRoleDays };
+    const personId = await createStaff(change, person, rules);
+    const recorded = await readPerson(change.tx, reach, personId);
+    const body = present<Schemas["LoginSecret"]>({ personId, username: recorded.username!, password });
+    return answerCreated(change.tx, request, { body, location: `/admin/v1/people/${personId}`, recorded });
+  });
+};

@@ -1,18 +1,22 @@
+import { addDays } from "../../platform/clock.ts";
 import { present, type Same } from "../../platform/contract-types.ts";
-import type { RecordStore } from "../../platform/database/db.ts";
+import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { Reach } from "../../staff/index.ts";
 import {
   deliveryNotFound,
+  findEndpointFigures,
   getDelivery as find,
   listDeliveries as list,
+  readEndpoint,
   redeliverFailed as repeatFailed,
   redeliverIn,
+  type Attempt,
+  type Delivery as Found,
 } from "../../webhooks/index.ts";
-import type { Attempt, Delivery as Found } from "../../webhooks/index.ts";
 import { answerRecord, changeRecord } from "../change.ts";
-import { refuseOtherEndpoint } from "../reached.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
+import { refuseOtherEndpoint } from "../reached.ts";
 
 type Delivery = Schemas["Delivery"];
 
@@ -48,4 +52,18 @@ export const redeliver: AdminHandler<"redeliver"> = (deps, request) => {
 export const redeliverFailed: AdminHandler<"redeliverFailed"> = async ({ db }, { endpointId, body, origin }) => {
   const deliveries = await repeatFailed(db, { endpointId, since: new Date(body.since) }, origin);
   return { status: 202, body: { deliveries } };
+};
+
+const figureDays = 1;
+
+export const getEndpointFigures: AdminHandler<"getEndpointFigures"> = async ({ db }, { endpointId, origin }) => {
+  const { pending } = await readEndpoint(storeOf(db), endpointId);
+  const found = await findEndpointFigures(db.pool, { endpointId, since: addDays(origin.at, -figureDays) });
+  const { attempts, succeeded } = found;
+  const body = present<Schemas["EndpointFigures"]>({
+    ...found,
+    pending,
+    successRate: attempts === 0 ? null : succeeded / attempts,
+  });
+  return answerRecord(body);
 };
