@@ -68,7 +68,7 @@ export const getAgreementReceipt: AdminHandler<"getAgreementReceipt"> = async ({
 };
 
 const print = limitThreaded<PrintedDocument, Uint8Array>({
-  module: new URL("./document-pdf/draw.ts", import.meta.url),
+  module: new URL("../document-pdf/draw.ts", import.meta.url),
   seconds: 60,
 });
 

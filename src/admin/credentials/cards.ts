@@ -117,7 +117,7 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
 };
 
 const print = limitThreaded<Print, Uint8Array>({
-  module: new URL("./card-pdf/draw.ts", import.meta.url),
+  module: new URL("../card-pdf/draw.ts", import.meta.url),
   seconds: 300,
 });
 
