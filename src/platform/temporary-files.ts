@@ -42,7 +42,7 @@ export const makeUploadSweep = (): WorkerJob => ({
   },
 });
 
-/** Of a process of another machine, or of one that is not Linux, only the age of the file counts. */
+/** False for processes of other machines and systems other than Linux: there only the age of the file counts. */
 function hasEnded(name: string): boolean {
   const [on, pid, start] = name.slice(prefix.length).split("-");
   return on === machine && pid !== undefined && /^\d+$/.test(start ?? "") && startOf(pid) !== start;

@@ -1,9 +1,9 @@
 import type { Clock } from "../clock.ts";
 
 type Turns = {
-  /** Whether it may be read again now; `source` is who asks for it, null if nobody else can do so in their name. */
+  /** Whether it may be read again now; `source` is the caller, null for one whom nobody else can imitate. */
   take(key: string, source: string | null): boolean;
-  /** Nobody has a turn any more until the window ends; with a source, only it has none. */
+  /** Ends the turns of all sources, or of one, until the window ends. */
   close(key: string, source?: string | null): void;
 };
 

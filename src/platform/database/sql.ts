@@ -186,7 +186,7 @@ export const lockName = makeRun<{ name: string }>(
 
 type Limit = { lock: () => Promise<unknown>; count: () => Promise<number>; most: number; full: () => Error };
 
-/** Throws if there are `most` already. Whoever counts takes the same lock, and holds it until the transaction ends. */
+/** Throws if there are `most` already. The lock lasts until the transaction ends, so that counts take turns. */
 export async function checkLimit({ lock, count, most, full }: Limit): Promise<void> {
   await lock();
   if ((await count()) >= most) throw full();

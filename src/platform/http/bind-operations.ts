@@ -183,7 +183,7 @@ function refuseToken(res: Response, kind: keyof typeof tokenMessages): AppError 
   return new AppError("unauthenticated", "invalid_token", tokenMessages[kind], kind);
 }
 
-/** Who has a token that was valid once may know what became of it; to others it is unknown. */
+/** A caller is told what became of a token that was valid once; any other token is unknown. */
 const tokenMessages = {
   expired: "The access token has expired.",
   revoked: "The access token was revoked, or its app or person may not use it any more.",

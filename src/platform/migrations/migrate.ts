@@ -188,7 +188,7 @@ const expands = "expand";
 export const readContract = (migrationText: string): string | null => header.exec(migrationText)?.[1] ?? null;
 
 /** Stored in the database, for releases that do not have the migration's file. */
-export const noteContract = (since: string | null): string => (since === null ? expands : `contract since ${since}`);
+const noteContract = (since: string | null): string => (since === null ? expands : `contract since ${since}`);
 
 export function worksWith(note: string | null, release: string = packageFile.version): boolean | null {
   if (note === expands) return true;

@@ -14,7 +14,7 @@ export function listPathWords(documents: readonly OpenApiDocument[], further: re
   return new Set(paths.flatMap((path) => path.split("/")).filter((part) => /^[\w.-]+$/.test(part)));
 }
 
-/** Names what is no operation of the document by the first part of its path, if it is one of `routes`. */
+/** Returns the operationId or, for other requests, the first part of the path if it is one of `routes`. */
 export function makeOperationNames(
   document: OpenApiDocument,
   routes: readonly string[],

@@ -17,14 +17,14 @@ export function makeLog({ level, format, process: name, to }: LogOptions): Log {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: {
       level: (label: string) => ({ level: label }),
-      log: (fields: Record<string, unknown>) => hideSecrets(fields),
+      log: (fields: Record<string, unknown>) => hideIn(fields, 0) as Record<string, unknown>,
     },
     serializers: { err: (err: unknown) => err },
   };
   const destination = to ?? pino.destination({ dest: 1, sync: true });
   // JSON escapes only ASCII controls.
-  const escaped: DestinationStream = { write: (text) => destination.write(escapeLines(text)) };
-  return pino(options, format === "readable" ? makeReadableStream(destination) : escaped);
+  const present = format === "readable" ? presentLine : escapeLines;
+  return pino(options, { write: (text) => destination.write(present(text)) });
 }
 
 export const silentLog: Log = pino({ level: "silent" });
@@ -50,10 +50,6 @@ function presentLine(text: string): string {
     .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const level = line.level === "info" ? "" : `${line.level.toUpperCase()} `;
   return `${line.time.slice(11, 19)} ${level}${escapeUnprintable([line.msg, ...fields].filter(Boolean).join(" "))}${line.err === undefined ? "" : writeError(line.err)}\n`;
-}
-
-export function makeReadableStream(to: DestinationStream): DestinationStream {
-  return { write: (text) => to.write(presentLine(text)) };
 }
 
 const hidden = "[hidden]";
@@ -87,8 +83,4 @@ function hideEntry(key: string, value: unknown, depth: number): unknown {
   if (secretKey.test(key) && !isHarmless) return hidden;
   if (/^name$/i.test(key) && typeof value === "object" && value !== null) return hidden;
   return hideIn(value, depth + 1);
-}
-
-export function hideSecrets(fields: Record<string, unknown>): Record<string, unknown> {
-  return hideIn(fields, 0) as Record<string, unknown>;
 }
