@@ -133,7 +133,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       );
       return id;
     },
-    /** Reads an import with its columns; as `read`. Errors: those of `beginMapped`. */
+    /** Waits for its turn, and reads the import with its columns, like `read`. Errors: those of `beginMapped`. */
     async map(
       id: ImportId,
       columns: NewColumns,
@@ -150,12 +150,12 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
         throw error;
       });
     },
-    /** Applies an import in its turn; as `read`. Errors: those of `applyImport`. */
+    /** Waits for its turn, and applies the import; resolves like `read`. Errors: those of `applyImport`. */
     async apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void> {
       checkEvent("apply", { state: await getState(control, id) });
       await changeInTurn(id, origin, options, () => applyImport(db, id, rules, origin));
     },
-    /** Undoes an import in its turn; `kept` is from `confirmUndo`. As `read`. Errors: those of `undoImport`. */
+    /** Waits for its turn, and undoes the import; `kept` is from `confirmUndo`. Errors: those of `undoImport`. */
     async undo(id: ImportId, kept: KeptCounts, origin: Origin, options: CallOptions): Promise<void> {
       const undo = { kept, restoreWindowDays: rules.restoreWindowDays };
       await changeInTurn(id, origin, options, () => undoImport(db, id, undo, origin));

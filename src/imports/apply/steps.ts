@@ -142,7 +142,7 @@ const groups: Record<"freeIds" | "create" | "forgetMembers" | "change" | "remove
       sql`FROM ${plannedGroup} WHERE ${plannedGroup.change} = 'created'`,
     ),
   ),
-  // A group that comes back has the members whom the files name, not those of before.
+  // A group that comes back has only the members that the files name.
   forgetMembers: statement(
     () => sql`DELETE FROM ${m} USING ${plannedGroup}, ${g} WHERE ${plannedGroup.change} IN ('restored', 'carried_over')
       AND ${g.id} = ${plannedGroup.id} AND ${g.status} <> 'ACTIVE' AND ${m.groupId} = ${g.id}`,

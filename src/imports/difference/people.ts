@@ -163,7 +163,7 @@ const setNextHomes = statement<Pick<Values, "schools">>(
   WHERE ${planned.id} = other.person_id AND ${planned.change} = 'removed'`,
 );
 
-/** Who left before stays as they are. */
+/** People who already left are not changed. */
 const keepLeft = statement(
   () => sql`
   UPDATE ${planned} SET change = NULL FROM ${p} WHERE ${planned.change} = 'removed' AND ${p.id} = ${planned.id}

@@ -24,8 +24,8 @@ const inOrder = (one: Placed, other: Placed): number =>
   one.round - other.round || one.since - other.since || (one.turn.id < other.turn.id ? -1 : 1);
 
 /**
- * Gives one turn to each in the first round, a second one in the next. Who has one now begins a round later; who just
- * had one waits for those who came before it ended.
+ * Gives each school or person one turn in the first round, and a second one in the next. With a turn that has started,
+ * they begin a round later; after a turn that has ended, they wait for all that were queued before it ended.
  */
 function goRound(
   waiting: readonly Turn[],
@@ -46,7 +46,7 @@ function goRound(
   return placed.sort(inOrder).map(({ turn }) => turn);
 }
 
-/** Those that wait, round by school, and within one by person, each in the order in which they came. */
+/** The waiting turns in order: schools take turns, and within a school its people do. */
 export function orderTurns(turns: readonly Turn[]): Turn[] {
   return [true, false].flatMap((isReading) => {
     const ofKind = turns.filter((turn) => turn.isReading === isReading);
