@@ -179,6 +179,10 @@ function makeOption(
     name = defaultName(property, schema),
     help = firstSentence((schema["description"] as string | undefined) ?? ""),
   } = described;
+  const { values } = kindOf(property, schema);
+  const ordered = described["values"] as string[] | undefined;
+  if (ordered !== undefined && ordered.toSorted().join() !== values?.toSorted().join())
+    throw new Error(`The values of '${property}' are not those of the contract in another order.`);
   const isFlag = schema.type === "boolean";
   const { minimum, maximum } = schema;
   const emptied = schema.type === "array" ? [] : isFlag ? false : null;

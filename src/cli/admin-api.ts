@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { components } from "../../generated/openapi/admin.ts";
 import { AppError } from "../platform/errors.ts";
-import type { Machine, Result, Service } from "./command.ts";
-import { defaultLimit, listResult, type Columns } from "./lines.ts";
+import type { Machine, Service } from "./command.ts";
 import { UsageError } from "./option.ts";
 import { dashed } from "./read-call.ts";
 
@@ -78,32 +77,10 @@ export async function listFirst<Item>(
   return found;
 }
 
-type List<Item> = { limit: number | undefined; after?: string | undefined; columns: Columns<Item> };
-
-export const readListResult = async <Item extends { id: string }>(
-  name: string,
-  read: ReadPage<Item>,
-  { limit = defaultLimit, after, columns }: List<Item>,
-): Promise<Result> => listResult(name, await listFirst(read, { limit: limit + 1, after }), limit, columns);
-
 type Defined<Options extends object> = { [Name in keyof Options]?: Exclude<Options[Name], undefined> };
 
 export const omitUndefined = <Options extends object>(options: Options): Defined<Options> =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<Options>;
-
-export type AllProperties<Body> = { [Name in keyof Required<Body>]: Body[Name] | undefined };
-
-/**
- * Makes the body of a request. A property that is added to the contract does not compile until it is named here: with
- * an option, or as undefined.
- */
-export const makeBody = <Body extends object>(properties: AllProperties<Body>): Body =>
-  omitUndefined(properties) as unknown as Body;
-
-export function makeNestedBody<Body extends object>(properties: AllProperties<Body>): Body | undefined {
-  const body = makeBody<Body>(properties);
-  return isEmpty(body) ? undefined : body;
-}
 
 export const isEmpty = (body: object): boolean => Object.keys(body).length === 0;
 
@@ -124,17 +101,15 @@ function listDifferences(before: object, after: object): string[] {
 
 type Update<Body> = {
   read: () => Promise<ApiResponse<Body>>;
-  /** Returns null if there is nothing to change. */
-  change: (before: Body, ifMatch: IfMatch) => Promise<unknown> | null;
+  /** Resolves to null if there is nothing to change. */
+  change: (before: Body, ifMatch: IfMatch) => Promise<unknown>;
 };
 
 /** Changes the latest state of a record; returns the names of the properties that differ afterwards, not its time. */
 export const updateRecord = <Body extends object>({ read, change }: Update<Body>): Promise<string[]> =>
   retryStale(async () => {
     const { record: before, ifMatch } = await readTagged(read());
-    const changing = change(before, ifMatch);
-    if (changing === null) return [];
-    await changing;
+    if ((await change(before, ifMatch)) === null) return [];
     return listDifferences(before, await bodyOf(read()));
   });
 

@@ -1,13 +1,11 @@
 import { openAsBlob } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { attributes } from "./app.ts";
-import { bodyOf, makeBody, omitUndefined, readTagged, type Schemas } from "./admin-api.ts";
+import { bodyOf, omitUndefined, readTagged, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
-import { printChanges, type Extensions } from "./contract-commands.ts";
+import type { Extension, Extensions } from "./contract-commands.ts";
 import { done, recordLines } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
-import { option, required, UsageError } from "./option.ts";
-import { argsNamed, argsOf } from "./verbs.ts";
+import { argsNamed, option, required, UsageError } from "./option.ts";
 
 type SchoolAgreement = Schemas["SchoolAgreement"];
 
@@ -19,20 +17,20 @@ const oneReceipt = `${receiptsPath}/{agreementReceiptId}` as const;
 
 const namesOf = (items: readonly string[]): string => items.join(" ") || "none";
 
-const showAtSchool = (shown: SchoolAgreement): Result => ({
+const showAtSchool = (agreement: SchoolAgreement): Result => ({
   lines: recordLines({
-    state: shown.state,
-    "current version": shown.current?.version ?? null,
-    "agreed version": shown.accepted?.version ?? null,
-    receipt: shown.accepted?.id ?? null,
-    attributes: namesOf(shown.attributes),
-    scopes: namesOf(shown.scopes),
-    "not agreed yet": namesOf([...shown.addedAttributes, ...shown.addedScopes]),
-    "attributes withheld": namesOf(shown.withheldAttributes.map(({ attribute }) => attribute)),
-    "scopes withheld": namesOf(shown.withheldScopes.map(({ scope }) => scope)),
+    state: agreement.state,
+    "current version": agreement.current?.version ?? null,
+    "agreed version": agreement.accepted?.version ?? null,
+    receipt: agreement.accepted?.id ?? null,
+    attributes: namesOf(agreement.attributes),
+    scopes: namesOf(agreement.scopes),
+    "not agreed yet": namesOf([...agreement.addedAttributes, ...agreement.addedScopes]),
+    "attributes withheld": namesOf(agreement.withheldAttributes.map(({ attribute }) => attribute)),
+    "scopes withheld": namesOf(agreement.withheldScopes.map(({ scope }) => scope)),
   }),
-  quiet: shown.accepted === undefined ? [] : [shown.accepted.id],
-  data: shown,
+  quiet: agreement.accepted === undefined ? [] : [agreement.accepted.id],
+  data: agreement,
 });
 
 const showReceipt = ({ receipt, schoolName, agreement }: Schemas["AgreementProof"]): Result => ({
@@ -86,14 +84,11 @@ const filed = (file: string, read: () => Promise<unknown>): Promise<Result> =>
     done(`Written to ${file}.`, { file }),
   );
 
-const withheldOption = option.someOf(attributes, "The optional attributes that the school switches off.");
-const dryRun = option.flag("Only show what the app would see differently.");
-
 export const verbs: Verbs = {
   draft: makeApiCommand({
     summary:
       "Write the draft of the next version from a JSON file, and upload its PDF. It replaces the draft before it.",
-    args: argsOf(draftPath),
+    args: argsNamed("clientId"),
     options: {
       file: required(option.text("The draft, as /docs/admin of the service describes it (putAgreementDraft).", "path")),
       pdf: option.text("The document, in place of a text in the draft.", "path"),
@@ -102,34 +97,6 @@ export const verbs: Verbs = {
       await service.api.PUT(draftPath, { params: { path }, body: await readDraft(file) });
       if (pdf !== undefined) await uploadPdf(service, path, pdf);
       return done("Draft written. Schools see it once it is published.", path);
-    },
-  }),
-  accept: makeApiCommand({
-    summary: "Agree for a school to the current version of an app, and to all that the app may read.",
-    args: argsNamed("clientId", "schoolId"),
-    options: {
-      readVersion: required(option.text("The version that was read; it must be the current one.")),
-      withhold: withheldOption,
-      withholdNothing: option.flag("Switch all attributes on."),
-      dryRun,
-    },
-    run: async (
-      { api },
-      { args: path, options: { readVersion: version, withhold, withholdNothing, dryRun: isDry } },
-    ) => {
-      if (withhold && withholdNothing) throw new UsageError("Give --withhold or --withhold-nothing, not both.");
-      const { record, ifMatch } = await readTagged(api.GET(atSchool, { params: { path } }));
-      if (record.current?.version !== version)
-        throw new UsageError(
-          `--read-version: the current version is ${record.current?.version ?? "missing: the app has none"}.`,
-        );
-      const withheld = withhold || withholdNothing ? [...new Set(withhold)] : undefined;
-      const body = makeBody<Schemas["AgreementAcceptanceInput"]>({ agreementId: record.current.id, withheld });
-      const params = { path, header: ifMatch, query: omitUndefined({ "dry-run": isDry || undefined }) };
-      const found = await bodyOf(api.PUT(atSchool, { params, body }));
-      return found === undefined
-        ? done(`The school agreed to version ${version}.`, { ...path, version })
-        : printChanges(found);
     },
   }),
   receipt: makeApiCommand({
@@ -147,4 +114,18 @@ export const verbs: Verbs = {
   }),
 };
 
-export const extensions: Extensions = { show: { print: showAtSchool } };
+/** Agrees to the version that was read, and refuses if another one is current. */
+const agree: NonNullable<Extension["send"]> = async (
+  { api },
+  { path: { schoolId = "", clientId = "" }, query, body },
+) => {
+  const path = { schoolId, clientId };
+  const { record, ifMatch } = await readTagged(api.GET(atSchool, { params: { path } }));
+  const { current } = record;
+  if (current === undefined || current.version !== body["agreementId"])
+    throw new UsageError(`--read-version: the current version is ${current?.version ?? "missing: the app has none"}.`);
+  const params = { path, header: ifMatch, query };
+  return (await bodyOf(api.PUT(atSchool, { params, body: { ...body, agreementId: current.id } }))) ?? {};
+};
+
+export const extensions: Extensions = { show: { print: showAtSchool }, accept: { send: agree } };

@@ -1,5 +1,4 @@
 import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
-import { valuesOf } from "../platform/contract-types.ts";
 import { isEmpty, type Schemas } from "./admin-api.ts";
 import type { Result } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
@@ -9,15 +8,6 @@ import { readKeyFile } from "./public-keys.ts";
 
 type AdminApp = Schemas["AdminApp"];
 type SignOnAttempt = Schemas["SignOnAttempt"];
-
-export const attributes = valuesOf<AdminApp["attributes"][number]>({
-  PERSON_NAME: true,
-  SOURCE_SYSTEM_IDENTIFIER: true,
-  SCHOOL_ADDRESS: true,
-  SCHOOL_LOCATION: true,
-  SCHOOL_OFFICIAL_ID: true,
-  SCHOOLING_LEVEL: true,
-});
 
 type Keys = { publicKeys?: string; jwksUri?: string };
 

@@ -4,8 +4,7 @@ import { makeApiCommand, type Result, type Service, type Verbs } from "./command
 import type { Extensions } from "./contract-commands.ts";
 import { counted, nameOf } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
-import { option, required, UsageError } from "./option.ts";
-import { argsNamed } from "./verbs.ts";
+import { argsNamed, option, required, UsageError } from "./option.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";
 

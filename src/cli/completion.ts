@@ -1,7 +1,6 @@
 import { makeOwnCommand, type Command, type Commands, type Noun } from "./command.ts";
-import { globalOptions } from "./globals.ts";
 import { argument } from "./option.ts";
-import { dashed } from "./read-call.ts";
+import { dashed, globalOptions } from "./read-call.ts";
 
 /** The command that prints a completion script. It lists all words, so that pressing the key starts no process. */
 export const completion = (all: () => Commands): Command =>

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import * as api from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Command, type Machine, type Result, type Service } from "./command.ts";
@@ -117,6 +118,7 @@ const kinds = {
   time: ({ help }: Look) => option.time(help),
   duration: ({ help }: Look) => option.duration(help),
   flag: ({ help }: Look) => option.flag(help),
+  file: ({ help }: Look) => option.text(help, "path"),
 };
 
 function makeArgument({ kind, label, values }: ContractCommand["args"][number]): Argument<unknown> {
@@ -164,12 +166,20 @@ function put(object: Record<string, unknown>, path: string, value: unknown): voi
   else put((object[name] ??= {}) as Record<string, unknown>, rest.join("."), value);
 }
 
-function readRequest(command: ContractCommand, args: Values, options: Values): Request {
+async function readContent(file: string, name: string): Promise<string> {
+  const content = (await readFile(file, "utf8")).trim();
+  if (content === "") throw new UsageError(`--${name}: the file is empty.`);
+  return content;
+}
+
+async function readRequest(command: ContractCommand, args: Values, options: Values): Promise<Request> {
   const request = { path: {}, query: {}, body: { ...command.sends } };
   for (const { name, in: place } of command.args) put(request[place], name, args[name]);
   for (const described of command.options) {
+    const { kind, name, property, in: place } = described;
     const value = sentValue(described, options);
-    if (value !== undefined) put(request[described.in], described.property, value);
+    if (value !== undefined)
+      put(request[place], property, kind === "file" ? await readContent(value as string, name) : value);
   }
   return request;
 }
@@ -202,7 +212,7 @@ export function makeContractCommand(command: ContractCommand, extension: Extensi
 }
 
 async function run(service: Service, command: ContractCommand, { args, options, extension }: Call): Promise<Result> {
-  const request = readRequest(command, args, options);
+  const request = await readRequest(command, args, options);
   if (command.list !== undefined) return readList(service, command, { request, options, extension });
   if (command.updated !== undefined) return update(service, command, { request, options, extension });
   if (command.file !== undefined) return writeAnswer(service, command, { request, options });
@@ -234,8 +244,8 @@ async function update(service: Service, command: ContractCommand, { request, opt
   const { method, path, updated: label = "" } = command;
   const changed = await api.updateRecord<object>({
     read: () => client(service, "get", path, request) as Promise<api.ApiResponse<object>>,
-    change: (before, header) => {
-      const body = extension.body?.(request.body, options, before) ?? request.body;
+    change: async (before, header) => {
+      const body = (await extension.body?.(request.body, options, before)) ?? request.body;
       return api.isEmpty(body) ? null : client(service, method, path, { ...request, body, header });
     },
   });
@@ -278,7 +288,10 @@ async function readList(service: Service, command: ContractCommand, { request, o
   }
   const items = paging === "all" ? await api.listAll(read) : await api.listFirst(read, { limit });
   if (extension.print !== undefined) return extension.print(items as never, options);
-  return { ...wholeList(list, items, { columns: table, id: (item) => fill(id, [item])! }), data: { [key]: items } };
+  return {
+    ...wholeList(list, items, { columns: table, id: (item) => fill(id, [item]) ?? "" }),
+    data: { [key]: items },
+  };
 }
 
 type Item = { id: string };

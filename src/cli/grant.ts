@@ -1,11 +1,11 @@
 import type { GrantKey } from "../access/index.ts";
 import type { GroupId, PersonRole } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { listFirst, makeBody, omitUndefined, readTagged, retryStale, type Schemas } from "./admin-api.ts";
+import { listFirst, omitUndefined, readTagged, retryStale, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
+import type { Extensions } from "./contract-commands.ts";
 import { done, recordLines, wholeList, type Columns } from "./lines.ts";
-import { option, required, schoolRoles, UsageError } from "./option.ts";
-import { argsNamed, changes, shows } from "./verbs.ts";
+import { argsNamed, option, required, schoolRoles, UsageError } from "./option.ts";
 
 type Grant = Schemas["Grant"];
 type GrantUpdate = Schemas["GrantSettings"];
@@ -42,15 +42,15 @@ const columns: Columns<Grant> = {
   "synced groups": ({ syncedGroupIds }) => String(syncedGroupIds.length),
 };
 
-function show(shown: Grant): Result {
+function show(grant: Grant): Result {
   const lines = recordLines({
-    app: shown.clientId,
-    school: shown.schoolId,
-    "sign-on": audienceText(shown.signOn),
-    sync: shown.sync ? "on" : "off",
-    "synced groups": shown.syncedGroupIds.join(", ") || "none",
+    app: grant.clientId,
+    school: grant.schoolId,
+    "sign-on": audienceText(grant.signOn),
+    sync: grant.sync ? "on" : "off",
+    "synced groups": grant.syncedGroupIds.join(", ") || "none",
   });
-  return { lines, data: shown };
+  return { lines, data: grant };
 }
 
 function showAll(all: readonly Grant[], limit: number): Result {
@@ -73,7 +73,7 @@ async function readSettings({ api }: Service, path: GrantKey) {
     const { signOn, sync, syncedGroupIds } = record;
     const { kind, roles, groupIds } = signOn;
     const audience = { kind, ...(kind === "ROLES" && { roles }), ...(kind === "GROUPS" && { groupIds }) };
-    return { before: makeBody<GrantUpdate>({ signOn: audience, sync, syncedGroupIds }), ifMatch };
+    return { before: { signOn: audience, sync, syncedGroupIds }, ifMatch };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "grant_not_found") throw error;
     return { before: noGrant, ifMatch: {} };
@@ -107,12 +107,6 @@ export const verbs: Verbs = {
       return done(`Sign-on: ${audienceText(signOn)}.`, { app: key.clientId, school: key.schoolId, signOn });
     },
   }),
-  withdraw: changes("delete", oneGrant, {
-    summary: "Withdraw sign-on and sync from an app, and the choice of synced groups.",
-    line: "School grant withdrawn.",
-    args,
-  }),
-  show: shows(oneGrant, { summary: "Show what a school gives an app.", args, show }),
   list: makeApiCommand({
     summary: "List the grants of an app, of a school, or all.",
     options: {
@@ -127,3 +121,5 @@ export const verbs: Verbs = {
     },
   }),
 };
+
+export const extensions: Extensions = { show: { print: show } };

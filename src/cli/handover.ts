@@ -2,13 +2,12 @@ import { bodyOf, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { counted, done, nameOf, tableOf, type Columns } from "./lines.ts";
-import { option, UsageError } from "./option.ts";
-import { argsOf } from "./verbs.ts";
+import { argsNamed, option, UsageError } from "./option.ts";
 
 type Handover = Schemas["Handover"];
 
 const one = "/admin/v1/handovers/{handoverId}";
-const args = argsOf(one);
+const args = argsNamed("handoverId");
 
 const pupilColumns: Columns<Handover["pupils"][number]> = {
   id: ({ id }) => id,

@@ -1,6 +1,5 @@
 import type { Command, Commands, Noun, NounEntry } from "./command.ts";
-import { globalOptions } from "./globals.ts";
-import { dashed, labelsOf, type Place } from "./read-call.ts";
+import { dashed, globalOptions, labelsOf, type Place } from "./read-call.ts";
 
 const program = "schultor";
 

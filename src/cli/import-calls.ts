@@ -1,7 +1,6 @@
 import { openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { paths } from "../../generated/openapi/admin.ts";
 import { maxFaults } from "../imports/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas } from "./admin-api.ts";
@@ -176,13 +175,6 @@ export async function listWarnings({ api }: Service, record: Import): Promise<Sc
 
 export const getImport = ({ api }: Service, id: string): Promise<Import> => bodyOf(api.GET(oneImport, pathOf(id)));
 
-type Filter = { schoolId: string | undefined; isWaiting: boolean; limit: number };
-
-export function listImports({ api }: Service, { schoolId, isWaiting, limit }: Filter): Promise<Import[]> {
-  const query = { ...omitUndefined({ school: schoolId }), ...(isWaiting && { waiting: true }) };
-  return listFirst((page) => api.GET("/admin/v1/imports", { params: { query: { ...query, ...page } } }), { limit });
-}
-
 export const listFaults = ({ api }: Service, id: string, limit: number): Promise<Schemas["ImportFault"][]> =>
   listFirst((page) => api.GET(`${oneImport}/faults`, withQuery(id, page)), { limit });
 
@@ -208,13 +200,3 @@ export async function sampleImport({ api }: Service, { id, state, schools }: Imp
   }
   return samples;
 }
-
-type Filters<Path extends "people" | "changes"> = paths[`${typeof oneImport}/${Path}`]["get"]["parameters"]["query"];
-
-/** The people whom an import changes at a school. */
-export const listPeople = ({ api }: Service, id: string, filters: Filters<"people">, limit: number) =>
-  listFirst((page) => api.GET(`${oneImport}/people`, withQuery(id, { ...filters, ...page })), { limit });
-
-/** The groups that an import changes at a school. */
-export const listGroups = ({ api }: Service, id: string, filters: Filters<"changes">, limit: number) =>
-  listFirst((page) => api.GET(`${oneImport}/changes`, withQuery(id, { ...filters, ...page })), { limit });

@@ -53,7 +53,13 @@ export function importLines(
   ];
 }
 
-export const useWord = (use: Schemas["ColumnUse"]): string => (use === "IGNORED" ? "-" : use.toLowerCase());
+const useWord = (use: Schemas["ColumnUse"]): string => (use === "IGNORED" ? "-" : use.toLowerCase());
+
+export const mappingColumns: Columns<Schemas["ColumnMapping"]> = {
+  id: ({ id }) => id,
+  "last used": ({ usedAt }) => usedAt,
+  columns: ({ columns }) => columns.map(({ heading, use }) => `${heading}=${useWord(use)}`).join(", "),
+};
 
 export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): string[] {
   const {

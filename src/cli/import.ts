@@ -1,6 +1,7 @@
-import { chooseScope, columnUses, holdReasons, personKinds, plainTemplate } from "../imports/index.ts";
-import { omitUndefined, type Schemas } from "./admin-api.ts";
+import { chooseScope, columnUses, holdReasons, plainTemplate } from "../imports/index.ts";
+import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
+import type { Extensions } from "./contract-commands.ts";
 import * as calls from "./import-calls.ts";
 import {
   changedGroupColumns,
@@ -8,20 +9,16 @@ import {
   importColumns,
   importLines,
   leftOutCsv,
+  mappingColumns,
   personColumns,
   undoLines,
-  useWord,
 } from "./import-lines.ts";
-import { wholeList } from "./lines.ts";
-import { argument, option, UsageError } from "./option.ts";
-import { argsNamed, listsAll } from "./verbs.ts";
+import { argsNamed, argument, option, UsageError } from "./option.ts";
 
 const args = argsNamed("importId");
-const mappings = "/admin/v1/schools/{schoolId}/column-mappings";
 const encodings = ["utf-8", "windows-1252", "iso-8859-15", "macintosh", "ibm850"] as const;
 const separators = ["semicolon", "comma", "tab"] as const;
 const peopleNames = ["all", "students", "teachers"] as const;
-const ofSchool = { school: option.school("One of its schools; needed if it has several.") };
 const faultsOption = { faults: option.count("How many faults of a broken file to print; 1000 if left out.") };
 
 export const verbs: Verbs = {
@@ -82,16 +79,6 @@ export const verbs: Verbs = {
       return show(service, await calls.mapColumns(service, id, body), options.faults);
     },
   }),
-  mappings: listsAll(mappings, {
-    summary: "List the mappings of columns that a school's next files are read with.",
-    name: "mappings",
-    columns: {
-      id: ({ id }) => id,
-      "last used": ({ usedAt }) => usedAt,
-      columns: ({ columns }) => columns.map(({ heading, use }) => `${heading}=${useWord(use)}`).join(", "),
-    },
-    id: ({ id }) => id,
-  }),
   compare: makeApiCommand({
     summary: "Compare a waiting import with the schools as they are now, and show its new numbers.",
     args,
@@ -151,58 +138,18 @@ export const verbs: Verbs = {
     run: async (service, { args: { importId: id }, options: { faults } }) =>
       show(service, await calls.getImport(service, id), faults),
   }),
-  people: makeApiCommand({
-    summary: "List whom a waiting import changes at a school, with what they are before and after.",
-    args,
-    options: {
-      ...ofSchool,
-      kind: option.oneOf(personKinds, "Only people to whom this happens."),
-      leavesGroup: option.id("Only people who are in this group and no longer will be."),
-      search: option.text("Only people whose names, number or classes contain these words."),
-      limit: option.count("How many at most; 100 if left out."),
-    },
-    run: async (service, { args: { importId: id }, options: { school, kind, leavesGroup, search, limit = 100 } }) => {
-      const filters = omitUndefined({ school, kind, "leaves-group": leavesGroup, search });
-      const found = await calls.listPeople(service, id, filters, limit);
-      return wholeList("people", found, {
-        columns: personColumns,
-        id: (one) => one.id ?? one.sourceSystemIdentifier ?? "",
-      });
-    },
-  }),
-  groups: makeApiCommand({
-    summary: "List the groups that a waiting import changes at a school, with their size before and after.",
-    args,
-    options: {
-      ...ofSchool,
-      losesMembers: option.flag("Only classes that lose members."),
-      search: option.text("Only groups whose name or id in the source system contains this text."),
-      limit: option.count("How many at most; 100 if left out."),
-    },
-    run: async (service, { args: { importId: id }, options: { school, losesMembers, search, limit = 100 } }) => {
-      const filters = omitUndefined({ school, "loses-members": losesMembers || undefined, search });
-      const found = await calls.listGroups(service, id, filters, limit);
-      return wholeList("groups", found, { columns: changedGroupColumns, id: (one) => one.groupId ?? one.name });
-    },
-  }),
-  list: makeApiCommand({
-    summary: "List imports, the latest first.",
-    options: {
-      school: option.school("Only those of this school."),
-      waiting: option.flag("Only those that wait for somebody: for their columns, to be applied, or held."),
-      limit: option.count("How many at most; 50 if left out."),
-    },
-    run: async (service, { options: { school: schoolId, waiting, limit = 50 } }) =>
-      wholeList("imports", await calls.listImports(service, { schoolId, isWaiting: waiting, limit }), {
-        columns: importColumns,
-        id: ({ id }) => id,
-      }),
-  }),
   template: makeOwnCommand({
     summary:
       "Print a plain CSV file to fill in: `… import template > roster.csv`. Its columns are explained in src/imports/FORMATS.md.",
     run: async () => ({ lines: [plainTemplate().trimEnd()], isFile: true, data: { template: plainTemplate() } }),
   }),
+};
+
+export const extensions: Extensions = {
+  mappings: { columns: mappingColumns },
+  people: { columns: personColumns },
+  groups: { columns: changedGroupColumns },
+  list: { columns: importColumns },
 };
 
 async function show(service: Service, record: Schemas["Import"], maxFaults = 1000): Promise<Result> {

@@ -3,12 +3,11 @@ import { AppError } from "../platform/errors.ts";
 import { bodyOf, omitUndefined } from "./admin-api.ts";
 import { makeApiCommand, type Service, type Verbs } from "./command.ts";
 import { done } from "./lines.ts";
-import { option, required, schoolRoles } from "./option.ts";
-import { argsOf } from "./verbs.ts";
+import { argsNamed, option, required, schoolRoles } from "./option.ts";
 
 const oneGroup = "/admin/v1/groups/{groupId}";
 const oneMember = `${oneGroup}/members/{personId}` as const;
-const args = argsOf(oneMember);
+const args = argsNamed("groupId", "personId");
 
 const role = option.oneOf(schoolRoles, "The person's role in this group; their role at school if left out.");
 

@@ -1,4 +1,6 @@
+import type { ClientId } from "../access/index.ts";
 import type { GroupId, PersonId, PersonRole, SchoolId } from "../directory/index.ts";
+import type { ImportId } from "../imports/index.ts";
 import { didYouMean } from "../platform/text/did-you-mean.ts";
 import { Named, type Kind } from "./names.ts";
 
@@ -101,6 +103,23 @@ export const argument = {
   text: <Text extends string = string>(label?: string): Argument<Text> => ({ label, read: (text) => text }),
   oneOf: <Word extends string>(words: readonly Word[]): Argument<Word> => ({ words, read: readOneOf(words) }),
 };
+
+const parameters = {
+  schoolId: argument.named<SchoolId>("school"),
+  personId: argument.named<PersonId>("person"),
+  groupId: argument.named<GroupId>("group"),
+  clientId: argument.text<ClientId>("app"),
+  importId: argument.id<ImportId>("import"),
+  handoverId: argument.id("hand-over"),
+  sandboxId: argument.id("sandbox"),
+  agreementReceiptId: argument.id("receipt"),
+  connectionId: argument.id("connection"),
+  refusalId: argument.id("refusal"),
+};
+
+/** The arguments of a command by hand: path parameters of the contract, by their names there. */
+export const argsNamed = <Name extends keyof typeof parameters>(...names: Name[]): Pick<typeof parameters, Name> =>
+  Object.fromEntries(names.map((name) => [name, parameters[name]])) as Pick<typeof parameters, Name>;
 
 const text = (meaning: string, placeholder = "text") => single<string>({ meaning, placeholder }, (written) => written);
 const schoolLook = (meaning: string) => ({ meaning, placeholder: "id|official-id" });

@@ -1,29 +1,20 @@
 import type { PersonId } from "../directory/index.ts";
-import { bodyOf, isEmpty, listFirst, makeBody, updateRecord } from "./admin-api.ts";
+import { bodyOf, listFirst } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeMachineCommand, type Result, type Service, type Verbs } from "./command.ts";
 import { withOwnId, type Extensions } from "./contract-commands.ts";
-import { defaultLimit, done, listOptions, listResult, nameOf, recordLines, tableOf, updated } from "./lines.ts";
+import { defaultLimit, done, listOptions, listResult, nameOf, recordLines, tableOf } from "./lines.ts";
 import type { Columns } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
-import { argument, option, required, schoolRoles, UsageError } from "./option.ts";
-import { argsOf } from "./verbs.ts";
+import { argsNamed, argument, option, required, UsageError } from "./option.ts";
 
 type AdminPerson = Schemas["AdminPerson"];
 type NewName = NonNullable<Schemas["PersonNameInput"]>;
 
-const properties = {
-  firstFull: option.text("All first names."),
-  firstCall: option.text("The first name they go by; the first of --first-full if left out."),
-  last: option.text("Last name."),
-  role: option.oneOf(schoolRoles, "Their role at school."),
-  sourceId: option.text("Their identifier in the school's source system."),
-};
-
-type NameOptions = { firstFull?: string | undefined; firstCall?: string | undefined; last?: string | undefined };
+export type NameOptions = { firstFull?: string | undefined; firstCall?: string | undefined; last?: string | undefined };
 
 /** The name with what is given of it changed; undefined where nothing is. Errors: UsageError for half a new name. */
-function readName(options: NameOptions, before: NewName | null = null): NewName | undefined {
+export function readName(options: NameOptions, before: NewName | null = null): NewName | undefined {
   if (options.firstFull === undefined && options.firstCall === undefined && options.last === undefined)
     return undefined;
   const [firstFull, last] = [options.firstFull ?? before?.firstFull, options.last ?? before?.last];
@@ -47,7 +38,7 @@ const foundColumns: Columns<FoundPerson> = {
 
 const people = "/admin/v1/people";
 const onePerson = `${people}/{personId}` as const;
-const args = argsOf(onePerson);
+const args = argsNamed("personId");
 
 function show(shown: AdminPerson): Result {
   const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = shown;
@@ -84,29 +75,6 @@ const explained = (explanation: Schemas["SignInExplanation"]): Result => ({
 });
 
 export const verbs: Verbs = {
-  update: makeApiCommand({
-    summary: "Change the given properties of a person; the others stay as they are.",
-    args,
-    options: {
-      ...properties,
-      noName: option.flag("Remove the name."),
-      noSourceId: option.flag("Remove the identifier in the source system."),
-    },
-    run: async ({ api }, { args: path, options }) => {
-      const changed = await updateRecord({
-        read: () => api.GET(onePerson, { params: { path } }),
-        change: (before, header) => {
-          const body = makeBody<Schemas["PersonUpdate"]>({
-            role: options.role,
-            name: options.noName ? null : readName(options, before.name),
-            sourceSystemIdentifier: options.noSourceId ? null : options.sourceId,
-          });
-          return isEmpty(body) ? null : api.PATCH(onePerson, { params: { path, header }, body });
-        },
-      });
-      return updated("Person", path.personId, changed);
-    },
-  }),
   "soft-delete": makeApiCommand({
     summary: "Delete a person who can be restored until the restore window ends. They cannot sign in meanwhile.",
     args,
@@ -206,6 +174,13 @@ export const extensions: Extensions = {
   create: {
     ...withId,
     body: (body) => ({ groupIds: [], ...body, name: readName((body["name"] ?? {}) as NameOptions) ?? null }),
+  },
+  update: {
+    options: { noName: option.flag("Remove the name.") },
+    body: ({ name, ...body }, { noName }, before) => {
+      const newName = noName === true ? null : readName((name ?? {}) as NameOptions, (before as AdminPerson).name);
+      return newName === undefined ? body : { ...body, name: newName };
+    },
   },
   show: { print: show },
   explain: { print: explained },

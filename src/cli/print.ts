@@ -2,7 +2,7 @@ import { stringify } from "csv-stringify/sync";
 import { csvForSpreadsheets } from "../platform/text/csv.ts";
 import { escapeUnprintable } from "../platform/text/unprintable.ts";
 import type { Result, Table } from "./command.ts";
-import type { Globals } from "./globals.ts";
+import type { Globals } from "./read-call.ts";
 import { alignColumns } from "./lines.ts";
 
 export function printResult(result: Result, { output, quiet }: Pick<Globals, "output" | "quiet">): string | null {

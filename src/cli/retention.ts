@@ -2,8 +2,7 @@ import { bodyOf, listAll, readTagged, retryStale, type Schemas } from "./admin-a
 import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { counted, done, nameOf, recordLines, tableOf, wholeList, type Columns } from "./lines.ts";
-import { argument, option, UsageError } from "./option.ts";
-import { argsOf } from "./verbs.ts";
+import { argsNamed, argument, option, UsageError } from "./option.ts";
 
 type Policy = Schemas["RetentionPolicy"];
 type Value = { value: number; reason: string };
@@ -98,7 +97,7 @@ const showPreview = (preview: Schemas["RetentionPreview"]): Result => ({
 export const verbs: Verbs = {
   set: makeApiCommand({
     summary: "Set the retention policy of a school; values that are not given stay as they are.",
-    args: argsOf(ofSchool),
+    args: argsNamed("schoolId"),
     options: policyOptions,
     run: ({ api }, { args: path, options }) =>
       retryStale(async () => {
@@ -107,15 +106,6 @@ export const verbs: Verbs = {
         await api.PUT(ofSchool, { params: { path, header: ifMatch }, body });
         return done("Retention of the school changed.", { id: path.schoolId, ...body });
       }),
-  }),
-  "show-state": makeApiCommand({
-    summary: "Show the retention policy of a state, such as DE-RP.",
-    args: state,
-    run: async ({ api }, { args: query }) => {
-      const policy = await bodyOf(api.GET(ofState, { params: { query } }));
-      const values = Object.entries(policy).map(([name, value]) => [name, value && `${value.value}: ${value.reason}`]);
-      return { lines: recordLines(Object.fromEntries(values) as Record<string, string | null>), data: policy };
-    },
   }),
   "set-state": makeApiCommand({
     summary: "Set the retention policy of a state; values that are not given stay as they are.",
@@ -131,7 +121,7 @@ export const verbs: Verbs = {
   }),
   preview: makeApiCommand({
     summary: "Show whom the present policy of a school, or the given one, would soft-delete. Nothing changes.",
-    args: argsOf(ofSchool),
+    args: argsNamed("schoolId"),
     options: { ...policyOptions, days },
     run: async ({ api }, { args: path, options: { days: ahead = 90, ...given } }) => {
       const present = await bodyOf(api.GET(ofSchool, { params: { path } }));

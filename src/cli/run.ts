@@ -3,14 +3,13 @@ import type { RemoteSettings } from "../config/remote.ts";
 import { AppError } from "../platform/errors.ts";
 import { escapeLines, escapeUnprintable } from "../platform/text/unprintable.ts";
 import type { Command, Commands, Result, Screen, Service } from "./command.ts";
-import { readGlobals, type Globals } from "./globals.ts";
 import { exitCodes, makeHelp } from "./help.ts";
 import type { Local } from "./local/machine.ts";
 import { type ReadCall, resolveNames } from "./names.ts";
 import { UsageError } from "./option.ts";
 import { printResult } from "./print.ts";
 import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
-import { expandLogin, findPlace, readCall, type Place } from "./read-call.ts";
+import { expandLogin, findPlace, readCall, readGlobals, type Globals, type Place } from "./read-call.ts";
 import { credentialsOf, findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
 import type { Credentials } from "./remote/token.ts";
 

@@ -2,8 +2,7 @@ import { bodyOf, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { alignColumns, type Columns } from "./lines.ts";
-import { option } from "./option.ts";
-import { argsOf } from "./verbs.ts";
+import { argsNamed, option } from "./option.ts";
 
 type Sandbox = Schemas["Sandbox"];
 type StepName = Sandbox["steps"][number]["step"];
@@ -50,7 +49,7 @@ const oneSandbox = "/admin/v1/sandboxes/{sandboxId}";
 export const verbs: Verbs = {
   play: makeApiCommand({
     summary: "Play the next step of a school year, or several; says what the app should see and do.",
-    args: argsOf(oneSandbox),
+    args: argsNamed("sandboxId"),
     options: {
       upTo: option.oneOf(steps, "All steps up to this one; those that are done are left out."),
       all: option.flag("All steps."),

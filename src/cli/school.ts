@@ -3,9 +3,8 @@ import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
 import { withOwnId, type Extensions } from "./contract-commands.ts";
 import { done, recordLines } from "./lines.ts";
-import { option, UsageError } from "./option.ts";
+import { argsNamed, option, UsageError } from "./option.ts";
 import { dashed } from "./read-call.ts";
-import { argsOf } from "./verbs.ts";
 
 function show(shown: Schemas["AdminSchool"]): Result {
   const { id, address, location, ...named } = shown;
@@ -49,7 +48,7 @@ const letter = "/admin/v1/schools/{schoolId}/parent-letter";
 export const verbs: Verbs = {
   "set-letter": makeApiCommand({
     summary: "Change the text of the letter to parents.",
-    args: argsOf(letter),
+    args: argsNamed("schoolId"),
     options: {
       file: option.text("A text file in UTF-8.", "path"),
       default: option.flag("Use the default text again."),

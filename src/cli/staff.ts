@@ -1,17 +1,10 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { everything, listRoles, staffRoleNames } from "../staff/index.ts";
-import {
-  bodyOf,
-  listAll,
-  makeBody,
-  omitUndefined,
-  readListResult,
-  requireMachine,
-  withIdempotencyKey,
-} from "./admin-api.ts";
+import { bodyOf, listAll, listFirst, omitUndefined, requireMachine, withIdempotencyKey } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Machine, type OptionsOf, type Result, type Verbs } from "./command.ts";
+import type { Extensions } from "./contract-commands.ts";
 import {
   counted,
   defaultLimit,
@@ -23,9 +16,8 @@ import {
   wholeList,
   type Columns,
 } from "./lines.ts";
-import { argument, option, UsageError } from "./option.ts";
-import { readRole, roleOptions, staffPeopleVerbs } from "./staff-people.ts";
-import { argsNamed } from "./verbs.ts";
+import { argsNamed, option, UsageError } from "./option.ts";
+import { readName, softDeletePerson, type NameOptions } from "./person.ts";
 
 type ListedRole = Schemas["ListedStaffRole"];
 
@@ -40,18 +32,6 @@ const columns: Columns<ListedRole> = {
   for: ({ schoolIds, clientIds }) => [...schoolIds, ...clientIds].join(" ") || null,
   ends: ({ endsAt }) => endsAt,
   reason: ({ reason }) => reason,
-};
-
-function readHolder(personId: PersonId | undefined, clientId: string | undefined): Schemas["StaffRoleHolderInput"] {
-  if ((personId === undefined) === (clientId === undefined)) throw new UsageError("Give either --person or --app.");
-  return makeBody<Schemas["StaffRoleHolderInput"]>({ personId, clientId });
-}
-
-const gives = {
-  person: option.person("The person who gets it."),
-  app: option.text("The app that gets it, for automation.", "client-id"),
-  confirmPartners: option.flag("Give it also to an app that a partner manages: the partner knows the app's secret."),
-  ...roleOptions,
 };
 
 /** Lists roles with those that have ended, which the admin API does not offer. */
@@ -93,30 +73,15 @@ const proposalColumns: Columns<Schemas["ClassTeacherProposal"]> = {
 };
 
 export const verbs: Verbs = {
-  give: makeApiCommand({
-    summary: "Give a person or an app a role in the admin API. OPERATOR may do everything.",
-    args: { role: argument.oneOf(staffRoleNames) },
-    options: gives,
-    run: async ({ api }, { args: { role }, options }) => {
-      const { person, app, confirmPartners } = options;
-      const body = makeBody<Schemas["StaffRoleInput"]>({
-        ...readRole(role, options),
-        holder: readHolder(person, app),
-        confirmPartners: confirmPartners || undefined,
-      });
-      const made = await bodyOf(api.POST(roles, { params: withIdempotencyKey(), body }));
-      return { ...done(`${made.role} given: ${made.id}`, made), quiet: [made.id] };
-    },
-  }),
   list: makeApiCommand({
     summary: "List the roles that hold, the latest given first.",
     options: listed,
-    run: ({ api, ...service }, { options }) => {
-      const { withEnded, limit, after, ...filter } = options;
+    run: async ({ api, ...service }, { options }) => {
+      const { withEnded, limit = defaultLimit, after, ...filter } = options;
       if (withEnded) return listWithEnded(requireMachine({ api, ...service }, { withEnded }), options);
       const query = omitUndefined(filter);
       const read = (page: object) => api.GET(roles, { params: { query: { ...query, ...page } } });
-      return readListResult("roles", read, { limit, after, columns });
+      return listResult("roles", await listFirst(read, { limit: limit + 1, after }), limit, columns);
     },
   }),
   "class-teachers": makeApiCommand({
@@ -138,5 +103,22 @@ export const verbs: Verbs = {
       return { ...done(`${counted(given.length, "role")} given.`, { given }), quiet: given.map(({ id }) => id) };
     },
   }),
-  ...staffPeopleVerbs,
+  delete: makeApiCommand({
+    summary: "Delete an account; never the last operator's. Until the restore window ends: person restore.",
+    args: argsNamed("personId"),
+    run: async (service, { args: { personId: id } }) => {
+      const purgeAt = await softDeletePerson(service, id);
+      return done(`Account deleted. It can be restored until ${purgeAt}.`, { id, purgeAt });
+    },
+  }),
+};
+
+export const extensions: Extensions = {
+  create: { body: ({ name, ...body }) => ({ ...body, name: readName(name as NameOptions) }) },
+  give: {
+    body: (body) => {
+      if (Object.keys(body["holder"] ?? {}).length !== 1) throw new UsageError("Give either --person or --app.");
+      return body;
+    },
+  },
 };

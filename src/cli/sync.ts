@@ -3,8 +3,7 @@ import { bodyOf, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Verbs, type Result } from "./command.ts";
 import { changeGrant, oneGrant } from "./grant.ts";
 import { done, recordLines, tableOf } from "./lines.ts";
-import { option, UsageError } from "./option.ts";
-import { argsNamed } from "./verbs.ts";
+import { argsNamed, option, UsageError } from "./option.ts";
 
 const args = argsNamed("clientId", "schoolId");
 

@@ -1,28 +1,10 @@
-import { bodyOf, isEmpty, listFirst, makeBody, omitUndefined, updateRecord, withIdempotencyKey } from "./admin-api.ts";
-import type { Schemas } from "./admin-api.ts";
+import { bodyOf, isEmpty, omitUndefined, updateRecord, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
-import type { Extensions } from "./contract-commands.ts";
-import { counted, defaultLimit, done, listOptions, listResult, made, recordLines, updated } from "./lines.ts";
-import type { Columns } from "./lines.ts";
-import { option, required } from "./option.ts";
-import {
-  connectionLines,
-  profiles,
-  readRule,
-  readSettings,
-  ruleOptions,
-  settingsOptions,
-  yes,
-  yesNo,
-} from "./upstream-settings.ts";
-import { setUpVerbs } from "./upstream-set-up.ts";
-import { argsNamed, argsOf } from "./verbs.ts";
+import type { Extension, Extensions } from "./contract-commands.ts";
+import { counted, done, made, recordLines, updated, type Columns } from "./lines.ts";
+import { argsNamed, option, UsageError } from "./option.ts";
 
 type Connection = Schemas["UpstreamConnection"];
-
-const connections = "/admin/v1/upstream-connections";
-const one = `${connections}/{connectionId}` as const;
-const args = argsOf(one);
 
 const columns: Columns<Connection> = {
   id: ({ id }) => id,
@@ -35,15 +17,67 @@ const columns: Columns<Connection> = {
   "secret expires": ({ secretExpiresAt }) => secretExpiresAt,
 };
 
-const setsState = (state: "ON" | "OFF", { summary, line }: { summary: string; line: string }) =>
-  makeApiCommand({
-    summary,
-    args,
-    run: async ({ api }, { args: path }) => {
-      await api.PATCH(one, { params: { path }, body: { state } });
-      return done(line, { id: path.connectionId, state });
-    },
+const emptyRule = {
+  "rule-claim": { ruleClaim: null },
+  normalisation: { normalisations: [] },
+  group: { groupIds: [] },
+};
+const emptyValues = {
+  issuer: { issuer: null },
+  "client-id": { clientId: null },
+  "secret-expires-at": { secretExpiresAt: null },
+  tenant: { tenant: null },
+  "school-claim": { schoolClaim: null },
+  "school-value": { schoolValue: null },
+  ...emptyRule,
+};
+
+/** Adds --unset, which sends these properties empty. */
+const emptying = (values: Partial<typeof emptyValues>): Extension => ({
+  options: { unset: option.someOf(Object.keys(emptyValues), "Leave these empty.") },
+  body: (body, { unset = [] }) =>
+    Object.assign({}, body, ...(unset as (keyof typeof emptyValues)[]).map((name) => values[name])) as typeof body,
+});
+
+const ruleLine = ({ ruleClaim, ruleField, normalisations }: Connection): string =>
+  ruleClaim === null
+    ? "by hand only"
+    : `${ruleClaim} = ${ruleField}${normalisations.length > 0 ? ` (${normalisations.join(", ")})` : ""}`;
+
+const connectionLines = (connection: Connection): string[] =>
+  recordLines({
+    id: connection.id,
+    school: `${connection.schoolName} (${connection.schoolId})`,
+    name: `${connection.name} (${connection.profile})`,
+    state: connection.state,
+    issuer: connection.issuer,
+    "client id": connection.clientId,
+    secret: connection.hasSecret ? "stored" : null,
+    "secret expires": connection.secretExpiresAt,
+    "secret sent": connection.authMethod,
+    scopes: connection.scopes.join(" "),
+    tenant: connection.tenant,
+    "only accounts with": connection.schoolClaim && `${connection.schoolClaim} = ${connection.schoolValue}`,
+    "subject claim": connection.subjectClaim,
+    rule: ruleLine(connection),
+    "only groups": connection.groupIds.join(", ") || null,
+    "creates guests": connection.createsGuests ? "yes" : "no",
+    "confirmed for staff": connection.confirmedForStaff ? "yes" : "no",
+    "trusted for the second factor": connection.trustedForSecondFactor ? "yes" : "no",
+    "ends the session there": connection.endsUpstreamSession ? "yes" : "no",
+    "redirect URI": connection.redirectUri,
+    "back-channel logout URI": connection.backchannelLogoutUri,
+    "post-logout redirect URI": connection.postLogoutRedirectUri,
+    tested: connection.testedAt,
+    "last sign-in": connection.lastSuccessAt,
+    "failing since": connection.failingSince && `${connection.failingSince}: ${connection.lastFailure}`,
   });
+
+const showConnection = (connection: Connection): Result => ({
+  lines: connectionLines(connection),
+  quiet: [connection.id],
+  data: connection,
+});
 
 function showCheck(found: Schemas["UpstreamCheck"]): Result {
   const { isReached, authorizationEndpoint, tokenEndpoint, userinfoEndpoint, jwksUri, failure, detail } = found;
@@ -67,91 +101,71 @@ function showPreview(found: Schemas["UpstreamRulePreview"]): Result {
   return { lines, data: found };
 }
 
-/** Connections to logins of schools. */
-const connectionVerbs: Verbs = {
-  list: makeApiCommand({
-    summary: "List the connections of a school, or of all schools.",
-    options: {
-      school: option.school("Only those of this school."),
-      failing: option.flag("Only those whose sign-ins fail."),
-      secretExpiring: option.flag("Only those whose secret expires within 30 days or has expired."),
-      limit: listOptions.limit,
-      after: listOptions.after,
-    },
-    run: async ({ api }, { options: { school, failing, secretExpiring, limit = defaultLimit, after } }) => {
-      const flags = { ...(failing && { failing }), ...(secretExpiring && { "secret-expiring": true }) };
-      const query = { ...omitUndefined({ school }), ...flags };
-      const read = (page: object) => api.GET(connections, { params: { query: { ...query, ...page } } });
-      return listResult("connections", await listFirst(read, { limit: limit + 1, after }), limit, columns);
-    },
+const wayIn = "/admin/v1/schools/{schoolId}/way-in";
+
+const showWayIn = (found: Schemas["WayIn"]): Result => ({
+  lines: recordLines({
+    address: found.url,
+    passwords: found.localPasswords ? "accepted" : "not accepted",
+    "accepted until": found.emergencyUntil,
   }),
-  create: makeApiCommand({
-    summary: "Connect a login that a school has elsewhere. It is a draft until it is tested and switched on.",
+  data: found,
+});
+
+/** How people reach the login of a school. */
+const wayInVerbs: Verbs = {
+  "way-in": makeApiCommand({
+    summary: "Show or change how people reach the login of a school.",
+    args: argsNamed("schoolId"),
     options: {
-      school: required(option.school("The school.")),
-      profile: required(option.oneOf(profiles, "The kind of provider.")),
-      name: required(option.text("What the button says, such as IServ.")),
-      ...settingsOptions,
+      linkName: option.text("The school's address is /s/<link name>.", "link-name"),
+      noLinkName: option.flag("Give the school no address."),
+      localPasswords: option.oneOf(["yes", "no"] as const, "Whether passwords of this service are accepted."),
     },
-    run: async ({ api }, { options }) => {
-      const { school: schoolId, profile, name } = options;
-      const settings = { schoolId, profile, name, ...(await readSettings(options)) };
-      const body = makeBody<Schemas["UpstreamConnectionInput"]>(settings);
-      return made((await bodyOf(api.POST(connections, { params: withIdempotencyKey(), body }))).id);
-    },
-  }),
-  update: makeApiCommand({
-    summary:
-      "Change a connection. A new issuer, tenant or subject claim unlinks everybody. Give --secret-file too with a new issuer, client id or auth method: the secret before is removed, because it is sent only where it was typed for.",
-    args,
-    options: {
-      name: option.text("What the button says."),
-      ...settingsOptions,
-      confirmedForStaff: option.oneOf(yesNo, "Whether people other than pupils sign in: yes after a set-up link."),
-    },
-    run: async ({ api }, { args: path, options }) => {
-      const { name, confirmedForStaff } = options;
-      const settings = {
-        name,
-        state: undefined,
-        confirmedForStaff: yes(confirmedForStaff),
-        ...(await readSettings(options)),
-      };
-      const body = makeBody<Schemas["UpstreamConnectionUpdate"]>(settings);
-      const changed = await updateRecord({
-        read: () => api.GET(one, { params: { path } }),
-        change: (_before, header) => (isEmpty(body) ? null : api.PATCH(one, { params: { path, header }, body })),
+    run: async ({ api }, { args: path, options: { linkName, noLinkName, localPasswords } }) => {
+      if (linkName !== undefined && noLinkName) throw new UsageError("Give --link-name or --no-link-name.");
+      const read = () => api.GET(wayIn, { params: { path } });
+      const given = omitUndefined({
+        linkName: noLinkName ? null : linkName,
+        localPasswords: localPasswords && localPasswords === "yes",
       });
-      return updated("Connection", path.connectionId, changed);
+      if (isEmpty(given)) return showWayIn(await bodyOf(read()));
+      const changed = await updateRecord({
+        read,
+        change: (before, header) => {
+          const body = { linkName: before.linkName, localPasswords: before.localPasswords, ...given };
+          return api.PUT(wayIn, { params: { path, header }, body });
+        },
+      });
+      return updated("Way in", path.schoolId, changed);
     },
   }),
-  preview: makeApiCommand({
-    summary: "Try the rule of a connection, or another one, on the roster and the latest sign-ins. Nothing changes.",
-    args,
-    options: ruleOptions,
-    run: async ({ api }, { args: path, options }) =>
-      showPreview(await bodyOf(api.POST(`${one}/rule-preview`, { params: { path }, body: readRule(options) }))),
+  emergency: makeApiCommand({
+    summary: "Accept passwords at a school for a day, because its own login fails.",
+    args: argsNamed("schoolId"),
+    options: { end: option.flag("End it now.") },
+    run: async ({ api }, { args: path, options: { end } }) => {
+      const emergency = `${wayIn}/emergency` as const;
+      await (end ? api.DELETE(emergency, { params: { path } }) : api.POST(emergency, { params: { path } }));
+      return done(end ? "Ended." : "Passwords are accepted for a day.", { id: path.schoolId, isOpen: !end });
+    },
   }),
-  on: setsState("ON", { summary: "Let people sign in through a connection.", line: "Connection switched on." }),
-  off: setsState("OFF", { summary: "Let nobody sign in through a connection.", line: "Connection switched off." }),
 };
 
-const guests = `${one}/guests` as const;
-
-const acceptVerbs: Verbs = {
+export const verbs: Verbs = {
   accept: makeApiCommand({
     summary: "Accept an account that waits for staff as a guest of the school, whom apps see from then on.",
     args: argsNamed("connectionId", "refusalId"),
     run: async ({ api }, { args: { connectionId, refusalId } }) => {
       const params = { path: { connectionId }, ...withIdempotencyKey() };
       const body = { refusalIds: [refusalId] };
-      const { personIds } = await bodyOf(api.POST(guests, { params, body }));
+      const accepting = api.POST("/admin/v1/upstream-connections/{connectionId}/guests", { params, body });
+      const { personIds } = await bodyOf(accepting);
       return made(personIds[0]!);
     },
   }),
+  ...wayInVerbs,
 };
-
-export const verbs: Verbs = { ...connectionVerbs, ...acceptVerbs, ...setUpVerbs };
 
 const refusalColumns: Columns<Schemas["UpstreamRefusal"]> = {
   id: ({ id }) => id,
@@ -164,7 +178,11 @@ const refusalColumns: Columns<Schemas["UpstreamRefusal"]> = {
 };
 
 export const extensions: Extensions = {
+  list: { columns },
+  create: emptying(emptyValues),
+  update: emptying(emptyValues),
+  preview: { ...emptying(emptyRule), print: showPreview },
   refusals: { columns: refusalColumns },
-  show: { print: (shown: Connection) => ({ lines: connectionLines(shown), quiet: [shown.id], data: shown }) },
+  show: { print: showConnection },
   check: { print: showCheck },
 };

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/index.ts";
-import { globalOptions } from "../../src/cli/globals.ts";
+import { globalOptions } from "../../src/cli/read-call.ts";
 import type { Command, Noun } from "../../src/cli/command.ts";
 import { runHere } from "./program.ts";
 
