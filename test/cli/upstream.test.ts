@@ -49,6 +49,7 @@ test("a connection, from the draft until it is deleted, beside the database and 
   expect(await remote.ask("upstream", "check", id)).toMatchObject({ isReached: true, failure: "NONE" });
   const preview = ["upstream", "preview", id, "--rule-claim", "employee_id", "--rule-field", "username"];
   expect((await there(preview)).out).toContain("0 of 0 people have the field");
+  expect((await there([...preview, "--unset", "issuer,group"])).out).toContain("0 of 0 people have the field");
   expect(await remote.refusal("upstream", "on", id)).toMatchObject({ exitCode: 3, code: "upstream_not_tested" });
   await db.prisma.upstreamConnection.update({ where: { id }, data: { testedAt: clock() } });
   expect(await remote.ask("upstream", "on", id)).toEqual({ id, state: "ON" });
