@@ -42,10 +42,10 @@ function secretRotated({ clientId, clientSecret, oldSecretEndsAt }: Schemas["App
   };
 }
 
-const show = (shown: AdminApp): Result => ({
-  lines: recordLines(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, shownValue(value)]))),
-  quiet: [shown.clientId],
-  data: shown,
+const show = (app: AdminApp): Result => ({
+  lines: recordLines(Object.fromEntries(Object.entries(app).map(([name, value]) => [name, shownValue(value)]))),
+  quiet: [app.clientId],
+  data: app,
 });
 
 const shownView = (view: Schemas["AppView"]): Result => ({

@@ -47,11 +47,11 @@ export function listResult<Item extends { id: string }>(
   limit: number,
   columns: Columns<Item>,
 ): Result {
-  const shown = items.slice(0, limit);
-  const next = items.length > limit ? (shown.at(-1)?.id ?? null) : null;
-  const { lines, ...result } = wholeList(name, shown, { columns, id: ({ id }) => id });
+  const page = items.slice(0, limit);
+  const next = items.length > limit ? (page.at(-1)?.id ?? null) : null;
+  const { lines, ...result } = wholeList(name, page, { columns, id: ({ id }) => id });
   const more = next === null ? [] : [`There are more: --after ${next}`];
-  return { ...result, lines: [...lines, ...more], data: { [name]: shown, next } };
+  return { ...result, lines: [...lines, ...more], data: { [name]: page, next } };
 }
 
 export const recordLines = (record: Record<string, string | null>): string[] =>

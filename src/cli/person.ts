@@ -19,8 +19,8 @@ export function readName(options: NameOptions, before: NewName | null = null): N
     return undefined;
   const [firstFull, last] = [options.firstFull ?? before?.firstFull, options.last ?? before?.last];
   if (firstFull === undefined || last === undefined) throw new UsageError("A name needs --first-full and --last.");
-  const kept = options.firstFull === undefined ? before?.firstCall : undefined;
-  return { firstFull, firstCall: options.firstCall ?? kept ?? firstFull.trim().split(/\s+/)[0]!, last };
+  const firstCall = options.firstFull === undefined ? before?.firstCall : undefined;
+  return { firstFull, firstCall: options.firstCall ?? firstCall ?? firstFull.trim().split(/\s+/)[0]!, last };
 }
 
 type FoundPerson = Omit<AdminPerson, "homeSchool"> & {
@@ -40,10 +40,10 @@ const people = "/admin/v1/people";
 const onePerson = `${people}/{personId}` as const;
 const args = argsNamed("personId");
 
-function show(shown: AdminPerson): Result {
-  const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = shown;
-  const schools = shown.schools.map((at) => `${at.name} (${at.id}${at.id === homeSchoolId ? ", home" : ""})`);
-  const groups = shown.groups.map(
+function show(person: AdminPerson): Result {
+  const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = person;
+  const schools = person.schools.map((at) => `${at.name} (${at.id}${at.id === homeSchoolId ? ", home" : ""})`);
+  const groups = person.groups.map(
     (group) => `${group.name} (${group.id}, ${group.role}${group.status === "DELETED" ? ", deleted" : ""})`,
   );
   const lines = recordLines({
@@ -56,7 +56,7 @@ function show(shown: AdminPerson): Result {
     schools: schools.join(", "),
     groups: groups.join(", ") || "none",
   });
-  return { lines, quiet: [id], data: shown };
+  return { lines, quiet: [id], data: person };
 }
 
 const stepColumns: Columns<Schemas["SignInStep"]> = {
@@ -126,16 +126,16 @@ export const verbs: Verbs = {
     options: { limit: listOptions.limit, after: listOptions.after },
     run: async ({ api }, { args: { text: search }, options: { after, limit = defaultLimit } }) => {
       const read = (page: object) => api.GET(people, { params: { query: { search, ...page } } });
-      const found = await listFirst(read, { limit: limit + 1, after });
+      const matches = await listFirst(read, { limit: limit + 1, after });
       const officialIds = new Map<string | null, string>();
       // The home school of a guest is not reached.
-      const kept = found.flatMap(({ isGuest, homeSchoolId }) => (isGuest ? [] : (homeSchoolId ?? [])));
-      for (const schoolId of new Set(kept)) {
+      const schoolIds = matches.flatMap(({ isGuest, homeSchoolId }) => (isGuest ? [] : (homeSchoolId ?? [])));
+      for (const schoolId of new Set(schoolIds)) {
         const params = { path: { schoolId } };
         const school = await bodyOf(api.GET("/admin/v1/schools/{schoolId}", { params }));
         officialIds.set(schoolId, school.officialId);
       }
-      const withSchools = found.map(({ homeSchool, ...one }) => ({
+      const withSchools = matches.map(({ homeSchool, ...one }) => ({
         ...one,
         homeSchool: homeSchool && { ...homeSchool, officialId: officialIds.get(homeSchool.id) ?? null },
       }));

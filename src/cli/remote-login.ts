@@ -4,7 +4,7 @@ import { bodyOf } from "./admin-api.ts";
 import { makeOwnCommand, type OwnTools } from "./command.ts";
 import { done, nameOf } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
-import { readAddress } from "./remote/address.ts";
+import { readAddress } from "./remote/discovery.ts";
 import { localName, type KnownRemote, type Remotes } from "./remote/remotes-file.ts";
 import { actorOf, type Credentials } from "./remote/token.ts";
 

@@ -138,36 +138,36 @@ export const verbs: Verbs = {
       const present = await bodyOf(api.GET(ofState, { params: { query } }));
       const proposed = isGiven(given) ? { policy: readPolicy(present, given) } : {};
       const body = { days: ahead, ...proposed };
-      const found = await listAll((page) =>
+      const counts = await listAll((page) =>
         api.POST(`${ofState}/preview`, { params: { query: { ...query, ...page } }, body }),
       );
-      return wholeList("schools", found, { columns: countColumns, id: ({ schoolId }) => schoolId });
+      return wholeList("schools", counts, { columns: countColumns, id: ({ schoolId }) => schoolId });
     },
   }),
 };
 
-const showService = (found: Schemas["ServiceRetention"]): Result => ({
+const showService = (service: Schemas["ServiceRetention"]): Result => ({
   lines: recordLines({
     ...Object.fromEntries(
-      Object.entries(found.defaults).map(([name, value]) => {
-        const { min, max } = found.limits[name as keyof typeof found.limits];
+      Object.entries(service.defaults).map(([name, value]) => {
+        const { min, max } = service.limits[name as keyof typeof service.limits];
         return [name, `${value} (${min} to ${max})`];
       }),
     ),
-    notice: `${found.noticeDays} days`,
-    held: `more than ${found.holdPeople} people and ${found.holdPercent} %`,
-    states: found.states.join(", ") || "none",
+    notice: `${service.noticeDays} days`,
+    held: `more than ${service.holdPeople} people and ${service.holdPercent} %`,
+    states: service.states.join(", ") || "none",
   }),
-  data: found,
+  data: service,
 });
 
-const show = (found: Schemas["SchoolRetention"]): Result => ({
+const show = (retention: Schemas["SchoolRetention"]): Result => ({
   lines: recordLines({
-    ...appliedLines(found.applied),
-    "effective from": found.effectiveAt,
-    held: found.heldAt && `since ${found.heldAt}, ${counted(found.heldPeople ?? 0, "person", "people")}`,
+    ...appliedLines(retention.applied),
+    "effective from": retention.effectiveAt,
+    held: retention.heldAt && `since ${retention.heldAt}, ${counted(retention.heldPeople ?? 0, "person", "people")}`,
   }),
-  data: found,
+  data: retention,
 });
 
 export const extensions: Extensions = { service: { print: showService }, show: { print: show } };

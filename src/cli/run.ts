@@ -1,13 +1,15 @@
+import { stringify } from "csv-stringify/sync";
 import packageFile from "../../package.json" with { type: "json" };
 import type { RemoteSettings } from "../config/remote.ts";
 import { AppError } from "../platform/errors.ts";
+import { csvForSpreadsheets } from "../platform/text/csv.ts";
 import { escapeLines, escapeUnprintable } from "../platform/text/unprintable.ts";
-import type { Command, Commands, Result, Screen, Service } from "./command.ts";
+import type { Command, Commands, Result, Screen, Service, Table } from "./command.ts";
 import { exitCodes, makeHelp } from "./help.ts";
+import { alignColumns } from "./lines.ts";
 import type { Local } from "./local/machine.ts";
 import { type ReadCall, resolveNames } from "./names.ts";
 import { UsageError } from "./option.ts";
-import { printResult } from "./print.ts";
 import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
 import { expandLogin, findPlace, readCall, readGlobals, type Globals, type Place } from "./read-call.ts";
 import { credentialsOf, findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
@@ -137,6 +139,33 @@ async function runOnService(command: Elsewhere, call: ReadCall, service: Service
   });
   return command.run(service, resolved as Resolved);
 }
+
+function printResult(result: Result, { output, quiet }: Pick<Globals, "output" | "quiet">): string | null {
+  if (output === "json") return escapeUnprintable(JSON.stringify(result.data));
+  if (output === "csv") return csvOf(result.csv ?? result.table ?? tableOf(result.data));
+  const lines = quiet && !result.isRefused && !result.isFile ? (result.quiet ?? []) : linesOf(result);
+  return lines.length === 0 ? null : lines.join("\n");
+}
+
+function linesOf({ table, lines, isFile }: Result): readonly string[] {
+  if (isFile) return lines;
+  const { columns, rows } = table ?? { columns: [], rows: [] };
+  const headed = rows.length === 0 ? [] : alignColumns([columns.map((column) => column.toUpperCase()), ...rows]);
+  return [...headed, ...lines.map(escapeUnprintable)];
+}
+
+function tableOf(data: object): Table {
+  const text = (value: unknown) =>
+    value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  const entries = Object.entries(JSON.parse(JSON.stringify(data)) as Record<string, unknown>);
+  return { columns: entries.map(([name]) => name), rows: [entries.map(([, value]) => text(value))] };
+}
+
+const csvOf = ({ columns, rows }: Table): string =>
+  stringify(
+    [columns, ...rows].map((row) => row.map(escapeUnprintable)),
+    csvForSpreadsheets,
+  ).slice(0, -1);
 
 /** Errors: conflict beside_only or remote_only for a command that does not run there. */
 function checkPlace(command: Command, remote: KnownRemote | null): void {

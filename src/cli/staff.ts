@@ -40,8 +40,8 @@ async function listWithEnded(machine: Machine, options: OptionsOf<typeof listed>
   const { school: schoolId, person: personId, app, role, limit = defaultLimit, after } = options;
   const filter = { schoolId, personId, clientId: app as ClientId | undefined, role };
   const part = { withEnded: true, reach: everything, now: machine.clock(), limit: limit + 1, after };
-  const found = await machine.withDatabase(({ db }) => listRoles(storeOf(db), { ...filter, ...part }));
-  const columnsHere: Columns<(typeof found)[number]> = {
+  const roles = await machine.withDatabase(({ db }) => listRoles(storeOf(db), { ...filter, ...part }));
+  const columnsHere: Columns<(typeof roles)[number]> = {
     id: ({ id }) => id,
     role: ({ role: name }) => name,
     holder: ({ holder }) => ("personId" in holder ? holder.personId : holder.clientId),
@@ -50,7 +50,7 @@ async function listWithEnded(machine: Machine, options: OptionsOf<typeof listed>
     ends: ({ endsAt }) => timeOf(endsAt),
     reason: ({ reason }) => reason,
   };
-  return listResult("roles", found, limit, columnsHere);
+  return listResult("roles", roles, limit, columnsHere);
 }
 
 const listed = {
@@ -63,7 +63,7 @@ const listed = {
   after: listOptions.after,
 };
 
-const roles = "/admin/v1/staff-roles";
+const rolesPath = "/admin/v1/staff-roles";
 
 const proposalColumns: Columns<Schemas["ClassTeacherProposal"]> = {
   id: ({ id }) => id,
@@ -80,7 +80,7 @@ export const verbs: Verbs = {
       const { withEnded, limit = defaultLimit, after, ...filter } = options;
       if (withEnded) return listWithEnded(requireMachine({ api, ...service }, { withEnded }), options);
       const query = omitUndefined(filter);
-      const read = (page: object) => api.GET(roles, { params: { query: { ...query, ...page } } });
+      const read = (page: object) => api.GET(rolesPath, { params: { query: { ...query, ...page } } });
       return listResult("roles", await listFirst(read, { limit: limit + 1, after }), limit, columns);
     },
   }),

@@ -79,17 +79,17 @@ const showConnection = (connection: Connection): Result => ({
   data: connection,
 });
 
-function showCheck(found: Schemas["UpstreamCheck"]): Result {
-  const { isReached, authorizationEndpoint, tokenEndpoint, userinfoEndpoint, jwksUri, failure, detail } = found;
+function showCheck(check: Schemas["UpstreamCheck"]): Result {
+  const { isReached, authorizationEndpoint, tokenEndpoint, userinfoEndpoint, jwksUri, failure, detail } = check;
   const endpoints = { authorization: authorizationEndpoint, token: tokenEndpoint, userinfo: userinfoEndpoint };
   const lines = isReached
     ? recordLines({ ...endpoints, keys: jwksUri })
     : [`${failure}${detail === null ? "" : `: ${detail}`}`];
-  return { lines, data: found, hasFailed: !isReached };
+  return { lines, data: check, hasFailed: !isReached };
 }
 
-function showPreview(found: Schemas["UpstreamRulePreview"]): Result {
-  const { roster, signIns, refusals } = found;
+function showPreview(preview: Schemas["UpstreamRulePreview"]): Result {
+  const { roster, signIns, refusals } = preview;
   const refused = signIns.refused.reduce((sum, { count }) => sum + count, 0);
   const codes = signIns.refused.map(({ code, count }) => `${code} ${count}`).join(", ");
   const lines = [
@@ -98,18 +98,18 @@ function showPreview(found: Schemas["UpstreamRulePreview"]): Result {
       `${signIns.another} would be somebody else.`,
     `Of ${counted(refusals.tried, "refused account")}, ${refusals.letIn} would be let in.`,
   ];
-  return { lines, data: found };
+  return { lines, data: preview };
 }
 
-const wayIn = "/admin/v1/schools/{schoolId}/way-in";
+const wayInPath = "/admin/v1/schools/{schoolId}/way-in";
 
-const showWayIn = (found: Schemas["WayIn"]): Result => ({
+const showWayIn = (wayIn: Schemas["WayIn"]): Result => ({
   lines: recordLines({
-    address: found.url,
-    passwords: found.localPasswords ? "accepted" : "not accepted",
-    "accepted until": found.emergencyUntil,
+    address: wayIn.url,
+    passwords: wayIn.localPasswords ? "accepted" : "not accepted",
+    "accepted until": wayIn.emergencyUntil,
   }),
-  data: found,
+  data: wayIn,
 });
 
 /** How people reach the login of a school. */
@@ -124,17 +124,17 @@ const wayInVerbs: Verbs = {
     },
     run: async ({ api }, { args: path, options: { linkName, noLinkName, localPasswords } }) => {
       if (linkName !== undefined && noLinkName) throw new UsageError("Give --link-name or --no-link-name.");
-      const read = () => api.GET(wayIn, { params: { path } });
-      const given = omitUndefined({
+      const read = () => api.GET(wayInPath, { params: { path } });
+      const change = omitUndefined({
         linkName: noLinkName ? null : linkName,
         localPasswords: localPasswords && localPasswords === "yes",
       });
-      if (isEmpty(given)) return showWayIn(await bodyOf(read()));
+      if (isEmpty(change)) return showWayIn(await bodyOf(read()));
       const changed = await updateRecord({
         read,
         change: (before, header) => {
-          const body = { linkName: before.linkName, localPasswords: before.localPasswords, ...given };
-          return api.PUT(wayIn, { params: { path, header }, body });
+          const body = { linkName: before.linkName, localPasswords: before.localPasswords, ...change };
+          return api.PUT(wayInPath, { params: { path, header }, body });
         },
       });
       return updated("Way in", path.schoolId, changed);
@@ -145,7 +145,7 @@ const wayInVerbs: Verbs = {
     args: argsNamed("schoolId"),
     options: { end: option.flag("End it now.") },
     run: async ({ api }, { args: path, options: { end } }) => {
-      const emergency = `${wayIn}/emergency` as const;
+      const emergency = `${wayInPath}/emergency` as const;
       await (end ? api.DELETE(emergency, { params: { path } }) : api.POST(emergency, { params: { path } }));
       return done(end ? "Ended." : "Passwords are accepted for a day.", { id: path.schoolId, isOpen: !end });
     },

@@ -3,9 +3,10 @@ import type { paths } from "../../../generated/openapi/admin.ts";
 import type { AdminDeps } from "../../admin/index.ts";
 import type { ImportRequests } from "../../imports/index.ts";
 import type { OpenDb } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import type { OutboundPolicy } from "../../platform/outbound/guarded-request.ts";
 import type { Upstream } from "../../upstream/index.ts";
 import type { Machine } from "../command.ts";
-import { addPolicyHint, policyOf } from "../outbound-policy.ts";
 import { readRefusal } from "../remote/send.ts";
 
 /** Not called: requests stay in this process. */
@@ -25,6 +26,22 @@ export function connectLocal(machine: Machine): { api: Client<paths>; close(): P
   });
   return { api, close: async () => (await opened?.catch(() => undefined))?.close() };
 }
+
+/** Which addresses of apps the service may call, by its configuration. Each connection of the service checks again. */
+const policyOf = ({ config }: Pick<Machine, "config">): OutboundPolicy => ({
+  allowPrivateAddresses: config.allowPrivateAddresses,
+  allowHttp: !config.production,
+});
+
+const hint =
+  "To use an address of your own machine or network in development, set WEBHOOK_ALLOW_PRIVATE_ADDRESSES=true for " +
+  "this command and for the service.";
+
+/** Adds to the refusal of an address which variable allows private ones. */
+const addPolicyHint = (refusal: AppError): AppError =>
+  refusal.message.includes("not public")
+    ? new AppError("invalid", refusal.code, `${refusal.message.replace(/\.?$/, ".")} ${hint}`)
+    : refusal;
 
 const inServiceOnly = (): never => {
   throw new Error("Only a running service does this.");
