@@ -44,7 +44,7 @@ export async function startOrEnd<T>(log: Log, start: (ends: Ends) => Promise<T>)
   }
 }
 
-export type Ports = { server: Server; operations: Server | null };
+type Ports = { server: Server; operations: Server | null };
 
 export async function openPorts({ host, port, metricsPort }: Config, ends: Ends): Promise<Ports> {
   const server = await openServer({ host, port });

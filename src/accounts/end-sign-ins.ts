@@ -131,7 +131,7 @@ export async function endSignInsOf(
   await deleteAndNotify(tx, deleteArtifacts, { personIds, at, keptUid });
 }
 
-export async function deleteVoidSignIns(tx: Queryable, given: { personIds: PersonId[]; at: Date }): Promise<void> {
+async function deleteVoidSignIns(tx: Queryable, given: { personIds: PersonId[]; at: Date }): Promise<void> {
   await deleteAndNotify(tx, deleteVoid, given);
 }
 

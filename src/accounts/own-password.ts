@@ -13,7 +13,7 @@ const shortest = 8;
 const shortestOfStaff = 12;
 
 /** What a password that a person chooses must be; `names` are words that it must not consist of. */
-export type PasswordRule = { shortest: number; names: readonly string[] };
+type PasswordRule = { shortest: number; names: readonly string[] };
 
 export type PasswordFault = "missing" | "short" | "long" | "differs" | "common" | "name" | "same";
 
@@ -42,7 +42,7 @@ export async function findPasswordRule(db: PrismaDb, personId: PersonId, now: Da
 }
 
 /** The rule of every password that people choose. */
-export function findPasswordFault(
+function findPasswordFault(
   { shortest: fewest, names }: PasswordRule,
   { password, repeated }: { password: string; repeated: string },
 ): PasswordFault | null {

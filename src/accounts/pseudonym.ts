@@ -5,7 +5,7 @@ import { hmac } from "../platform/crypto/hmac.ts";
 // German words that read well in English too: no insults, nothing about people, bodies, origins, beliefs or jobs, no
 // endings that tell a gender. Never change the lists: most people would get another pseudonym.
 
-export const firstWords = `
+const firstWords = `
   Abend Abenteuer Achat Ahorn Akkord Allegro Alpen Alphabet Ananas Anis Anker Apfel Aprikosen Archiv Argon Arktis
   Astern Astro Atelier Atlantik Atoll Avocado Azur Bahnhof Balkon Ballett Ballon Bambus Banjo Basalt Basilikum
   Bastel Beeren Berg Bibliothek Bingo Birken Birnen Bravo Brezel Brise Brokkoli Brombeer Bronze Brunnen Canyon
@@ -33,7 +33,7 @@ export const firstWords = `
   .split(/\s+/);
 
 /** None of these is among the first words. */
-export const secondWords = `
+const secondWords = `
   Akkordeon Albatros Almanach Alpaka Ameise Amethyst Amsel Anekdote Anemone Antilope Aquamarin Aquarium Ara Arkade
   Aster Atlas Bagger Ball Ballade Begonie Bergkristall Birke Bison Bleistift Bolero Brandung Briefmarke Buche
   Bucht Buntstift Bus Butterblume Chinchilla Chronometer Dachs Dahlie Delfin Diagramm Diamant Distel Drachen

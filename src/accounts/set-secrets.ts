@@ -14,7 +14,7 @@ import type { PasswordKind } from "./sign-in-settings.ts";
 export type Prepared = { password: string | null; passwordHash: string | null; card: MadeCard | null };
 
 /** Null for what is not wanted. */
-export type Preparing = { passwordKind: PasswordKind | null; makeCard: (() => MadeCard) | null };
+type Preparing = { passwordKind: PasswordKind | null; makeCard: (() => MadeCard) | null };
 
 export async function prepareSecrets(
   { passwordKind, makeCard }: Preparing,
@@ -72,7 +72,7 @@ const updatePasswords = statement<Passwords>(
 );
 
 /** What a person gets: a password as its hash, a card, or both. */
-export type NewSecrets = { personId: PersonId; passwordHash: string | null; card: MadeCard | null };
+type NewSecrets = { personId: PersonId; passwordHash: string | null; card: MadeCard | null };
 
 /** `groupIds`: the groups whose people were asked for. */
 type SecretsOfPeople = {

@@ -53,7 +53,7 @@ export type OperationRequest<Id extends OperationId> = {
 };
 type Refusal = Partial<Schemas["Problem"]> & Record<string, unknown>;
 /** `problem` is null unless the operation was refused. */
-export type OperationAnswer<Id extends OperationId> = { headers: Headers } & (
+type OperationAnswer<Id extends OperationId> = { headers: Headers } & (
   { status: number; problem: null; data: DataOf<Id> } | { status: number; problem: Refusal }
 );
 
@@ -158,7 +158,7 @@ export function makeLazyFetch(document: OpenApiDocument, bind: BindOne): InnerFe
 }
 
 /** `reads` is null if earlier reads may no longer be used. */
-export type HeldReads = { roles: StaffRole[]; reads: SharedReads | null };
+type HeldReads = { roles: StaffRole[]; reads: SharedReads | null };
 
 /** Caches the roles of an inner caller, and the records that a page reads, until the caller changes something. */
 export function makeHeldReads(): (

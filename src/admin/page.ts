@@ -13,7 +13,7 @@ type ListRequest = {
 type Answer<Presented> = { status: 200; body: Presented[]; headers: Record<string, string> };
 
 /** `limit` is one more than the page shows, to see whether another page follows. */
-export type Range = { limit: number; after: string | undefined };
+type Range = { limit: number; after: string | undefined };
 
 export type Page = {
   range: Range;

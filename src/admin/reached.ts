@@ -68,7 +68,7 @@ export async function refuseUnreached(db: PrismaDb, { operationId, path, reach }
   else if (endpointId !== undefined) await refuseOtherEndpoint(storeOf(db), reach, endpointId);
 }
 
-export type ChosenIds = {
+type ChosenIds = {
   schoolId?: SchoolId | undefined;
   personId?: PersonId | undefined;
   clientId?: ClientId | undefined;

@@ -57,7 +57,7 @@ function refuseFault(field: string, text: string, maxLength: number): void {
   if (fault !== null) throw refuseProperty(fault.code, field, fault.message);
 }
 
-export function checkShape(field: string, text: string, { shape, like }: { shape: RegExp; like: string }): string {
+function checkShape(field: string, text: string, { shape, like }: { shape: RegExp; like: string }): string {
   if (!shape.test(text)) throw refuseProperty("text_malformed", field, `must look like ${like}`);
   return text;
 }

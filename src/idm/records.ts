@@ -36,9 +36,9 @@ import type { components } from "../../generated/openapi/idm.ts";
 
 type Schemas = components["schemas"];
 export type School = Schemas["School"];
-export type User = Schemas["User"];
-export type Person = Schemas["Person"];
-export type ListedPerson = Schemas["ListedPerson"];
+type User = Schemas["User"];
+type Person = Schemas["Person"];
+type ListedPerson = Schemas["ListedPerson"];
 export type Group = Schemas["Group"];
 export type Roster = Schemas["Roster"];
 export type ListedGroup = Schemas["ListedGroup"];

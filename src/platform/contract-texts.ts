@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Schema as DescribedSchema } from "./http/index.ts";
 
-export type TextName<Body> = {
+type TextName<Body> = {
   [Name in keyof Body]-?: string extends NonNullable<Body[Name]> ? Name & string : never;
 }[keyof Body];
 

@@ -7,7 +7,7 @@ import { splitWords, termsOf } from "./search-terms.ts";
 
 type Findable = { kind: "Page" | "Error" | "Operation"; title: string; path: string; text: string };
 
-export type Found = Omit<Findable, "text"> & { excerpt: string[] };
+type Found = Omit<Findable, "text"> & { excerpt: string[] };
 
 /** `isNear`: nothing has the words, and these are the nearest pages. */
 export type Results = { found: Found[]; isNear: boolean };

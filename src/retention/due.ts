@@ -91,7 +91,7 @@ const inactive = (who: Sql, now: Part) => sql`
  * SQL: a relation of the people whom the retention of some schools soft-deletes, and when: `person_id`, `school_id`,
  * `cause`, `due_at`. Their home school's policy decides. Staff with a role are never among them.
  */
-export const dueAmong = (given: Parameters<Given>, { schools, who }: { schools: Sql; who?: Sql }): Sql => sql`(
+const dueAmong = (given: Parameters<Given>, { schools, who }: { schools: Sql; who?: Sql }): Sql => sql`(
   SELECT found.id AS person_id, ${s.id} AS school_id, found.cause,
     greatest(found.due, ${e.until}) AS due_at
   FROM ${s} ${joinRetention(given)}

@@ -118,7 +118,7 @@ async function applyAt(
 }
 
 /** Asks again under the lock: meanwhile the policy was changed, or the person was kept, came back or signed in. */
-export async function softDeleteIfDue(change: Change, personId: PersonId, rules: RetentionRules): Promise<boolean> {
+async function softDeleteIfDue(change: Change, personId: PersonId, rules: RetentionRules): Promise<boolean> {
   await change.touch({ people: [personId] });
   await lockExemption(change.tx, personId);
   const due = await findDue(change.tx, givenAt(rules, change.now), personId);

@@ -15,7 +15,7 @@ const g = table("group", "g");
 const a = readTable("affiliation", "a");
 
 /** `from` is a FROM clause that binds `p` (person); `sortKey` and `id`, the app's id of the person, are the order. */
-export type People = { before?: Sql; from: Sql; sortKey: Sql; id: Sql; comesInOrder?: boolean };
+type People = { before?: Sql; from: Sql; sortKey: Sql; id: Sql; comesInOrder?: boolean };
 
 type Filter = {
   people: (client: Value, value: Value, order: PeopleOrder) => People;

@@ -40,11 +40,7 @@ const refuse = (code: string, field: string, message: string): AppError =>
 type Checked = Omit<ConnectionSettings, "groupIds">;
 
 /** Checks the whole settings; the issuer of a profile with tenants follows from the tenant. Errors: invalid. */
-export function checkSettings<Settings extends Checked>(
-  profile: Profile,
-  given: Settings,
-  allowHttp: boolean,
-): Settings {
+function checkSettings<Settings extends Checked>(profile: Profile, given: Settings, allowHttp: boolean): Settings {
   const { issuerOf, tenantClaim } = profiles[profile];
   const tenant = tenantClaim === null ? null : given.tenant;
   const form = tenants[profile];
@@ -94,7 +90,7 @@ function checkClaims(subjectClaim: string, ruleClaim: string | null, ruleField: 
 const printable = /^[!-~]{1,1000}$/;
 
 /** Errors: invalid. */
-export function checkCredentials({
+function checkCredentials({
   clientId,
   clientSecret,
 }: {

@@ -12,7 +12,7 @@ import { readKeys, readMetadata, type KeySet, type Metadata } from "./metadata.t
 import type { FindKeys, Known } from "./provider.ts";
 import { connection, connectionFields, readyOf, type ConnectionRow, type ReadyConnection } from "./ready-connection.ts";
 
-export type ContactDeps = {
+type ContactDeps = {
   db: PrismaDb;
   clock: Clock;
   encryptionKeys: EncryptionKeys;

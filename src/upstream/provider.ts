@@ -44,7 +44,7 @@ async function configure(connection: Known, { fetch, clock, allowHttp }: Calls):
   return configuration;
 }
 
-export type Request = Record<"redirect_uri" | "scope" | "state" | "nonce" | "code_challenge", string> &
+type Request = Record<"redirect_uri" | "scope" | "state" | "nonce" | "code_challenge", string> &
   Partial<Record<"prompt" | "max_age" | "login_hint" | "ui_locales" | "hd", string>>;
 
 export async function authorizationUrl(connection: Known, calls: Calls, request: Request): Promise<URL> {
@@ -61,7 +61,7 @@ export async function endSessionUrl(connection: Known, calls: Calls, parameters:
 export const challengeOf = async (verifier: string): Promise<string> =>
   (await library()).calculatePKCECodeChallenge(verifier);
 
-export type Expected = {
+type Expected = {
   redirectUri: string;
   state: string;
   nonce: string;

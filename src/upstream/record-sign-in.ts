@@ -23,11 +23,11 @@ import type { PersonFacts } from "./roster.ts";
 import { hashOf, sealJson } from "./sealed-json.ts";
 
 export type Recent = { issuer: string; subject: string; claims: Account["claims"] };
-export const recentPlaces = 200;
+const recentPlaces = 200;
 export const recentPurpose = (connectionId: string, place: number): string => `recent:${connectionId}:${place}`;
 export const idTokenPurpose = (sessionId: string): string => `id-token:${sessionId}`;
 
-export type Session = {
+type Session = {
   id: UpstreamSessionId;
   sub: string;
   sid: string | null;

@@ -18,7 +18,7 @@ const member = table("membership", "member");
 const group = table("group", "class");
 
 /** What `normalised` and `keyOf` need of a rule. */
-export type RuleParameters = { field: RuleField; isLower: boolean; spaces: string; domain: string; zeros: string };
+type RuleParameters = { field: RuleField; isLower: boolean; spaces: string; domain: string; zeros: string };
 
 export const toRuleParameters = ({ ruleField, normalisations }: Omit<Rule, "ruleClaim">): RuleParameters => {
   const does = (one: Normalisation, characters: string) => (normalisations.includes(one) ? characters : "");
@@ -49,7 +49,7 @@ const keyOf = (given: Given): Sql =>
     given,
   );
 
-export type Match = { place: number; count: number; personIds: PersonId[] };
+type Match = { place: number; count: number; personIds: PersonId[] };
 type Matching = RuleParameters & { schoolId: SchoolId; values: string[] };
 
 const matchStatement = statement<Matching>(

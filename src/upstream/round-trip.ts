@@ -22,7 +22,7 @@ import { profiles } from "./profiles.ts";
 import { authorizationUrl, challengeOf, type Known } from "./provider.ts";
 import { maxAgeOf, promptOf } from "./freshness.ts";
 
-export type Purpose = "SIGN_IN" | "SILENT" | "TEST";
+type Purpose = "SIGN_IN" | "SILENT" | "TEST";
 
 /** What was asked for; the same again with each step of scopes. */
 export type Wishes = Omit<Start, "connectionId" | "browser" | "address" | "silent">;
@@ -44,7 +44,7 @@ const openAtOnce = {
 export const hashSecret = (secret: string): Buffer<ArrayBuffer> => Buffer.from(hash("sha256", secret, "buffer"));
 const random = (): string => randomBytes(32).toString("base64url");
 
-export const drawSecrets = (): Secrets => ({
+const drawSecrets = (): Secrets => ({
   state: random(),
   nonce: random(),
   verifier: random(),
@@ -83,7 +83,7 @@ const openStatement = makeForCount((count) =>
 );
 
 /** Remembers a browser that goes to the provider. Errors: TOO_MANY for the address. */
-export async function openRoundTrip(
+async function openRoundTrip(
   { pool }: PrismaDb,
   opened: {
     connectionId: ConnectionId;
@@ -115,7 +115,7 @@ export async function openRoundTrip(
 }
 
 type Taken = ConnectionRow & { browserHash: Buffer; purpose: Purpose; details: Buffer; expiresAt: Date };
-export type TakenRoundTrip = { connection: ConnectionRow; purpose: Purpose; trip: RoundTrip };
+type TakenRoundTrip = { connection: ConnectionRow; purpose: Purpose; trip: RoundTrip };
 
 // Deleted before anything is looked at, so that a state is good once, whoever brings it. Only open ones count.
 const takeStatement = makeForCount((count) =>
@@ -152,7 +152,7 @@ export async function takeRoundTrip(
   return { connection: row, purpose, trip: opened };
 }
 
-export const purposeOf = ({ to, silent }: Pick<Start, "to" | "silent">): Purpose =>
+const purposeOf = ({ to, silent }: Pick<Start, "to" | "silent">): Purpose =>
   "test" in to ? "TEST" : silent === true ? "SILENT" : "SIGN_IN";
 
 /** Only a set-up link may use a connection that is not on. Errors: CONNECTION_OFF. */

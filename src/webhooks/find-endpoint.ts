@@ -103,7 +103,7 @@ export async function getEndpointState(
 export const endpointNotFound = (): AppError =>
   new AppError("not_found", "webhook_endpoint_not_found", "There is no webhook endpoint with this id");
 
-export type EndpointFigures = {
+type EndpointFigures = {
   attempts: number;
   succeeded: number;
   p50Ms: number | null;

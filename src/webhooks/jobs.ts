@@ -21,7 +21,7 @@ export type WebhookSettings = {
   concurrency: number;
 };
 
-export type WebhookDeps = {
+type WebhookDeps = {
   db: PrismaDb;
   clock: Clock;
   log: Log;

@@ -8,7 +8,7 @@ type PersonEvent = Schemas["PersonEvent"];
 type GroupEvent = Schemas["GroupEvent"];
 type SchoolEvent = Schemas["SchoolEvent"];
 
-export const eventTypes = ["person", "group", "school"] as const;
+const eventTypes = ["person", "group", "school"] as const;
 export type EventType = (typeof eventTypes)[number];
 
 const e = table("appEvent", "e");

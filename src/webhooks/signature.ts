@@ -15,7 +15,7 @@ export function readSecret(text: string): SigningSecret {
   return { text, key: createSecretKey(text.slice(prefix.length), "base64") };
 }
 
-export type Message = { messageId: string; eventType: string; isTest: boolean; body: string };
+type Message = { messageId: string; eventType: string; isTest: boolean; body: string };
 
 /**
  * Makes the headers of an attempt. `secrets` are the valid ones, newest first: webhook-signature has one signature of

@@ -215,7 +215,7 @@ type IdTokenAlgorithm = Registration["idTokenAlgorithm"];
 export const defaultIdTokenAlgorithm: IdTokenAlgorithm = "RS256";
 
 /** Keys of the algorithm stay published until the ID tokens that the app got have expired. */
-export async function recordFormerAlgorithm(
+async function recordFormerAlgorithm(
   tx: Transaction,
   algorithm: IdTokenAlgorithm,
   { at: usedUntil }: Pick<Origin, "at">,

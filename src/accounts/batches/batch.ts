@@ -64,7 +64,7 @@ export async function createBatchIn(
   return id;
 }
 
-export const batchUnknown = () =>
+const batchUnknown = () =>
   new AppError(
     "not_found",
     "credential_batch_not_found",

@@ -13,7 +13,7 @@ import { classNamesOf, isOfStaff, mostWrong } from "./use-card.ts";
 declare const cardId: unique symbol;
 export type CardId = string & { readonly [cardId]: true };
 
-export type CardOf = { personId: PersonId; card: MadeCard };
+type CardOf = { personId: PersonId; card: MadeCard };
 
 /** Creates cards and revokes earlier cards of these people, whom the caller has locked. Returns the audit lines. */
 export async function createCardsIn(

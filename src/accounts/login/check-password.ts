@@ -32,7 +32,7 @@ export type PasswordCheck =
   | { kind: "slowed"; retryAfterSeconds: number }
   | { kind: "busy"; retryAfterSeconds: number; turnAt: Date };
 
-export type Attempt = {
+type Attempt = {
   username: string;
   password: string;
   address: string;

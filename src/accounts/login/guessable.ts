@@ -13,7 +13,7 @@ const plain = (word: string): string =>
 let words: ReadonlySet<string> | undefined;
 
 /** Whether a word, in small letters without umlauts, is a common password, or a German word or name. */
-export function isCommonWord(word: string): boolean {
+function isCommonWord(word: string): boolean {
   words ??= new Set(
     lists.flatMap((list) =>
       (JSON.parse(readFileSync(resolve(`@zxcvbn-ts/${list}.json`), "utf8")) as string[]).map(plain),

@@ -22,7 +22,7 @@ import { AppError } from "../../platform/errors.ts";
 // person) enforces it, and a trigger adds the claim for every other write.
 
 /** `wanted` is the folded name from a roster. */
-export type Unnamed = { personId: PersonId; name: PersonName | null; wanted?: string | undefined };
+type Unnamed = { personId: PersonId; name: PersonName | null; wanted?: string | undefined };
 
 type NewUserName = { personId: PersonId; username: string };
 
@@ -31,7 +31,7 @@ const batch = 5_000;
 const mostTries = 50;
 
 /** Gives people user names by a rule, in a few statements. Somebody who got a user name meanwhile keeps it. */
-export async function giveNames(
+async function giveNames(
   tx: Queryable,
   people: readonly Unnamed[],
   { rule, now }: { rule: UserNameRule; now: Date },
@@ -141,7 +141,7 @@ function makeRandomName(tries: number): string {
 }
 
 /** The folded user names of a roster, by person. */
-export type RosterNames = ReadonlyMap<PersonId, string>;
+type RosterNames = ReadonlyMap<PersonId, string>;
 
 type Row = { personId: PersonId } & { [Part in keyof PersonName]: string | null };
 

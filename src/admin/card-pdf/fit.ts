@@ -3,7 +3,7 @@ import { breakLongWords } from "../../platform/text/tagged-pdf.ts";
 /** Measures a text. Units: points, for a font of one point. */
 export type Measure = (text: string) => number;
 
-export type Fitted = { size: number; lines: string[] };
+type Fitted = { size: number; lines: string[] };
 
 export const lineHeight = 1.25;
 const step = 0.5;

@@ -32,7 +32,7 @@ export type Part =
   | { kind: "logo"; x: number; y: number; width: number; height: number }
   | { kind: "cut"; x1: number; y1: number; x2: number; y2: number };
 
-export type Page = Part[];
+type Page = Part[];
 
 export const pageSize = { width: 595.28, height: 841.89 };
 const [columns, rows] = [2, 4];

@@ -23,7 +23,7 @@ export type CardHolder = {
 };
 
 /** Exactly one of both is given. */
-export type AskedHolders = { personIds?: string[]; groupId?: string };
+type AskedHolders = { personIds?: string[]; groupId?: string };
 
 type Subject = { schoolId: SchoolId; reach: Reach; now: Date };
 

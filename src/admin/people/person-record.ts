@@ -4,11 +4,11 @@ import { present, type Same } from "../../platform/contract-types.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { listUserNames, type UserName } from "../../accounts/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../../staff/index.ts";
-import { changeInDirectory, tagOf } from "../change.ts";
+import { changeInDirectory } from "../change.ts";
 import type { AdminDeps, AdminRequest, Schemas } from "../handler.ts";
 import { getReachedPerson, keepsRecord, type PersonReach } from "../whose-person.ts";
 
-export type AdminPerson = Schemas["AdminPerson"];
+type AdminPerson = Schemas["AdminPerson"];
 
 type Added = "username" | "hasLogin" | "homeSchool" | "isGuest" | "firstSignInAt" | "lastSignInAt";
 /** Does not compile if a person has a property that the contract lacks. */
@@ -49,10 +49,9 @@ export async function makePresenter(
 
 /** Properties that change without a change of the person's record. */
 export const passing = ["firstSignInAt", "lastSignInAt"] as const satisfies (keyof AdminPerson)[];
-export const personTag = (person: AdminPerson): string => tagOf(person, passing);
 
 /** The person wherever they are, for the state after a change. */
-export async function findRecord(db: RecordStore, reach: Reach, personId: PersonId): Promise<AdminPerson | null> {
+async function findRecord(db: RecordStore, reach: Reach, personId: PersonId): Promise<AdminPerson | null> {
   const person = await findPerson(db, personId);
   if (person === null) return null;
   return (await makePresenter(db, reach, [person]))(person);

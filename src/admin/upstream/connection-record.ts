@@ -7,7 +7,7 @@ import { addressesOf, findConnection, type Connection, type ConnectionId } from 
 import { changeRecord, tagOf, type ChangeRequest } from "../change.ts";
 import type { AdminCaller, AdminDeps, Schemas } from "../handler.ts";
 
-export type PresentedConnection = Schemas["UpstreamConnection"];
+type PresentedConnection = Schemas["UpstreamConnection"];
 
 type Added = "schoolName" | "redirectUri" | "backchannelLogoutUri" | "postLogoutRedirectUri";
 
@@ -52,7 +52,7 @@ export const settingsOf = (connection: PresentedConnection): object =>
 export const connectionUnknown = () =>
   new AppError("not_found", "upstream_connection_not_found", "The connection does not exist.");
 
-export type AskedConnection = { connectionId: string; reach: Reach; caller: Pick<AdminCaller, "setUp"> };
+type AskedConnection = { connectionId: string; reach: Reach; caller: Pick<AdminCaller, "setUp"> };
 
 /** Errors: not_found upstream_connection_not_found, also if out of reach. */
 export async function getReachedConnection(

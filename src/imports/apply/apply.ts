@@ -132,7 +132,7 @@ const selectNames = statement<SchoolImport>(
   WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId} AND ${s.username} <> '' AND NOT ${s.isDeleted}`,
 );
 
-export async function findRosterNames(tx: Queryable, school: SchoolImport): Promise<Map<PersonId, string>> {
+async function findRosterNames(tx: Queryable, school: SchoolImport): Promise<Map<PersonId, string>> {
   const rows = await findRows<{ personId: PersonId; username: string }, SchoolImport>(tx, selectNames, school);
   return new Map(rows.map(({ personId, username }) => [personId, username]));
 }

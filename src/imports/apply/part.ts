@@ -26,7 +26,7 @@ export type ApplyRules = {
 };
 
 /** A school to apply again: a person's home was missing, people moved away, or a guest's home has moved. */
-export type Unfinished = { id: SchoolId; movedAway: number };
+type Unfinished = { id: SchoolId; movedAway: number };
 
 /**
  * People moved away by other parts still count for the hold.
@@ -45,7 +45,7 @@ export async function applyPart(
   });
 }
 
-export async function changePart(
+async function changePart(
   change: Change,
   part: SchoolPart & { movedAway: number },
   rules: ApplyRules,

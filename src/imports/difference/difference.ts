@@ -40,7 +40,7 @@ const keep = statement<{ ids: readonly PersonId[] }>(
 );
 
 /** Keeps people from removal if their staff role exceeds an actor's, and the last operators. */
-export async function keepStaff(tx: Transaction, { importId, appliedBy, now }: SchoolPart): Promise<void> {
+async function keepStaff(tx: Transaction, { importId, appliedBy, now }: SchoolPart): Promise<void> {
   const found = await findRows<{ id: PersonId }>(tx, findRemovedStaff, {});
   const personIds = found.map(({ id }) => id);
   if (personIds.length === 0) return;

@@ -21,7 +21,7 @@ export const personKinds = [
 export type PersonKind = (typeof personKinds)[number];
 
 /** A person at the school before or after an import; `groups` are those that are no classes. */
-export type PersonState = { name: PersonName | null; role: PersonRole; classes: string[]; groups: string[] };
+type PersonState = { name: PersonName | null; role: PersonRole; classes: string[]; groups: string[] };
 
 /** `before` is null for people who are not at the school yet, `after` for people who leave it. */
 export type PersonOfImport = {

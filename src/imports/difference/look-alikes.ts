@@ -7,7 +7,7 @@ type GroupType = "KLASSE" | "KURS" | "SONSTIG";
 export type ExistingGroup = { groupId: GroupId; name: string; sourceSystemIdentifier: string | null; members: number };
 export type RosterGroup = { name: string; sourceSystemIdentifier: string; members: number };
 
-export type LookAlike = { type: GroupType; inRoster: RosterGroup; existing: ExistingGroup };
+type LookAlike = { type: GroupType; inRoster: RosterGroup; existing: ExistingGroup };
 
 const ending = importGroup.as("ending");
 const membersOfRoster = sql`coalesce(roster.members, 0)`;

@@ -3,7 +3,16 @@ import { AppError } from "../../platform/errors.ts";
 import type { CsvRecord, Separator } from "../read/csv.ts";
 import { refuseWide, type Head, type TableLayout } from "../read/table.ts";
 import { chooseScope, roleOf, type AskedScope, type ImportMode, type ImportPeople } from "./format.ts";
-import { findClassIn, findRoleIn, foldWord, isClassName, isParentRole, readDate, readHeading, readRole } from "./words.ts";
+import {
+  findClassIn,
+  findRoleIn,
+  foldWord,
+  isClassName,
+  isParentRole,
+  readDate,
+  readHeading,
+  readRole,
+} from "./words.ts";
 import type { ColumnUse } from "./words.ts";
 
 /** What the columns of a table mean, and what is true of all its rows. */
@@ -126,7 +135,7 @@ function guessMapping(
 
 const manyColumns: readonly ColumnUse[] = ["CLASSES", "COURSES", "GROUPS"];
 
-export const isRepeatable = (use: ColumnUse): boolean => manyColumns.includes(use);
+const isRepeatable = (use: ColumnUse): boolean => manyColumns.includes(use);
 
 function guessUses(headings: readonly string[], samples: readonly string[][]): Uses {
   const uses: Uses = headings.map(() => null);

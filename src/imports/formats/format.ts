@@ -11,7 +11,7 @@ export type ImportFormat = "PLAIN" | "ONEROSTER" | "SCHULCONNEX";
  * What a file can speak of: types of groups, which groups there are, who is in them, and attributes of people. What it
  * does not speak of stays. A record can be silent about more of them than its file.
  */
-export const subjects = [
+const subjects = [
   ...(["KLASSE", "KURS", "SONSTIG", "GROUP", "MEMBERSHIP"] as const),
   ...(["ROLE", "NAME", "MIDDLE_NAME", "CALL_NAME"] as const),
 ] as const;
@@ -23,7 +23,7 @@ const roles = { ALL: null, STUDENTS: "STUDENT", TEACHERS: "TEACHER" } as const;
 export const roleOf = (people: ImportPeople): "STUDENT" | "TEACHER" | null => roles[people];
 
 /** Whether the files are whole, and of whom. */
-export type Scope = { mode: ImportMode; people: ImportPeople };
+type Scope = { mode: ImportMode; people: ImportPeople };
 export type AskedScope = { mode?: ImportMode | undefined; people?: ImportPeople | undefined };
 
 /** What is asked for, otherwise what is usual. A list of all people of a role is whole unless asked otherwise. */

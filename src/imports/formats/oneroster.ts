@@ -210,12 +210,12 @@ function readEnrollment(row: Row, context: RowContext): void {
 type Files = ReadonlyMap<string, SourceFile>;
 
 /** `absent` are files that the sender left out on purpose. */
-export type Manifest = { mode: ImportMode; absent: ReadonlySet<string>; isThere: boolean };
+type Manifest = { mode: ImportMode; absent: ReadonlySet<string>; isThere: boolean };
 
 const ours = ["orgs.csv", "users.csv", "roles.csv", "classes.csv", "enrollments.csv"];
 
 /** The caller's mode, by default bulk, applies if the manifest has none. */
-export async function readManifest(files: Files, { staging, onBytes, mode }: ReadContext): Promise<Manifest> {
+async function readManifest(files: Files, { staging, onBytes, mode }: ReadContext): Promise<Manifest> {
   const file = files.get("manifest.csv");
   const modes = new Set<ImportMode>();
   const absent = new Set<string>();
@@ -243,7 +243,7 @@ export async function readManifest(files: Files, { staging, onBytes, mode }: Rea
  * Everybody who is missing in a whole roster leaves, so it needs its people. Of a file that is neither in the archive
  * nor called absent, nobody knows whether the export was cut off.
  */
-export function checkFiles(files: Files, { mode, absent }: Manifest, { staging }: ReadContext): void {
+function checkFiles(files: Files, { mode, absent }: Manifest, { staging }: ReadContext): void {
   const isIn = (name: string) => files.has(name) && !absent.has(name);
   const needed = mode === "BULK" ? ["users.csv", "classes.csv", "enrollments.csv"] : [];
   const missing = needed.filter((name) => !files.has(name) && !absent.has(name));
@@ -258,7 +258,7 @@ export function checkFiles(files: Files, { mode, absent }: Manifest, { staging }
     );
 }
 
-export type Orgs = {
+type Orgs = {
   /** Null for an organisation that is not a school, undefined for an unknown one. */
   find(sourcedId: string): SchoolId | null | undefined;
   /** Rows of orgs.csv that have a fault already. */

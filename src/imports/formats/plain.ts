@@ -226,7 +226,7 @@ const isHeading = (cells: readonly string[], headings: readonly string[]): boole
  * Whether a row of a table is no person: headings once more, a sum, a footer, or a value alone. A row with a name and
  * an id is a person in any case.
  */
-export function isNoPerson(row: Row, headings: readonly string[], idColumn: "id" | "birth_date"): boolean {
+function isNoPerson(row: Row, headings: readonly string[], idColumn: "id" | "birth_date"): boolean {
   const filled = row.cells.filter((cell) => cell !== "");
   if (isHeading(row.cells, headings)) return true;
   const hasId = row.get(idColumn) !== "";

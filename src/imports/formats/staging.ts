@@ -11,7 +11,7 @@ import type { NewRow, Columns, Queryable } from "../../platform/database/sql.ts"
 import type { FaultPosition } from "../read/table.ts";
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 
-export type StagedPerson = {
+type StagedPerson = {
   sourceId: string;
   /** The first is the home school; empty if roles.csv has them, or if they could not be read. */
   schools: readonly SchoolId[];
@@ -26,7 +26,7 @@ export type StagedPerson = {
   silentSchools?: ReadonlySet<SchoolId>;
   isDeleted: boolean;
 };
-export type StagedRole = {
+type StagedRole = {
   personSourceId: string;
   schoolId: SchoolId | null;
   /** SKIPPED: a parent or guardian, or somebody at no school. */
@@ -44,7 +44,7 @@ export type StagedGroup = {
   mayMean?: readonly string[];
   isDeleted: boolean;
 };
-export type StagedMembership = {
+type StagedMembership = {
   schoolId: SchoolId | null;
   personSourceId: string;
   groupSourceId: string;

@@ -1,5 +1,16 @@
 import type { SchoolId } from "../../directory/index.ts";
-import { empty, findRows, insert, join, makeRun, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import {
+  empty,
+  findRows,
+  insert,
+  join,
+  makeRun,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+} from "../../platform/database/sql.ts";
 import type { Parameters, Part, Sql, Statement, Queryable } from "../../platform/database/sql.ts";
 import { isNamedAt } from "../difference/groups.ts";
 import { firstOf, selectAmbiguous } from "../difference/people.ts";

@@ -3,7 +3,17 @@ import type { SchoolId } from "../../directory/index.ts";
 import type { PrismaDb, Transaction } from "../../platform/database/db.ts";
 import { withInterruptibleTransaction } from "../../platform/database/interrupt.ts";
 import { analyzeSparse } from "../../platform/database/statistics.ts";
-import { insert, literal, makeFindOne, run, sql, statement, table, update, makeRun } from "../../platform/database/sql.ts";
+import {
+  insert,
+  literal,
+  makeFindOne,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  makeRun,
+} from "../../platform/database/sql.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import { countDifference, describeDifference } from "../difference/counts.ts";
 import { findDifference } from "../difference/difference.ts";
@@ -117,7 +127,7 @@ function chooseMoves(moves: readonly GroupMove[]): GroupMove[] {
 }
 
 /** Carries over the classes that move up in a whole roster of a school year, unless the upload says which do. */
-export async function moveClassesUp(tx: Queryable, part: SchoolPart): Promise<boolean> {
+async function moveClassesUp(tx: Queryable, part: SchoolPart): Promise<boolean> {
   const { importId, schoolId, mode, schoolYear } = part;
   if (mode !== "BULK" || schoolYear === "") return false;
   if ((await countCarriedOver(tx, { importId })) > 0) return false;

@@ -31,7 +31,7 @@ export type TableLayout = {
   columns?: ReadonlyMap<string, readonly number[]> | undefined;
 };
 
-export type Table = {
+type Table = {
   file: SourceFile;
   required: readonly string[];
   layout?: TableLayout | undefined;
@@ -87,7 +87,7 @@ export function refuseWide(columns: number): void {
   throw new AppError("invalid", "table_too_wide", message);
 }
 
-export const isBlank = ({ fields }: CsvRecord): boolean => fields.every((field) => field.trim() === "");
+const isBlank = ({ fields }: CsvRecord): boolean => fields.every((field) => field.trim() === "");
 
 /** `labels` are the headings as the file has them, if faults are to show them instead of the names. */
 type Headings = {

@@ -18,7 +18,7 @@ const most = { bytes: 64 * 2 ** 20, text: 2 * 2 ** 20, sheets: 1000 };
 
 export type Attributes = Readonly<Record<string, string | undefined>>;
 /** Elements by their path of names without prefixes, such as `/worksheet/sheetData/row`. */
-export type Handlers = {
+type Handlers = {
   open?(path: string, attributes: () => Attributes): void;
   text?(path: string, text: string): void;
   close?(path: string): void;

@@ -127,7 +127,7 @@ const count = makeCount(
 );
 const countOfArchive = makeCount(countArchiveRows);
 
-export type RowsAside = { rows: RowCounts | null; dependent: number };
+type RowsAside = { rows: RowCounts | null; dependent: number };
 
 /** Takes the faulty rows out of the staged ones; null, and nothing done, if the faults are not those of single rows. */
 export async function setFaultyRowsAside(

@@ -13,7 +13,7 @@ export type WarningKind =
   | "CHARACTERS_LOST"
   | "NO_PERSON";
 
-export type ImportWarning = {
+type ImportWarning = {
   file: string;
   line: number;
   kind: WarningKind;

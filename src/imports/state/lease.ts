@@ -2,7 +2,18 @@ import type { Origin } from "../../events/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { withPrismaTransaction, withTransaction, type Db, type PrismaDb } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { findRows, join, literal, lockName, makeRun, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import {
+  findRows,
+  join,
+  literal,
+  lockName,
+  makeRun,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+} from "../../platform/database/sql.ts";
 import type { Part, Queryable } from "../../platform/database/sql.ts";
 import type { ImportId } from "./record.ts";
 import { importTransitions, sendEvent } from "./states.ts";

@@ -4,7 +4,7 @@ import type { ImportId } from "./record.ts";
 import { noProgress } from "./states.ts";
 
 /** Units: bytes while reading (each file is read twice), schools while comparing and applying. */
-export type Progress = { phase: "reading" | "checking" | "comparing" | "applying"; done: number; total: number };
+type Progress = { phase: "reading" | "checking" | "comparing" | "applying"; done: number; total: number };
 
 export type OnProgress = (progress: Progress) => void;
 

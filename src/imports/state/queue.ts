@@ -1,7 +1,18 @@
 import { withTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { makeWakeUp } from "../../platform/jobs/wake-up.ts";
-import { columnNames, insert, join, lockName, makeFind, makeFindOne, makeRun, sql, table, update } from "../../platform/database/sql.ts";
+import {
+  columnNames,
+  insert,
+  join,
+  lockName,
+  makeFind,
+  makeFindOne,
+  makeRun,
+  sql,
+  table,
+  update,
+} from "../../platform/database/sql.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import type { Counts, ImportId } from "./record.ts";
 import { importRunning } from "./lease.ts";

@@ -120,7 +120,7 @@ export async function getImport({ prisma }: RecordStore, id: ImportId): Promise<
   return present(row);
 }
 
-export async function listRecords({ prisma }: RecordStore, ids: readonly ImportId[]): Promise<ImportRecord[]> {
+async function listRecords({ prisma }: RecordStore, ids: readonly ImportId[]): Promise<ImportRecord[]> {
   return (await prisma.import.findMany({ where: { id: { in: [...ids] } }, select: shown })).map(present);
 }
 

@@ -1,5 +1,17 @@
 import type { Transaction } from "../../platform/database/db.ts";
-import { fields, join, literal, makeFind, makeFindOne, render, run, sql, statement, table, temporaryTable } from "../../platform/database/sql.ts";
+import {
+  fields,
+  join,
+  literal,
+  makeFind,
+  makeFindOne,
+  render,
+  run,
+  sql,
+  statement,
+  table,
+  temporaryTable,
+} from "../../platform/database/sql.ts";
 import type { Part, Sql } from "../../platform/database/sql.ts";
 import { imageOfGroup, imageOfPerson } from "../apply/change-record.ts";
 import type { SchoolPart } from "../state/record.ts";

@@ -7,18 +7,18 @@ import { CallerLeft } from "../concurrency/caller.ts";
 export const innerOrigin = "http://inside.invalid";
 
 /** `url` is path and query. The names of headers are in lower case. */
-export type InnerRequest = {
+type InnerRequest = {
   method: string;
   url: string;
   headers?: Record<string, string>;
   body?: Buffer | Readable | undefined;
   signal?: AbortSignal | undefined;
 };
-export type InnerResponse = { status: number; headers: Headers; body: Buffer };
+type InnerResponse = { status: number; headers: Headers; body: Buffer };
 export type InnerFetch = (request: Request) => Promise<Response>;
 
 /** Says of each call its method and address, for those who look on. */
-export const innerCalls = channel("schultor.inner-calls");
+const innerCalls = channel("schultor.inner-calls");
 
 /** Calls routers of this process as functions, without a token; `findCaller` returns null for other requests. */
 export function makeInnerCalls<Caller extends { requestId: string }>(): {

@@ -7,7 +7,7 @@ import { root, type Files } from "./read-program.ts";
 const block = /^```\w+ file=(\S+)\n([^]*?)^```$/gm;
 
 /** The files that the blocks of a page make, joined in their order. An indented block continues the one before. */
-export function readFilesOfPage(page: string): Map<string, string> {
+function readFilesOfPage(page: string): Map<string, string> {
   const files = new Map<string, string>();
   for (const [, name, code] of page.matchAll(block)) {
     const before = files.get(name!);

@@ -20,7 +20,7 @@ import { updateHealth } from "./health.ts";
 import { lease, release, renew } from "./lease.ts";
 import { record, type Result } from "./record.ts";
 
-export type DispatcherDeps = AttemptDeps & {
+type DispatcherDeps = AttemptDeps & {
   db: PrismaDb;
   log: Log;
   keys: EncryptionKeys;

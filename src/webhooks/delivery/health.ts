@@ -6,7 +6,7 @@ import { dropReady, failuresBeforePause, type EndpointWorker } from "./endpoint-
 import { recordHealth } from "./record.ts";
 
 /** The state that the last results call for; null for no change. Units: disableAfterDays in days of 24 hours. */
-export function chooseState(
+function chooseState(
   { state, failures, failingSince, isGone }: EndpointWorker,
   { now, disableAfterDays }: { now: Date; disableAfterDays: number },
 ): EndpointState | null {
