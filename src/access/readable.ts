@@ -11,7 +11,7 @@ import {
 } from "./visibility.ts";
 import type { PeopleReader } from "./withheld-sql.ts";
 
-// The conditions under which each scope lets an app read a record: those of the APIs, and of what pages say of them.
+// The conditions under which each scope lets an app read a record. The APIs enforce them, and pages explain them.
 
 type Person = Columns<"id" | "role" | "seenBy" | "status">;
 type ByPerson = PeopleReader & { personId: Sql };

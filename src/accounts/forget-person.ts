@@ -17,7 +17,7 @@ const deleteTraces = statement<{ personId: PersonId }>(
   "sign-on.forgetPerson",
 );
 
-// First, in the order of the job that deletes what is void.
+// First, because the job that deletes void sign-ins locks in the same order.
 const deleteVoid = statement<{ personId: PersonId }>(
   ({ personId }) => sql`DELETE FROM ${voidSignIn} WHERE ${voidSignIn.personId} = ${personId}`,
   "sign-on.forgetVoidSignIn",

@@ -84,7 +84,7 @@ const leaseStatement = statement<{ now: Date; until: Date; limit: number }>(
     })}`,
 );
 
-/** Leases due notices. After the lease another process takes what is left. */
+/** Leases due notices. After the lease, another process takes those that were not sent. */
 export function leaseLogoutNotices(
   db: Queryable,
   { now, leaseSeconds, limit }: { now: Date; leaseSeconds: number; limit: number },

@@ -13,7 +13,7 @@ import type { PasswordKind } from "./sign-in-settings.ts";
 /** What is prepared for a person; not valid yet. */
 export type Prepared = { password: string | null; passwordHash: string | null; card: MadeCard | null };
 
-/** Null for what is not wanted. */
+/** Null for a secret that is not to be made. */
 type Preparing = { passwordKind: PasswordKind | null; makeCard: (() => MadeCard) | null };
 
 export async function prepareSecrets(

@@ -64,7 +64,7 @@ export type OwnTools = Pick<Screen, "tell" | "ask"> & {
   clientSecret: string | undefined;
   /** Whether the program has no database of its own, so that all commands act on a service. */
   isForPartners: boolean;
-  /** Asks the person at the terminal without showing what is typed; undefined without a terminal. */
+  /** Asks the person at the terminal without showing the typed text; undefined without a terminal. */
   askSecret?: ((question: string) => Promise<string>) | undefined;
 };
 

@@ -92,7 +92,7 @@ export async function mapColumns(service: Service, id: string, body: Schemas["Im
   return waitFor(service, await bodyOf(service.api.PUT(`${oneImport}/columns`, { params, body })));
 }
 
-/** `confirmed` confirms what is unusual. Errors: those of the service; conflict import_applied. */
+/** `confirmed` confirms the reasons of a hold. Errors: those of the service; conflict import_applied. */
 export async function applyImport(
   service: Service,
   id: string,
@@ -134,7 +134,7 @@ export async function previewUndo(service: Service, id: string): Promise<UndoPre
   return found;
 }
 
-/** Errors: those of the service; conflict undo_not_confirmed unless `keep` is the number of what stays. */
+/** Errors: those of the service; conflict undo_not_confirmed unless `keep` is the number of entries that stay. */
 export async function undoImport(service: Service, id: string, keep: number | undefined): Promise<Import> {
   const undo = (inBackground: boolean) =>
     bodyOf(

@@ -19,7 +19,7 @@ export type Option<Value> = {
   isRequired: boolean;
   /** `texts` is empty if the option was left out. Returns a `Value`, or `Named` in place of an id. */
   read(texts: readonly string[]): unknown;
-  /** Never set; carries the type of what `read` and the look-up of names end in. */
+  /** Never set; carries the type of the value after `read` and the look-up of names. */
   type?: Value;
 };
 

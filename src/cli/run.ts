@@ -23,7 +23,7 @@ export type Terminal = {
   local?: Local;
   /** The signal ends the question. */
   ask?(question: string, signal?: AbortSignal): Promise<string>;
-  /** The same without showing what is typed. */
+  /** The same without showing the typed text. */
   askSecret?(question: string): Promise<string>;
   /** Aborts when the person stops the command; called by commands that go on until then. */
   untilStopped?(): AbortSignal;

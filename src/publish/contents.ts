@@ -73,7 +73,7 @@ export const packageNames = [
 
 export type PackageName = (typeof packageNames)[number];
 
-/** The addresses of what is published, apart from files of former versions; its router is made at the first request. */
+/** The published addresses, except files of former versions; the router is made at the first request. */
 export const publishedPaths: readonly string[] = [
   ...contents.flatMap(({ entries }) =>
     entries.map((entry) => (typeof entry === "string" ? `/docs/${entry}` : entry.path)),

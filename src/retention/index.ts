@@ -6,7 +6,7 @@
  *             exemption (a person who is kept until a date).
  * Invariants: the home school's policy decides, else its state's, else the configuration; nobody is soft-deleted before
  *             their time, during the notice after a change of the policy, while they are exempt, or while they hold a
- *             staff role; whoever a roster names counts as inactive only if the policy says so; a soft deletion is an
+ *             staff role; a person in a roster counts as inactive only if the policy says so; a soft deletion is an
  *             ordinary change and can be taken back.
  * Never knows: HTTP, pages, how people sign in.
  */

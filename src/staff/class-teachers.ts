@@ -69,7 +69,7 @@ export async function giveClassTeacherRoles(
 
 type Merger = { id: MergerId; from: SchoolId; into: SchoolId };
 
-/** Holds the roles of class teachers of a school for the one that it was merged into too; returns how many. */
+/** Gives the class teachers of a merged school their roles at the school it was merged into; returns how many. */
 export async function mergeClassTeachers({ prisma }: Transaction, { id, from, into }: Merger): Promise<number> {
   const at = (schoolId: SchoolId) => ({ some: { schoolId } });
   const roles = await prisma.staffRole.findMany({

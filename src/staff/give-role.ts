@@ -27,9 +27,9 @@ export type NewRole = {
 /** The giver's roles; null for the command line, which may give any role. */
 export type Giver = readonly StaffRole[] | null;
 
-/** The roles that those who run a school may give at it. Only an operator gives the others. */
+/** The roles that admins of a school may give there. Only an operator gives the others. */
 export const rolesGivenBySchools: readonly StaffRoleName[] = ["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"];
-/** The roles that an operator gives, and those who run a school may end at it. */
+/** The roles that only an operator gives, and that admins of a school may end there. */
 export const rolesEndedBySchools: readonly StaffRoleName[] = ["SUPPORT"];
 const givingForSchools: ReadonlySet<StaffRoleName> = new Set(["DISTRICT", "SCHOOL_ADMIN"]);
 const longestReason = 200;

@@ -7,10 +7,10 @@
  *             at the provider), upstream session (what a sign-in here is based on), set-up link (lets the IT contact of
  *             a school set up a connection), way in (how the people of a school reach their login).
  * Invariants: the roster decides who somebody is: a person is linked by a rule that exactly one active person of the
- *             school meets, never by an e-mail address; a round trip is good once, for its connection, its browser and
- *             its destination; no HTTP call inside a transaction, none that follows a redirect, none without a limit
- *             of time and size; ending an upstream session voids at once what it opened here; secrets and claims are
- *             stored encrypted.
+ *             school meets, never by an e-mail address; a round trip can be used once, for its connection, its browser
+ *             and its destination; no HTTP call inside a transaction, none that follows a redirect, none without a
+ *             limit of time and size; ending an upstream session ends at once the sessions that it opened here;
+ *             secrets and claims are stored encrypted.
  * Never knows: oidc-provider, pages, requests of ours.
  */
 export { createConnectionIn, deleteConnectionIn, updateConnectionIn } from "./change-connection.ts";

@@ -67,7 +67,7 @@ const matchStatement = statement<Matching>(
 
 const nobody = { count: 0, personIds: [] as PersonId[] };
 
-/** Finds the active people at home in the school whom the rule names by each value; at most two ids of each. */
+/** For each value, finds active people at home in the school who match the rule. Returns at most two ids a value. */
 export async function findMatches(
   db: Queryable,
   { schoolId, values, rule }: { schoolId: SchoolId; values: readonly string[]; rule: Omit<Rule, "ruleClaim"> },

@@ -117,7 +117,7 @@ async function openRoundTrip(
 type Taken = ConnectionRow & { browserHash: Buffer; purpose: Purpose; details: Buffer; expiresAt: Date };
 type TakenRoundTrip = { connection: ConnectionRow; purpose: Purpose; trip: RoundTrip };
 
-// Deleted before anything is looked at, so that a state is good once, whoever brings it. Only open ones count.
+// Deleted before it is checked, so that nobody can use a state twice. Expired states are not accepted.
 const takeStatement = makeForCount((count) =>
   statement<BucketParameters & { stateHash: Buffer }>((given) => {
     const { steps } = giveBackSteps(given, count, sql`EXISTS (SELECT FROM trip)`);

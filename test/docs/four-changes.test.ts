@@ -95,9 +95,8 @@ properties:
     ),
     before(
       'export const createSchool: AdminHandler<"createSchool">',
-      "src/admin/schools.ts",
-      `export const getSchoolSize: AdminHandler<"getSchoolSize"> = async ({ db }, { schoolId, reach }) => {
-  refuseOtherSchool(reach, schoolId);
+      "src/admin/schools/schools.ts",
+      `export const getSchoolSize: AdminHandler<"getSchoolSize"> = async ({ db }, { schoolId }) => {
   const { name } = await readSchool(db, schoolId);
   return { status: 200, body: { people: name.length } };
 };

@@ -101,7 +101,7 @@ const listReadings = makeFind<ByClient<Unread>, { personId: PersonId; clientIds:
   "access.findReadings",
 );
 
-/** Null of what is not recorded and is as it is now. */
+/** Null for a value that was not recorded because it has not changed since. */
 type Unread = Omit<Reading, keyof Ways> & { [Way in keyof Ways]: boolean | null };
 type Ways = Pick<Reading, "isUser" | "isPerson" | "seesSchool">;
 

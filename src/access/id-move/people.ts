@@ -90,5 +90,5 @@ const noteRead = makeRun<Read>(
   "access.noteIdChangesRead",
 );
 
-/** Counts how much of the list the app has read, for those who look after it. */
+/** Counts how much of the list the app has read, for its provider and operators. */
 export const noteIdChangesRead = async (db: Queryable, read: Read): Promise<void> => void (await noteRead(db, read));

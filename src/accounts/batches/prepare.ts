@@ -40,7 +40,7 @@ const endTurn = statement<Turn>(
   ${update("credentialBatch", "b", { leaseUntil: ended, readyAt })} WHERE ${b.id} = ${batchId}`,
 );
 
-/** Prepares batches in turns, some people at a time, and deletes what is kept no longer. A crash loses one turn. */
+/** Prepares batches in turns, some people at a time, and deletes expired batches. A crash loses one turn. */
 export function makeCredentialJob(deps: Deps): WorkerJob {
   return {
     name: "accounts.prepareCredentials",

@@ -10,7 +10,7 @@ const revokedDays = 90;
 
 const purposeOf = (id: string, caller: string): string => `card print ${id} ${caller}`;
 
-/** Stores what is to be printed for ten minutes, encrypted. Only `caller` can take it. */
+/** Stores the data of a print for ten minutes, encrypted. Only `caller` can fetch it. */
 export async function keepPrint(
   { prisma }: Transaction,
   keys: EncryptionKeys,

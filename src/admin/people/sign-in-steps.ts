@@ -72,7 +72,7 @@ function loginStep(asked: Explanation, fix: (operation: OperationId, end: string
   const { facts, isGuest, roles, homeSchoolId } = asked;
   const { login, usesPassword } = facts;
   const isRefused = !canSignIn(facts);
-  // The school's own login gives a user name to whoever has none.
+  // The school's own login gives a user name to a person without one.
   if (login === null) return step("login", isRefused ? "REFUSED" : "NOTE", {}, fix("setLogin", "/login"));
   const { username, changedAt, hasPassword, mustChange } = login;
   const outcome = isRefused ? "REFUSED" : hasPassword && usesPassword && !mustChange ? "PASSED" : "NOTE";

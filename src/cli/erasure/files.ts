@@ -47,7 +47,7 @@ async function readText(path: string): Promise<AsyncIterable<Uint8Array>> {
   if (kind === undefined) return read();
   if (kind === "gzip" || kind === "zstd") {
     const unpack = kind === "gzip" ? createGunzip() : createZstdDecompress();
-    // The error of the source comes out of what is read.
+    // An error of the source is thrown by the read.
     pipeline(Readable.from(read()), unpack, () => undefined);
     return checkUnpacked(unpack as AsyncIterable<Buffer>);
   }

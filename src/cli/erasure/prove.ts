@@ -26,7 +26,7 @@ export type ProofRequest = {
   logDays: number | undefined;
 };
 
-/** Searches the database, logs and dumps for what is left of a person who was deleted for good. */
+/** Searches the database, logs and dumps for data of a person who was deleted for good. */
 export function proveErased(machine: Machine, request: ProofRequest): Promise<Result> {
   const { personId, logs, dumps, backupDays, logDays } = request;
   return machine.withDatabase(async ({ db }) => {

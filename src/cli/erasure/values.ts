@@ -31,7 +31,7 @@ const distinct = (texts: readonly string[]): string[] => [
   ...new Set(texts.map((text) => text.trim().normalize("NFC")).filter((text) => text !== "")),
 ];
 
-/** Each first name is searched for separately: what is left may hold only one of them. */
+/** Each first name is searched for separately, because leftover data may hold only one of them. */
 const arrange = (typed: Readonly<Record<keyof Typed, readonly string[]>>): Typed => ({
   firstNames: distinct(typed.firstNames.flatMap((names) => names.split(/[\s,]+/))),
   lastNames: distinct(typed.lastNames),

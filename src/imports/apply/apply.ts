@@ -32,7 +32,7 @@ export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, orig
 }
 
 /**
- * Confirms what is unusual in the preview of a held import. More than that holds it again.
+ * Confirms the reasons for which an import is held. A new reason holds it again.
  *
  * Shape:  `expected` are the numbers that somebody typed; without them all are confirmed.
  * Errors: not_found; conflict import_not_held, holds_not_confirmed.

@@ -64,7 +64,7 @@ const insertStaged = statement<OfSchool & Pick<SchoolPart, "schoolYear" | "now">
 
 const ofDirectory = { id: g.id, sourceId: g.sourceSystemIdentifier, name: g.name, sortKey: g.sortKey, type: g.type };
 
-/** SQL: somebody is in it of whom the files do not say in which groups they are. */
+/** SQL: a member of the group has no groups in the files at all. */
 const hasSilent = sql`EXISTS (SELECT FROM ${m} JOIN ${planned} ON ${planned.id} = ${m.personId}
   WHERE ${m.groupId} = ${g.id} AND ${planned.isSilent} AND NOT ${planned.isGone})`;
 

@@ -22,7 +22,7 @@ const roles = { ALL: null, STUDENTS: "STUDENT", TEACHERS: "TEACHER" } as const;
 /** The role of the people whom the files list; null for all of them. */
 export const roleOf = (people: ImportPeople): "STUDENT" | "TEACHER" | null => roles[people];
 
-/** Whether the files are whole, and of whom. */
+/** Whether the files are complete, and for which people. */
 type Scope = { mode: ImportMode; people: ImportPeople };
 export type AskedScope = { mode?: ImportMode | undefined; people?: ImportPeople | undefined };
 
@@ -32,7 +32,7 @@ export const chooseScope = ({ mode, people }: AskedScope, usual: Scope): Scope =
   people: people ?? (mode === undefined ? usual.people : "ALL"),
 });
 
-/** All subjects but those that are true here. */
+/** All subjects except those that are true in the given object. */
 export const speakingOf = (silentAbout: Partial<Record<Subject, boolean>>): Subject[] =>
   subjects.filter((subject) => silentAbout[subject] !== true);
 
@@ -50,7 +50,7 @@ export type ReadResult = Scope & {
   speaksOf: readonly Subject[];
   /** Whether the rows are in several files. */
   isArchive: boolean;
-  /** Of what is kept of a faulty row. */
+  /** Limits the stored part of a faulty row. */
   headings?: readonly string[];
 };
 

@@ -329,7 +329,7 @@ const isGroupOfSchool = sql`EXISTS (SELECT FROM ${group}
 
 const isKept = ({ importId }: Values) => sql`${m.importId} = ${importId} AND NOT ${m.isDeleted}`;
 
-/** Files that do not list all people, or all groups, may refer to those that are only in the directory. */
+/** Files that do not list all people or all groups may refer to people and groups that only the directory has. */
 const membershipChecks = ({
   listsPeople,
   listsGroups,

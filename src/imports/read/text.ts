@@ -28,7 +28,7 @@ export async function* readText(file: SourceFile, onBytes: (bytes: number) => vo
 const ibm850 =
   "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0";
 
-/** Decodes piece by piece; without bytes, what is left. */
+/** Decodes piece by piece; without bytes, returns the rest. */
 function makeDecoder(encoding: Exclude<Encoding, "damaged utf-8">): (bytes?: Buffer) => string {
   if (encoding === "ibm850")
     return (bytes) =>

@@ -16,7 +16,7 @@ const m = table("stagedMembership", "m");
 const g = table("stagedGroup", "g");
 const f = table("importFaultyRow", "f");
 
-/** SQL: what is left out together: a line, or a record of a JSON file. */
+/** SQL: the key of rows that are left out together, which is a line or a record of a JSON file. */
 const numberOf = ({ record, line }: Columns<"record" | "line">) => sql`coalesce(${record}, ${line})`;
 const isAt = sql`${numberOf(e)} = ${numberOf(p)}`;
 const isMemberAt = sql`(${m.line}, ${m.personColumn}) = (${p.line}, ${p.column})`;

@@ -124,7 +124,7 @@ const startTurns = makeRun<OfImports>(
 
 type Queue = { places: Map<ImportId, number>; changing: Set<ImportId> };
 
-/** Shape: the places of those that wait, and those whose turn to apply or undo an import has begun. */
+/** Shape: the places of waiting imports, and the imports that have begun to apply or undo. */
 export async function findQueue(db: Queryable, importIds: readonly ImportId[]): Promise<Queue> {
   const alive = importIds.length === 0 ? [] : await listAlive(db, {});
   const changing = alive.filter(({ isStarted, isReading }) => isStarted && !isReading);

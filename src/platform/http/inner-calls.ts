@@ -17,7 +17,7 @@ type InnerRequest = {
 type InnerResponse = { status: number; headers: Headers; body: Buffer };
 export type InnerFetch = (request: Request) => Promise<Response>;
 
-/** Says of each call its method and address, for those who look on. */
+/** Publishes the method and address of each call, for diagnostics and tests. */
 const innerCalls = channel("schultor.inner-calls");
 
 /** Calls routers of this process as functions, without a token; `findCaller` returns null for other requests. */
@@ -81,7 +81,7 @@ function makeRequest(socket: Duplex, { method, url, headers = {}, body }: InnerR
   return req;
 }
 
-/** A response that collects what is written to it. */
+/** A response that collects its body. */
 function makeResponse(
   req: IncomingMessage,
   { body, signal }: InnerRequest,

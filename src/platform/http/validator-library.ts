@@ -71,7 +71,7 @@ const probed: Place = {
 
 let isChecked = false;
 
-/** Tests everything that is used of the library, once per process. Errors: says what is missing. */
+/** Tests every part of the library that the service relies on, once per process. Errors: names the missing part. */
 export function checkLibrary(given: typeof RequestValidator = RequestValidator): void {
   if (isChecked && given === RequestValidator) return;
   const has = (what: string, holds: () => boolean) => {

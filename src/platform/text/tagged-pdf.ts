@@ -16,7 +16,7 @@ export type TaggedPdf = {
   document: Drawing;
   /** Writes a heading or a paragraph below the last one. */
   write(as: "H1" | "H2" | "H3" | "P", text: string, options?: PDFKit.Mixins.TextOptions): void;
-  /** Draws on each page what is not read aloud, such as its number, in the plain font. */
+  /** Draws on each page the parts that are not read aloud, such as its number, in the plain font. */
   drawFeet(text: string, draw: (drawable: string, page: number, pages: number) => void): void;
   finish(): Promise<Buffer>;
 };
@@ -82,7 +82,7 @@ const missing = "\uffff";
 /** With what joins words of a name, and marks of the last letter. */
 const runs = new RegExp(`${missing}(?:[\\p{Zs}\\p{Pd}.'’\\p{M}\\p{Cf}]*${missing})*[\\p{M}\\p{Cf}]*`, "gu");
 
-/** Puts a note in place of what the document's current font cannot draw as it is written. */
+/** Puts a note in place of letters that the document's current font cannot draw. */
 export function replaceUndrawable(document: PDFKit.PDFDocument, language: keyof typeof notes, text: string): string {
   const { font } = (document as unknown as WithFont)._font;
   const isDrawn = (character: string): boolean =>

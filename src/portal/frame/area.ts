@@ -32,7 +32,7 @@ export type PageView = {
   /** The current page in the navigation, if it is not that of the area. */
   page?: CurrentPage;
   status?: number;
-  /** Shows the present record instead of what was typed. */
+  /** Shows the present record instead of the typed values. */
   dropsTyped?: boolean;
   /** Loaded in addition to what all pages load. */
   assets?: { stylesheets: readonly string[]; scripts: readonly string[] };

@@ -34,7 +34,7 @@ type FieldOptions = {
   isRequired?: boolean;
   /** Boxes beside each other. */
   isRow?: boolean;
-  /** For what is no word of a language, such as an id. */
+  /** For values that are not words of a language, such as ids. */
   isCode?: boolean;
   /** Other attributes. */
   more?: Readonly<Record<string, string | number>>;
@@ -91,7 +91,7 @@ export function makeFields(request: LinkRequest, render: Render): Fields {
       : t("frame.fault.line", { line: lineOf(request.field(name), Number(index)), text });
   }
 
-  /** After a change meanwhile, the page shows the present record instead of what was typed. */
+  /** After a change meanwhile, the page shows the present record instead of the typed values. */
   const isTyped = () => isSent && Object.keys(typed).length > 0;
 
   /** Draws the box of a property that is true or false, or a box for each value that a list can have. */

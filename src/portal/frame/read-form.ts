@@ -31,7 +31,7 @@ function readField({ field, typed }: Sent, name: string, { schema, items, isOpti
   // A select that the page does not have.
   if (schema.enum !== undefined && typed[name] === undefined) return undefined;
   if (schema.type !== "integer") return text;
-  // The contract refuses what is no number.
+  // The contract refuses a text that is not a number.
   return text === "" || Number.isNaN(Number(text)) ? text : Number(text);
 }
 

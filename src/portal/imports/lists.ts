@@ -2,7 +2,7 @@ import type { PageView, PageRequest } from "../frame/index.ts";
 import { leavingOf } from "../frame/index.ts";
 import { describeChange, describeFault, ofSchool, one, readImport } from "./import-record.ts";
 
-/** The address of a list with its filters; those that are empty are left out. */
+/** The address of a list with its filters; empty filters are left out. */
 export function addressOfList(request: PageRequest, name: string, filters: Record<string, string | null>): string {
   const filled = Object.entries(filters).filter((filter): filter is [string, string] => Boolean(filter[1]));
   return `${request.at(one)}/${name}?${new URLSearchParams(filled).toString()}`;

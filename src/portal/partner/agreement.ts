@@ -52,7 +52,7 @@ function needOf({ attributes = [], scopes = [] }: Input, kind: "attribute" | "sc
 
 const line = /^\s*(.+?)\s*;\s*([A-Za-z]{2})\s*;\s*(.+?)\s*$/;
 
-/** Reads the form, with the needs of what the app has now. */
+/** Reads the form, with the needs of the attributes and scopes that the app has now. */
 function readTyped({ field, typed }: PageRequest, { attributes, scopes }: App): Input & { wrongLine?: number } {
   const lines = field("subprocessors").split("\n");
   const read = lines.filter((text) => text.trim() !== "").map((text) => line.exec(text));

@@ -12,7 +12,7 @@ export function checkReader({ may, permissions, path }: PageRequest): void {
     throw new Refused(404, { code: "app_not_found" });
 }
 
-/** For what is deleted or replaced for good. Errors: Refused client_id_not_confirmed. */
+/** Checks the client id typed before a final change. Errors: Refused client_id_not_confirmed. */
 export function checkConfirmed({ field, path }: PageRequest): void {
   if (field("confirmed") !== path.clientId) throw refuseField("confirmed", "client_id_not_confirmed");
 }

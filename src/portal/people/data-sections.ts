@@ -108,7 +108,7 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
     entries.map(({ what, at }) => t("data.linkedAt", { account: what ?? "", at: times.time(at) })),
   passwordRequests: (entries, words) =>
     entries.map((entry) => `${words.times.time(entry.at)}: ${nameSchool(entry, words)}`),
-  // The answer to a request says that it came, and nothing of what is still to be done.
+  // The answer to a request says that it was received, and not which steps are still open.
   dataRequests: (requests, { t, times }) =>
     requests.map((one) => {
       const { asker, status, history } = describeDataRequest(one, { t, times });

@@ -67,7 +67,7 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
   return { title: t("frame.difference.property.personId"), view: "person", model };
 }
 
-/** Adds the person to a group and removes them from the one that it replaces. */
+/** Adds the person to a group and removes them from the group that it replaces. */
 export async function joinGroup(request: PageRequest): Promise<Redirect> {
   const { call, at, field } = request;
   requireFields(request, "group");

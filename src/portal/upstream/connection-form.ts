@@ -27,7 +27,7 @@ function readAccess({ field }: Read, connection: Connection): Update {
   };
 }
 
-/** The settings of a connection that is filled in. Errors: Refused invalid_request for what is missing. */
+/** The settings of a connection that is filled in. Errors: Refused invalid_request for a missing setting. */
 export function readFilledIn(read: Read, connection: Connection): Update {
   const needed = [hasTenant(connection) ? "tenant" : "issuer", "clientId", "scopes", "subjectClaim"];
   requireFields(read, ...needed, ...(connection.hasSecret ? [] : ["secret"]), ...(read.typed["name"] ? ["name"] : []));
@@ -59,7 +59,7 @@ export function readClasses({ field, typed }: Read): string[] {
 
 const bare = (claim: string): string => claim.replace(/^iserv[:_](?=(uuid|groups|roles)$)/, "");
 
-/** Whether a claim that arrived is the one that was typed: IServ spells some in several ways. */
+/** Whether a received claim is the typed one: IServ spells some claims in several ways. */
 export const isClaim = (arrived: string, typed: string | null): boolean =>
   typed !== null && bare(arrived) === bare(typed);
 

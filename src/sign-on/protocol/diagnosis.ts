@@ -81,7 +81,7 @@ function describeOne(name: string, given: unknown, { show, check, ifMissing = nu
   return { name, value, length: value === null ? given.length : null, problem: check?.(given) ?? null };
 }
 
-/** Describes the `wanted` parameters, and of others those that were sent. */
+/** Describes the `wanted` parameters, and all other parameters that were sent. */
 function describe(given: Given, wanted: Wanted, others: Wanted): SentParameter[] {
   const known = { ...wanted, ...others };
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name) && plainName.test(name));

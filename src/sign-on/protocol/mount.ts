@@ -226,7 +226,7 @@ const makeRefuseUnreadForm =
 
 type Context = { query: NodeJS.Dict<string | string[]> };
 
-/** Keeps what is described, and of it what has a value: the rest counts as omitted (RFC 6749 sections 3.1 and 3.2). */
+/** Keeps described parameters that have a value: all others count as omitted (RFC 6749 sections 3.1 and 3.2). */
 export function keepDescribed<Value>(
   given: NodeJS.Dict<Value | Value[]>,
   described: ReadonlySet<string>,

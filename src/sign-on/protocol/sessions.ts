@@ -48,7 +48,7 @@ const selectBrowsers = statement<SessionQuery>(
   "sign-on.listBrowsers",
 );
 
-// Issuing a token is a use of what it was issued from.
+// Issuing a token uses the code or refresh token that it was issued from.
 const selectApps = statement<SessionQuery>(
   ({ personId, now }) => sql`
     SELECT ${fields<PersonSession>({

@@ -169,7 +169,7 @@ export function readClientId(ctx: KoaContextWithOIDC): string | null {
   return typeof clientId === "string" && clientIdShape.test(clientId) ? clientId : null;
 }
 
-/** `areMissing`: the key set could not be read, and the keys read before do not include the requested one. */
+/** `areMissing`: the address of the key set failed, and the stored keys lack the key that signed the assertion. */
 type ClientKeys = { keys: readonly PublicKey[]; areMissing: boolean };
 
 /** The public keys of an app, those at its `jwksUri` only if an assertion was signed with the key `kid`. */

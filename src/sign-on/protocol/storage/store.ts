@@ -26,7 +26,7 @@ export type Store = {
   findRight(pair: Pair): Promise<SignOnRight>;
   findDecisions(pair: Pair): Promise<Decisions>;
   put(artifact: Artifact): Promise<unknown>;
-  /** Uses up a token and stores what is issued for it; false if another request was faster. */
+  /** Uses up a token and stores the tokens issued for it; false if another request was faster. */
   useToken(use: TokenUse): Promise<boolean>;
 };
 
@@ -68,7 +68,7 @@ async function useTogether(pool: Db["pool"], uses: TokenUse[]): Promise<(boolean
   }
 }
 
-/** `inParallel` running batches delay the next one, without those that take longer than `patienceMs`. */
+/** The next batch waits while `inParallel` batches run; batches that run longer than `patienceMs` do not count. */
 type BatchLimits = { inParallel: number; atOnce: number; largest: number; patienceMs: number };
 
 /** Collects items while earlier batches run. An item never joins a batch that was already sent. */

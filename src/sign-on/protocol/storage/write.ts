@@ -287,7 +287,7 @@ const useTokensStatement = statement<GivenUses>(
   "sign-on.useTokens",
 );
 
-/** Uses up tokens and writes what is issued for them, wholly or not at all; false if another request was faster. */
+/** Uses up tokens and writes the tokens issued for them in one transaction; false if another request was faster. */
 export async function useTokens(db: Queryable, uses: readonly TokenUse[]): Promise<boolean[]> {
   const rows = await findRows<{ place: number }>(db, useTokensStatement, {
     kinds: uses.map(({ kind }) => kind),
