@@ -86,7 +86,7 @@ const limits: Record<string, Limit> = {
 
 const elsewhere = {
   "sandbox/create.ts": "test/api/admin/sandboxes.test.ts asks for more than three at once",
-  "access/agreement-draft.ts": "an app has one draft, so that versions are never made at once",
+  "access/agreements/draft.ts": "an app has one draft, so that versions are never made at once",
 };
 
 test("every limit that is counted is listed here", () => {
