@@ -103,8 +103,8 @@ test("every operation has to be touched", () => {
 test("every query parameter has to be used by an accepted request", () => {
   const { missing } = findUntouched(
     documents,
-    new Set(judge({ ...good, target: "/idm/ep/v1/schools?limit=5" }).touched),
+    new Set(judge({ ...good, target: `/idm/ep/v1/schools/${school}/people?show-deleted=true` }).touched),
   );
-  expect(missing).toContain("idm listSchools ?cursor");
-  expect(missing).not.toContain("idm listSchools ?limit");
+  expect(missing).toContain("idm getPerson ?show-deleted");
+  expect(missing).not.toContain("idm listSchoolPeople ?show-deleted");
 });

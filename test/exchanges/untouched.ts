@@ -30,7 +30,11 @@ export function findUntouched(
   return { missing: missing!, untouched: untouched! };
 }
 
+/** Read in one place for all operations that have them. */
+const readForAll = ["limit", "cursor", "dry-run"];
+
 function queryOf(document: OpenApiDocument, { parameters = [] }: Operation): string[] {
   const all = parameters.map((parameter) => resolve<{ name: string; in: string }>(document, parameter));
-  return all.filter((parameter) => parameter.in === "query").map(({ name }) => `?${name}`);
+  const own = all.filter((parameter) => parameter.in === "query" && !readForAll.includes(parameter.name));
+  return own.map(({ name }) => `?${name}`);
 }

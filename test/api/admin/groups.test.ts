@@ -240,6 +240,7 @@ test("a class teacher sees the groups in which they teach, and no other", async 
   expect(idsOf(await call("GET", `/groups/${group}/members`))).toEqual([holder]);
   const classes = await call("GET", `/schools/${school}/class-sign-ins`);
   expect(classes.body).toEqual([expect.objectContaining({ id: group, students: 0 })]);
+  expect((await call("GET", `/schools/${school}/class-sign-ins?search=nowhere`)).body).toEqual([]);
   expect(refusalOf(await call("GET", `/schools/${other}/class-sign-ins`))).toEqual([404, "school_not_found"]);
   for (const id of [learnt, theirs, nowhere])
     for (const path of [`/groups/${id}`, `/groups/${id}/members`])

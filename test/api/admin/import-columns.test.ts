@@ -95,7 +95,11 @@ test("a school's own file waits for its columns, is read with them, and the next
   expect(kept.body).toMatchObject([{ role: "STUDENT", mode: "DELTA", columns: { 6: { use: "ID" } } }]);
   const next = await handIn(pupilsFile([...pupils, "3;Cramer;Cy;;6b;41000;4713;"]));
   expect(next.made).toMatchObject({ state: "READY", mode: "DELTA", schools: [{ people: { created: 1 }, leavers: 0 }] });
-  expect((await handIn(pupilsFile(), "&choose-columns=true")).made.state).toBe("UNMAPPED");
+  const { made: asked } = await handIn(pupilsFile(), "&choose-columns=true");
+  expect(asked.state).toBe("UNMAPPED");
+  const going = await office("PUT", `/imports/${asked.id}/columns?in-background=true`, { body: mappingOf(columns) });
+  expectDescribed("putImportColumns", going);
+  while (((await office("GET", `/imports/${asked.id}`)).body as Made).state !== "READY");
 
   const [{ id = "" } = {}] = kept.body as { id?: string }[];
   const mapping = `/schools/${school}/column-mappings/${id}`;

@@ -39,7 +39,7 @@ const apply = async (id: string, body: object = {}) => {
 };
 const read = async (id: string) => (await office("GET", `/imports/${id}`)).body as Shown;
 const join = (id: string, groupId: string, sourceSystemIdentifier: string, call = office) =>
-  call("POST", `/imports/${id}/joined-groups`, { body: { groupId, sourceSystemIdentifier } });
+  call("POST", `/imports/${id}/joined-groups?school=${school}`, { body: { groupId, sourceSystemIdentifier } });
 const lookAlikes = async (id: string) => (await office("GET", `/imports/${id}/look-alikes`)).body as LookAlike[];
 const groupNamed = (name: string) => db.prisma.group.findFirstOrThrow({ where: { schoolId: school, name } });
 
@@ -57,7 +57,7 @@ test("a class of the roster that looks like one made by hand is joined with it a
   const guest = await make.person({ school });
   await office("PUT", `/groups/${byHand}/members/${guest}`, { body: {} });
   const { id } = await handIn(csv("1;student;Jörg;Müßig;5a;"));
-  const listed = await office("GET", `/imports/${id}/look-alikes`);
+  const listed = await office("GET", `/imports/${id}/look-alikes?school=${school}`);
   expectDescribed("listImportLookAlikes", listed);
   expect(listed.body).toEqual([
     {
@@ -134,7 +134,7 @@ test("at the change of the school year each class is listed with the one where i
     "99;teacher;L;L;6a|6b;",
   );
   const { id } = await handIn(next);
-  const listed = await office("GET", `/imports/${id}/group-moves`);
+  const listed = await office("GET", `/imports/${id}/group-moves?school=${school}`);
   expectDescribed("listImportGroupMoves", listed);
   expect(listed.body).toEqual([
     {
@@ -170,7 +170,7 @@ test("classes go on as others by what is said of an import, so that its file nee
   const { id, state } = await handIn(csv("1;student;A;A;6a;", "2;student;B;B;7a;"));
   expect(state).toBe("HELD");
   const set = (moves: { from: string; to: string }[], call = office) =>
-    call("POST", `/imports/${id}/group-moves`, { body: { schoolYear: "2026/27", moves } });
+    call("POST", `/imports/${id}/group-moves?school=${school}`, { body: { schoolYear: "2026/27", moves } });
   const move = (from: string, to: string) => ({ from: `class:${from}`, to: `class:${to}` });
   for (const [moves, code] of [
     [[move("5a", "6a"), move("5a", "7a")], "carried_over_twice"],
@@ -199,13 +199,21 @@ test("classes go on as others by what is said of an import, so that its file nee
   expect(refusalOf(await set(moves))).toEqual([409, "import_applied"]);
 });
 
+test("an import goes on being undone behind the answer", async () => {
+  const { id } = await handIn(csv("1;student;A;A;5a;"), "&format=PLAIN&people=ALL");
+  await apply(id);
+  const going = await office("POST", `/imports/${id}/undo?in-background=true`, { body: {} });
+  expectDescribed("undoImport", going);
+  while ((await read(id)).state !== "UNDONE");
+});
+
 test("the look ahead says who becomes visible to which app, and changes nothing", async () => {
   const { clientId, name } = { clientId: (await make.app({ name: "Lernapp Ä" })).clientId, name: "Lernapp Ä" };
   await make.grant({ app: clientId as ClientId, school, signOn: { kind: "EVERYBODY" } });
   const { id } = await handIn(csv("1;student;Jörg;Müßig;5a;", "2;teacher;Bo;B;5a;"));
   const before = await db.prisma.audit.count();
   const countEvents = () => db.prisma.appEvent.count({ where: { clientId, type: "person" } });
-  const looked = await office("GET", `/imports/${id}/view-changes`);
+  const looked = await office("GET", `/imports/${id}/view-changes?school=${school}`);
   expectDescribed("previewImport", looked);
   expect([looked.status, (looked.body as object[]).length]).toEqual([200, 1]);
   expect(looked.body).toMatchObject([{ clientId, appName: name, people: { enter: 2, change: 0, leave: 0 } }]);
@@ -250,7 +258,7 @@ test("an import is previewed, listed and undone as far as nobody changed anythin
   await office("DELETE", `/groups/${six.id}/members/${bo.id}`);
   await office("PUT", `/groups/${other}/members/${bo.id}`, { body: {} });
 
-  const preview = await support("GET", `/imports/${id}/undo`);
+  const preview = await support("GET", `/imports/${id}/undo?school=${school}`);
   expectDescribed("previewImportUndo", preview);
   expect(preview.body).toMatchObject({
     people: { restored: 1, removed: 1, changed: 1 },

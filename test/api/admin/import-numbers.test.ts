@@ -26,7 +26,7 @@ const handIn = async (...rows: string[]) =>
 const apply = async ({ id }: Made) =>
   expect((await office("POST", `/imports/${id}/application`, { body: {} })).status).toBe(200);
 const read = async ({ id }: Made) => (await office("GET", `/imports/${id}`)).body as Made;
-const compare = (made: Made, call = office) => call("POST", `/imports/${made.id}/comparison`);
+const compare = (made: Made, call = office) => call("POST", `/imports/${made.id}/comparison?school=${school}`);
 const numbersOf = ({ state, schools: [part] }: Made) => [state, part!.isOutdated, part!.people.created, part!.leavers];
 
 const three = ["1;student;Ada;A;5a", "2;student;Bo;B;5a", "3;student;Cem;C;5a"];

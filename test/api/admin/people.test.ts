@@ -83,6 +83,10 @@ test("people are listed by name, in pages and by every filter", async () => {
   const list = (query: string) => call("GET", `/people?${query}`);
   expect(idsOf(await list(""))).toEqual([ada, gone, cem]);
   expect(idsOf(await list("status=SOFT_DELETED"))).toEqual([gone]);
+  expect(idsOf(await list("status=SOFT_DELETED&left-days=1"))).toEqual([gone]);
+  const longAgo = new Date(service.clock().getTime() - 9 * 86_400_000);
+  await db.prisma.person.update({ where: { id: gone }, data: { softDeletedAt: longAgo } });
+  expect(idsOf(await list("status=SOFT_DELETED&left-days=8"))).toEqual([]);
   expect(idsOf(await list(`group=${group}`))).toEqual([ada]);
   expect((await list("has-login=true")).body).toMatchObject([{ id: ada, hasLogin: true }]);
   expect(idsOf(await list("has-login=false"))).toEqual([gone, cem]);

@@ -54,6 +54,13 @@ test("a boolean may be written as PHP and Python write it", async () => {
   };
   const [shown, hidden] = [await list("true"), await list("false")];
   expect(shown.people).toBeGreaterThan(hidden.people);
+  const { body } = await read(`${idm}/schools/${school}/people?show-deleted=true`);
+  const deleted = (body as { id: string; status: string }[]).find(({ status }) => status !== "ACTIVE")!;
+  for (const [query, status] of [
+    ["?show-deleted=true", 200],
+    ["", 404],
+  ] as const)
+    expect((await read(`${idm}/people/${deleted.id}${query}`)).status, query).toBe(status);
   for (const spelling of ["1", "True"]) expect(await list(spelling), spelling).toEqual(shown);
   for (const spelling of ["0", "False"]) expect(await list(spelling), spelling).toEqual(hidden);
 });
