@@ -10,7 +10,9 @@ import { expectReady } from "../support/ready.ts";
 const root = join(import.meta.dirname, "../..");
 const containerfile = readFileSync(join(root, "deploy/Containerfile"), "utf8");
 const [, built = "", image = ""] = containerfile.split(/^FROM /m);
-const copied = [...image.matchAll(/^COPY (?!--from)(\S+) (\S+)$/gm)].map(([, from, to]) => ({ from: from!, to: to! }));
+const copied = [...image.matchAll(/^COPY (?!--from)(.+) (\S+)$/gm)].flatMap(([, files, to]) =>
+  files!.split(" ").map((from) => ({ from, to: to! })),
+);
 
 const folder = mkdtempSync(join(tmpdir(), "schultor-image-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -80,6 +82,17 @@ test("the files and packages of the image are enough to migrate, to get ready in
     expect({ code, isAsked }, output).toEqual({ code: 0, isAsked: true });
   };
   await Promise.all(["web", "worker"].map(start));
+});
+
+test("the image packs every download for partners", async () => {
+  fill();
+  const origin = { issuerUrl: "https://login.example.org", baseUrl: "https://login.example.org", platform: "schultor" };
+  const pack = `
+    const { default: make } = await import("./src/publish/packages/make.ts");
+    const { packageNames } = await import("./src/publish/contents.ts");
+    for (const name of packageNames) console.log(name, (await make({ name, origin: ${JSON.stringify({ ...origin, repository: null, licence: "UNLICENSED" })} })).length);`;
+  const { output, code } = await run(["--input-type=module", "--eval", pack], {});
+  expect(code, output).toBe(0);
 });
 
 test("the image runs as nobody's account, and its health check asks the port that it opens", () => {
