@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { testDatabase } from "../support/database.ts";
 import { expectReady } from "../support/ready.ts";
 
@@ -43,6 +43,8 @@ function fill(): void {
   }
 }
 
+beforeAll(fill);
+
 /** Runs a program in the folder, in the image's environment and what is given. Once ready it is asked and ended. */
 async function run(args: string[], env: Record<string, string>) {
   const child = spawn(process.execPath, args, {
@@ -64,7 +66,6 @@ async function run(args: string[], env: Record<string, string>) {
 }
 
 test("the files and packages of the image are enough to migrate, to get ready in each role, and to stop", async () => {
-  fill();
   const db = await testDatabase();
   const env = {
     ISSUER_URL: "https://login.example.org",
@@ -85,7 +86,6 @@ test("the files and packages of the image are enough to migrate, to get ready in
 });
 
 test("the image packs every download for partners", async () => {
-  fill();
   const origin = { issuerUrl: "https://login.example.org", baseUrl: "https://login.example.org", platform: "schultor" };
   const pack = `
     const { default: make } = await import("./src/publish/packages/make.ts");
