@@ -3,8 +3,8 @@ import { operationsOf, type Document } from "./document.ts";
 
 /** What is for people to read, in any object that has no member of such a name. */
 const words = new Set(["description", "summary", "title", "example", "examples", "tags"]);
-/** What only our own programs read. */
-const forOurPrograms = new Set(["x-roles", "x-self", "x-set-up-link", "x-cli", "x-cli-nouns", "x-form"]);
+/** Read by the service alone; clients do not depend on them. */
+const forTheService = new Set(["x-roles", "x-self", "x-set-up-link"]);
 /** Objects whose members are named by us: a property called `title` is no word. */
 const named = new Set(["properties", "headers", "schemas", "parameters", "responses", "scopes", "x-claims-by-scope"]);
 
@@ -17,7 +17,7 @@ function essence(document: Document, node: unknown, members = false): unknown {
     return essence(document, followed(document, $ref));
   return Object.fromEntries(
     Object.entries(node)
-      .filter(([key]) => members || !(words.has(key) || forOurPrograms.has(key)))
+      .filter(([key]) => members || !(words.has(key) || forTheService.has(key)))
       .map(([key, value]) => [key, essence(document, value, named.has(key) && !Array.isArray(value))]),
   );
 }

@@ -14,14 +14,14 @@ type Input = {
   placeholder?: string;
 };
 
-/** One option; `off` is the flag that sends null, false or an empty list instead. */
+/** One option; `off` is a second option, a flag that sends null, false or an empty list. */
 type ContractOption = Input & {
   name: string;
   property: string;
   help: string;
   isRequired?: boolean;
   default?: unknown;
-  /** What a number between the limits is called in the error. */
+  /** What the number is called in the error, such as "a grade". */
   range?: string;
   minimum?: number;
   maximum?: number;
@@ -41,20 +41,21 @@ export type ContractCommand = {
   body?: "always" | "if given";
   /** What the body always has. */
   sends?: object;
-  /** The properties of the record that stay as they are where they are not given. */
+  /** The properties that the record keeps if the call does not give them. */
   keeps?: readonly string[];
 
-  /** Prints a list of these, part by part, all of them, or up to a number. */
+  /** What the listed items are called; the command prints a table of them. */
   list?: string;
   key?: string;
+  /** `parts`: --limit and --after choose a part; a number is the most that are printed. */
   paging?: "parts" | "all" | number;
   id?: string;
   columns?: Readonly<Record<string, string>>;
   record?: Readonly<Record<string, string>>;
   lines?: string | readonly string[];
-  /** Reads what is changed before and after, and prints what differs; what it is called. */
+  /** What the changed record is called; it is read before and after, and the changed properties are printed. */
   updated?: string;
-  /** Writes the answer to a new file; the line that says so. */
+  /** The line after the response was written to a new file. */
   file?: string;
   quiet?: readonly string[];
   data?: Readonly<Record<string, unknown>>;
@@ -97,28 +98,28 @@ export const withOwnId = (
 });
 
 type Kind = keyof typeof kinds;
-type Look = { help: string; placeholder?: string | undefined; values?: readonly string[] | undefined };
+type Display = { help: string; placeholder?: string | undefined; values?: readonly string[] | undefined };
 
 const kinds = {
-  text: ({ help, placeholder }: Look) => option.text(help, placeholder),
-  texts: ({ help, placeholder }: Look) => option.texts(help, placeholder),
-  id: ({ help }: Look) => option.id(help),
-  ids: ({ help }: Look) => option.ids(help),
-  school: ({ help }: Look) => option.school(help),
-  schools: ({ help }: Look) => option.schools(help),
-  person: ({ help }: Look) => option.person(help),
-  people: ({ help }: Look) => option.people(help),
-  group: ({ help }: Look) => option.group(help),
-  groups: ({ help }: Look) => option.groups(help),
-  endpoint: ({ help }: Look) => option.id(help),
-  one: ({ help, values = [] }: Look) => option.oneOf(values, help),
-  some: ({ help, values = [] }: Look) => option.someOf(values, help),
-  "yes-no": ({ help }: Look) => option.oneOf(["yes", "no"], help),
-  count: ({ help }: Look) => option.count(help),
-  time: ({ help }: Look) => option.time(help),
-  duration: ({ help }: Look) => option.duration(help),
-  flag: ({ help }: Look) => option.flag(help),
-  file: ({ help }: Look) => option.text(help, "path"),
+  text: ({ help, placeholder }: Display) => option.text(help, placeholder),
+  texts: ({ help, placeholder }: Display) => option.texts(help, placeholder),
+  id: ({ help }: Display) => option.id(help),
+  ids: ({ help }: Display) => option.ids(help),
+  school: ({ help }: Display) => option.school(help),
+  schools: ({ help }: Display) => option.schools(help),
+  person: ({ help }: Display) => option.person(help),
+  people: ({ help }: Display) => option.people(help),
+  group: ({ help }: Display) => option.group(help),
+  groups: ({ help }: Display) => option.groups(help),
+  endpoint: ({ help }: Display) => option.id(help),
+  one: ({ help, values = [] }: Display) => option.oneOf(values, help),
+  some: ({ help, values = [] }: Display) => option.someOf(values, help),
+  "yes-no": ({ help }: Display) => option.oneOf(["yes", "no"], help),
+  count: ({ help }: Display) => option.count(help),
+  time: ({ help }: Display) => option.time(help),
+  duration: ({ help }: Display) => option.duration(help),
+  flag: ({ help }: Display) => option.flag(help),
+  file: ({ help }: Display) => option.text(help, "path"),
 };
 
 function makeArgument({ kind, label, values }: ContractCommand["args"][number]): Argument<unknown> {

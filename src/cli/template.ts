@@ -16,14 +16,15 @@ function valueAt(value: unknown, [name, ...path]: readonly string[]): unknown {
 }
 
 function find(paths: string, scopes: readonly unknown[]): unknown {
-  let found: unknown;
+  // Undefined if no scope has the property, null if the property has no value.
+  let missing: unknown;
   for (const path of paths.split("|"))
     for (const scope of scopes) {
       const value = valueAt(scope, path.split("."));
-      if (value !== undefined) found = value;
+      if (value !== undefined) missing = value;
       if (value !== undefined && value !== null) return value;
     }
-  return found;
+  return missing;
 }
 
 type Format = { format?: string | undefined; first?: string | undefined; second?: string | undefined };

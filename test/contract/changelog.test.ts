@@ -55,13 +55,13 @@ test("a shared header counts for every operation that answers it", () => {
   expect(parts).toContain("listSchools");
 });
 
-test("words, examples, the version and extensions for our own programs are no difference", () => {
+test("words, examples, the version and extensions for the service alone are no difference", () => {
   const parts = partsAfter((d) => {
     d.info.version = "9.0.0";
     d.info.description = "Other words";
     schools(d).get.summary = "Other words";
     schools(d).get["x-roles"] = ["OPERATOR"];
-    schools(d).get["x-cli"] = { command: "school list" };
+    schools(d).get["x-self"] = true;
     d.components.schemas.School.properties.name.description = "Other words";
     d.components.schemas.School.properties.name.example = "Other";
   });
