@@ -4,6 +4,8 @@ const siblings = ["sign-on", "imports", "retention", "idm", "schulconnex", "webh
 const inModules = (...modules) => `^src/(${modules.join("|")})/`;
 /** Above them, lowest first: what staff may do is done by all modules below; the pages call what staff may do. */
 const top = ["admin", "portal"];
+/** Between the siblings and admin; they do not know each other. */
+const middle = ["sandbox", "connections"];
 const composition = "^src/[^/]+\\.ts$";
 
 const oneWay = ladder.map((module, height) => ({
@@ -43,15 +45,22 @@ module.exports = {
       to: { path: inModules("admin") },
     },
     {
-      name: "sandbox-below-admin",
+      name: "sandbox-and-connections-below-admin",
       comment:
-        "sandbox uses the modules below it, which do not know it; admin, the command line and src/app.ts use it.",
+        "sandbox and connections use the modules below them, which do not know them; admin, the command line and src/app.ts use them.",
       severity: "error",
       from: {
         path: "^(src|demo|prisma|openapi|bench)/",
-        pathNot: `${inModules("sandbox", ...top, "cli")}|^src/app\\.ts$`,
+        pathNot: `${inModules(...middle, ...top, "cli")}|^src/app\\.ts$`,
       },
-      to: { path: inModules("sandbox") },
+      to: { path: inModules(...middle) },
+    },
+    {
+      name: "sandbox-beside-connections",
+      comment: "sandbox and connections are put together by admin and src/app.ts.",
+      severity: "error",
+      from: { path: `^src/(${middle.join("|")})/` },
+      to: { path: inModules(...middle), pathNot: "^src/$1/" },
     },
     {
       name: "portal-on-top",
@@ -66,7 +75,7 @@ module.exports = {
         "The pages of staff have no power of their own: they call the admin API. Only the tiles of a person read by themselves.",
       severity: "error",
       from: { path: "^src/portal/", pathNot: "^src/portal/home/" },
-      to: { path: inModules(...ladder.slice(1), ...siblings, "sandbox"), dependencyTypesNot: ["type-only"] },
+      to: { path: inModules(...ladder.slice(1), ...siblings, ...middle), dependencyTypesNot: ["type-only"] },
     },
     {
       name: "areas-do-not-know-each-other",
@@ -82,7 +91,7 @@ module.exports = {
       severity: "error",
       from: { path: "^(src|demo|prisma|openapi|bench)/([^/]+)" },
       to: {
-        path: `${inModules(...ladder.slice(1), ...siblings, "sandbox", ...top, "config")}(?!index\\.ts$)`,
+        path: `${inModules(...ladder.slice(1), ...siblings, ...middle, ...top, "config")}(?!index\\.ts$)`,
         pathNot: "^$1/$2/|^src/(access/(client-authentication|token)|config/remote)\\.ts$",
       },
     },
@@ -131,7 +140,7 @@ module.exports = {
       severity: "error",
       from: { path: "^src/cli/remote/" },
       to: {
-        path: inModules(...ladder.slice(1), ...siblings, "sandbox", ...top),
+        path: inModules(...ladder.slice(1), ...siblings, ...middle, ...top),
         pathNot: "^src/access/token\\.ts$",
         dependencyTypesNot: ["type-only"],
       },
@@ -160,7 +169,7 @@ module.exports = {
       name: "contract-types-in-their-module",
       comment: "The generated types of a document belong to the module that serves it; publish hands all of them out.",
       severity: "error",
-      from: { path: `^src/(${[...ladder, ...siblings, "sandbox", ...top].join("|")})/`, pathNot: "^src/publish/" },
+      from: { path: `^src/(${[...ladder, ...siblings, ...middle, ...top].join("|")})/`, pathNot: "^src/publish/" },
       to: { path: "^generated/openapi/", pathNot: "^generated/openapi/$1[./-]" },
     },
     {
@@ -169,7 +178,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^src/",
-        pathNot: `${inModules(...ladder, "sign-on", "imports", "retention", "webhooks", "sandbox")}|${composition}`,
+        pathNot: `${inModules(...ladder, "sign-on", "imports", "retention", "webhooks", ...middle)}|${composition}`,
       },
       to: { path: "^generated/prisma/" },
     },

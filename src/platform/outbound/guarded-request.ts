@@ -1,5 +1,6 @@
 import { lookup as lookupByName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import type { Readable } from "node:stream";
 import type { Agent, Dispatcher } from "undici";
 import ipaddr from "ipaddr.js";
 import type { AppError } from "../errors.ts";
@@ -32,7 +33,21 @@ export type GuardedSender = {
   /** Without `mostBytes`, 4 KiB of the answer are kept. */
   post(url: URL, message: Message & { mostBytes?: number }): Promise<Answer>;
   get(url: URL, message: Omit<Message, "body"> & { mostBytes: number }): Promise<Answer>;
+  /** Returns the whole answer as a stream, whose reader limits its size, and its time by `signal`. */
+  open(url: URL, message: StreamedMessage): Promise<StreamedAnswer>;
   close(): Promise<void>;
+};
+
+type StreamedMessage = {
+  method: "POST" | "GET";
+  headers: Record<string, string>;
+  body?: string;
+  signal: AbortSignal;
+};
+export type StreamedAnswer = {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Readable;
 };
 
 class RefusedTarget extends Error {
@@ -42,11 +57,11 @@ class RefusedTarget extends Error {
 const keptBytes = 4096;
 
 /**
- * Sends webhooks and logout tokens, reads key sets of apps, and calls the logins that schools have elsewhere. A name is
- * resolved once per connection, all its addresses are checked, and only these are connected to; redirects are not
- * followed, and a response is cut.
+ * Sends webhooks and logout tokens, reads key sets of apps, calls the logins that schools have elsewhere, and fetches
+ * rosters. A name is resolved once per connection, all its addresses are checked, and only these are connected to;
+ * redirects are not followed, and a response is cut.
  *
- * Units: `timeoutMs` covers the whole exchange.
+ * Units: `timeoutMs` covers the whole exchange; of a streamed one the connection, the headers and each pause.
  * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or the connection's error.
  */
 export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { timeoutMs: number }): GuardedSender {
@@ -70,6 +85,13 @@ export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { t
   return {
     post: (url, { headers, body, mostBytes = keptBytes }) => send(url, { method: "POST", headers, body, mostBytes }),
     get: (url, { headers, mostBytes }) => send(url, { method: "GET", headers, body: null, mostBytes }),
+    async open(url, { method, headers, body = null, signal }) {
+      const refusal = findRefusal(url, policy);
+      if (refusal !== null) throw refusal;
+      const sent = { origin: url.origin, path: url.pathname + url.search, method, headers, body, signal };
+      const answer = await (await (agent ??= makeAgent())).request(sent);
+      return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+    },
     close: async () => (await agent)?.destroy(),
   };
 }
@@ -188,6 +210,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 const mostCharacters = 2000;
+
+export const isRefusedTarget = (error: unknown): boolean => error instanceof RefusedTarget;
 
 export async function checkReceiver(
   text: string,

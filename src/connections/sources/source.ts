@@ -1,0 +1,63 @@
+import type { ImportFormat, ImportMode, ImportPeople } from "../../imports/index.ts";
+import type { SourceLimits, SourceRequests } from "./requests.ts";
+
+/**
+ * All settings that sources have, each a text; a source uses those of its `fields`. The secret is none of them.
+ */
+export type SettingName = "address" | "tokenAddress" | "clientId" | "version" | "userName" | "sourceSchool" | "path";
+export type SourceSettings = Readonly<Partial<Record<SettingName, string>>>;
+
+/** A school of the connection, as sources may name it. */
+export type SourceSchool = { id: string; officialId: string; name: string };
+
+type Need = "required" | "optional";
+
+/**
+ * A kind of program that a roster comes from. The file is then imported as if somebody had uploaded it, so that a
+ * source checks only that it has the whole answer.
+ */
+export type RosterSource = {
+  /** Errors of `checkSettings`: invalid, for a setting that is missing or not of this kind. */
+  fields: Readonly<Partial<Record<SettingName, Need>>>;
+  secret: Need | "none";
+  /** Whether only an operator may set it up. */
+  isForOperators?: boolean;
+  /** Errors: AppError invalid, for a setting of a wrong shape; addresses are checked before. */
+  checkSettings?(settings: SourceSettings): void;
+  /**
+   * Fetches the roster into a file of `tools`. Errors: SourceError; any other error is a fault of ours and is logged.
+   */
+  read(from: SourceContext, tools: SourceTools): Promise<RosterFile | Unchanged>;
+};
+
+export type SourceContext = {
+  settings: SourceSettings;
+  secret: string | null;
+  /** At least one. */
+  schools: readonly SourceSchool[];
+  /** What `RosterFile.validator` was at the last run that read the file; null if it has to be read whole. */
+  validator: string | null;
+};
+
+export type SourceTools = {
+  requests: SourceRequests;
+  /** Aborts at the time limit of the run, and when the service stops. */
+  signal: AbortSignal;
+  limits: SourceLimits;
+  /** A path for a new file, which is removed after the run. */
+  makeFile(): string;
+};
+
+export type RosterFile = {
+  path: string;
+  /** Without personal data; shown with the import. */
+  fileName: string;
+  format: ImportFormat;
+  mode?: ImportMode;
+  people?: ImportPeople;
+  /** Says at the next run whether the file has changed, such as its ETag. */
+  validator?: string;
+};
+
+/** The source says that nothing has changed since `validator`. */
+export type Unchanged = "unchanged";
