@@ -18,6 +18,7 @@ import { choiceOf, makeFields, type Choice, type Fields } from "./fields.ts";
 import type { Refused } from "./calls.ts";
 import { describeViewChange, firstText } from "./describe.ts";
 import { hasManySchools, type PageRequest } from "./page-request.ts";
+import { html, tableOf, type Markup, type TableOptions } from "./table.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 const style = addAsset(join(import.meta.dirname, "portal.css"));
@@ -117,6 +118,9 @@ function partsOf(request: LinkRequest, token: string): PartsOfPage {
     describeViewChange: (change) => describeViewChange(change, { t, locale }),
     scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
     partial: (name, data) => render(name, { ...data, ...parts }),
+    html,
+    markup: (markup) => ({ markup }),
+    table: (options) => render("table", { ...tableOf(options), ...parts }),
     options: (all, chosen, nameOf) => render("options", { all: all.map((one) => choiceOf(one, nameOf)), chosen }),
     radios(field, all, chosen, nameOf) {
       const [fault, wrong] = [fields.fault(field), fields.wrong(field)];
@@ -157,6 +161,10 @@ type PartsOfPage = Omit<Fields, "begin"> & {
   describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];
   scopeText(scope: string): string;
   partial(name: string, data?: object): string;
+  html: typeof html;
+  /** What a partial or a field draws, for a cell of a table. */
+  markup(drawn: string): Markup;
+  table<Row>(options: TableOptions<Row>): string;
   /** The options of a select. */
   options(all: readonly Choice[], chosen?: unknown, nameOf?: (value: string | number) => string): string;
   radios(field: string, all: readonly Choice[], chosen: unknown, nameOf: (value: string | number) => string): string;
