@@ -4,7 +4,8 @@ import type { SourceLimits, SourceRequests } from "./requests.ts";
 /**
  * All settings that sources have, each a text; a source uses those of its `fields`. The secret is none of them.
  */
-export type SettingName = "address" | "tokenAddress" | "clientId" | "version" | "userName" | "sourceSchool" | "path";
+export type SettingName =
+  "address" | "tokenAddress" | "clientId" | "version" | "userName" | "schema" | "platform" | "sourceSchool" | "path";
 export type SourceSettings = Readonly<Partial<Record<SettingName, string>>>;
 
 /** A school of the connection, as sources may name it. */
@@ -44,6 +45,7 @@ export type SourceTools = {
   /** Aborts at the time limit of the run, and when the service stops. */
   signal: AbortSignal;
   limits: SourceLimits;
+  now: Date;
   /** A path for a new file, which is removed after the run. */
   makeFile(): string;
 };

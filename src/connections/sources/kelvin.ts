@@ -1,0 +1,206 @@
+import { createReadStream } from "node:fs";
+import { z } from "zod";
+import { AppError } from "../../platform/errors.ts";
+import { SourceError } from "./failure.ts";
+import { readJsonParts } from "./json-parts.ts";
+import { writePeople, type GroupOfPerson, type Role, type RosterGroup, type RosterPerson } from "./schulconnex-file.ts";
+import { checkShape } from "./shape.ts";
+import type { RosterSource, SourceContext, SourceSchool, SourceSettings, SourceTools } from "./source.ts";
+
+/**
+ * Reads the users of schools from the Kelvin REST API of UCS@school, with their classes and work groups.
+ *
+ * Source: docs/roster-connections.md.
+ */
+export const kelvin: RosterSource = {
+  fields: { address: "required", userName: "required", sourceSchool: "optional", version: "optional" },
+  secret: "required",
+  checkSettings({ version, sourceSchool = "" }) {
+    if (version !== undefined && !["v1", "v2"].includes(version))
+      throw new AppError("invalid", "source_version_unknown", "The version of the Kelvin API is v1 or v2.");
+    readNames(sourceSchool);
+  },
+  async read(from, tools) {
+    const people = readPeople(makeApi(from, tools), matchSchools(from.settings, from.schools), tools);
+    return writePeople(people, tools, "kelvin.json");
+  },
+};
+
+/** Names of schools there: one, or several as `name=official id`. */
+function readNames(text: string): { name: string; officialId: string | undefined }[] {
+  return text
+    .split(",")
+    .map((part) => part.split("=").map((piece) => piece.trim()))
+    .filter(([name]) => name !== "")
+    .map(([name = "", officialId]) => ({ name, officialId }));
+}
+
+type School = { there: string; officialId: string };
+
+/** The name of each school there, which is its official id if nothing else is set. */
+function matchSchools({ sourceSchool = "" }: SourceSettings, schools: readonly SourceSchool[]): School[] {
+  const names = readNames(sourceSchool);
+  const isOnly = schools.length === 1 && names.length === 1;
+  return schools.map(({ officialId }) => {
+    const own = names.find((one) => one.officialId === officialId || (isOnly && one.officialId === undefined));
+    return { there: own?.name ?? officialId, officialId };
+  });
+}
+
+const pageSize = 500;
+const mostPages = 2000;
+
+const tokenShape = z.object({ access_token: z.string().min(1) });
+const schoolShape = z.object({ name: z.string(), display_name: z.string().nullish() });
+const byName = z.record(z.string(), z.array(z.string())).nullish();
+const userShape = z.object({
+  name: z.string().min(1),
+  firstname: z.string().nullish(),
+  lastname: z.string().nullish(),
+  record_uid: z.string().nullish(),
+  source_uid: z.string().nullish(),
+  disabled: z.boolean().nullish(),
+  expiration_date: z.string().nullish(),
+  school: z.string().nullish(),
+  schools: z.array(z.string()),
+  roles: z.array(z.string()),
+  ucsschool_roles: z.array(z.string()).nullish(),
+  school_classes: byName,
+  workgroups: byName,
+});
+type User = z.infer<typeof userShape>;
+
+type Api = ReturnType<typeof makeApi>;
+
+function makeApi({ settings, secret }: SourceContext, { requests, makeFile }: SourceTools) {
+  const { address = "", userName = "", version = "v1" } = settings;
+  const toUrl = (path: string) => new URL(`/ucsschool/kelvin/${path}`, address);
+  const signIn = async (): Promise<Record<string, string>> => {
+    const { value } = await requests.json(toUrl("token"), {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ username: userName, password: secret ?? "" }).toString(),
+    });
+    return { authorization: `Bearer ${checkShape(tokenShape, value, "token").access_token}` };
+  };
+  return {
+    /** A token is valid for an hour, and is fetched anew for each school. */
+    async open(school: string) {
+      const headers = await signIn();
+      const { value } = await requests.json(toUrl(`${version}/schools/${encodeURIComponent(school)}`), { headers });
+      return { headers, ...checkShape(schoolShape, value, "schools") };
+    },
+    /** The whole list, or page by page where the server has pages. */
+    async *listUsers(school: string, headers: Record<string, string>): AsyncGenerator<User> {
+      const query = new URLSearchParams({ school, limit: String(pageSize) });
+      const first = toUrl(`${version}/users/?${query.toString()}`);
+      const seen = new Set<string>();
+      const path = makeFile();
+      for (let url: URL | null = first; url !== null;) {
+        if (seen.has(url.href) || seen.size === mostPages)
+          throw new SourceError("ANSWERED_BADLY", "the pages do not end");
+        seen.add(url.href);
+        await requests.save(url, path, { headers });
+        let next: unknown = null;
+        for await (const { name, value, isItem } of readJsonParts(
+          createReadStream(path, { encoding: "utf8" }) as AsyncIterable<string>,
+        )) {
+          if (isItem && (name === "" || name === "results")) yield checkShape(userShape, value, "users");
+          if (!isItem && name === "next_page_url") next = value;
+        }
+        url = typeof next === "string" ? toNextPage(next, first) : null;
+      }
+    },
+  };
+}
+
+/** The token goes to the same list only. Errors: SourceError ANSWERED_BADLY. */
+function toNextPage(next: string, first: URL): URL {
+  const url = URL.canParse(next) ? new URL(next) : null;
+  if (url?.pathname !== first.pathname) throw new SourceError("ANSWERED_BADLY", "the next page is elsewhere");
+  // Behind a proxy, the server may call itself by another name.
+  return new URL(url.pathname + url.search, first.origin);
+}
+
+async function* readPeople(api: Api, schools: readonly School[], tools: SourceTools): AsyncGenerator<RosterPerson> {
+  const today = tools.now.toISOString().slice(0, 10);
+  const names = new Map<School, string>();
+  for (const school of schools) {
+    const { headers, name, display_name } = await api.open(school.there);
+    // An official id tells its school; by the other name, a roster of another school is noticed.
+    if (typeof display_name === "string" && name !== school.officialId) names.set(school, display_name);
+    for await (const user of api.listUsers(name, headers)) {
+      if (user.disabled === true || (user.expiration_date ?? "9") <= today) continue;
+      const here = schools.filter(({ there }) => user.schools.some((url) => isSame(lastStep(url), there)));
+      if (!here.includes(school)) throw new SourceError("OTHER_SCHOOL", "a user of the list is at another school");
+      // Somebody at several schools is in the list of each. Accounts for exams have none of the roles.
+      if (here[0] === school && here.some((one) => findRole(user, one) !== undefined))
+        yield toPerson(user, here, { names, isOnly: schools.length === 1 });
+    }
+  }
+}
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+const lastStep = (url: string): string => {
+  const step = url.replace(/\/+$/, "").split("/").at(-1)!;
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
+};
+
+function toPerson(
+  user: User,
+  here: readonly School[],
+  { names, isOnly }: { names: ReadonlyMap<School, string>; isOnly: boolean },
+): RosterPerson {
+  const { name, record_uid, source_uid, firstname, lastname, school: home } = user;
+  const atHome = here.find(({ there }) => isSame(there, lastStep(home ?? "")));
+  return {
+    // Both together name somebody for good; without them, only the login does.
+    id: record_uid ? `${source_uid ?? ""}:${record_uid}` : `login:${name}`,
+    first: firstname ?? "",
+    last: lastname ?? "",
+    ...(atHome !== undefined && !isOnly && { home: atHome.officialId }),
+    contexts: here.flatMap((school) => {
+      const called = names.get(school);
+      const role = findRole(user, school);
+      if (role === undefined) return [];
+      return {
+        school: isOnly && called !== undefined ? null : school.officialId,
+        ...(called !== undefined && { name: called }),
+        role,
+        groups: groupsAt(user, school),
+      };
+    }),
+  };
+}
+
+/** Nearest to teaching first. */
+const roles: readonly (readonly [there: string, role: Role])[] = [
+  ["teacher", "Lehr"],
+  ["student", "Lern"],
+  ["school_admin", "OrgAdmin"],
+  ["staff", "NLehr"],
+  ["legal_guardian", "SorgBer"],
+];
+
+function findRole({ roles: everywhere, ucsschool_roles }: User, { there }: School): Role | undefined {
+  const atSchool = (ucsschool_roles ?? [])
+    .map((text) => text.split(":"))
+    .filter(([, kind, school = ""]) => kind === "school" && isSame(school, there))
+    .map(([role]) => role);
+  // Older servers name the roles at all schools together.
+  const named = atSchool.length > 0 ? atSchool : everywhere.map(lastStep);
+  return roles.find(([role]) => named.includes(role))?.[1];
+}
+
+function groupsAt({ school_classes, workgroups }: User, { there }: School): GroupOfPerson[] {
+  const list = (all: Record<string, string[]> | null | undefined, kind: string, type: RosterGroup["type"]) =>
+    Object.entries(all ?? {})
+      .filter(([school]) => isSame(school, there))
+      .flatMap(([, found]) => found)
+      .map((name) => ({ group: { id: `${kind}:${there.toLowerCase()}:${name}`, name, type } }));
+  return [...list(school_classes, "class", "Klasse"), ...list(workgroups, "workgroup", "Sonstig")];
+}
