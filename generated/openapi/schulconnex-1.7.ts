@@ -37,6 +37,11 @@ export interface paths {
          *
          *     A soft-deleted person stays until they are restored or deleted for good, even if their groups are deleted or no longer synced; `gruppen`
          *     then has the groups that they would have if restored.
+         *
+         *     **Pages.** With `limit`, `offset` or both the records are sorted by `pid`, which never changes. Ask for the first page with `limit`
+         *     alone, and for each further one with the `pid` of the last record as `offset`, until a page has fewer records than `limit`. Every person
+         *     who matches from the first page to the last is on exactly one of them, whatever else changes meanwhile: names, people who join or leave,
+         *     deletions. If the person at `offset` leaves meanwhile, even for good, the walk goes on, as long as the change feed tells of it.
          */
         get: operations["listPersonenInfo"];
         put?: never;
@@ -856,6 +861,17 @@ export interface components {
          */
         OrganisationId: string;
         /**
+         * @description The maximum number of records. Without it, and without `offset`, the whole list is returned. At most once.
+         * @example 100
+         */
+        PersonenLimit: number;
+        /**
+         * @description The `pid` of a person: only records after this one, in the order of pages. The person need not match the filters. A `pid` that the app
+         *     does not know is 400/02. At most once.
+         * @example c0000000-0000-4000-8000-000000000001
+         */
+        PersonenOffset: string;
+        /**
          * @description The id of an organisation. Not read here.
          * @example a0000000-0000-4000-8000-000000000001
          */
@@ -995,6 +1011,17 @@ export interface operations {
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 "organisation.id"?: components["parameters"]["OrganisationId"];
+                /**
+                 * @description The maximum number of records. Without it, and without `offset`, the whole list is returned. At most once.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PersonenLimit"];
+                /**
+                 * @description The `pid` of a person: only records after this one, in the order of pages. The person need not match the filters. A `pid` that the app
+                 *     does not know is 400/02. At most once.
+                 * @example c0000000-0000-4000-8000-000000000001
+                 */
+                offset?: components["parameters"]["PersonenOffset"];
             };
             header?: {
                 /**
@@ -1008,7 +1035,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The records, sorted by last name and first name; by pid if the app was not granted names. */
+            /** @description The records, sorted by last name and first name; by pid if the app was not granted names, and with `limit` or `offset`. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -11,6 +11,7 @@ const app = table("app", "v_app");
 const pair = table("pairwiseId", "v_pair");
 const move = table("idMove", "v_move");
 const a = table("affiliation", "v_at");
+const of = table("person", "v_of");
 const excluded = table("pairwiseId", "excluded");
 
 const sectorOf = (client: Value): Sql => sql`(SELECT ${app.sector} FROM ${app} WHERE ${app.clientId} = ${client})`;
@@ -33,15 +34,26 @@ type AppIds = {
   of(client: Value, personId: Value, recordId?: Value): Sql;
   /** The person or affiliation that the app knows by this id; null if it knows none. */
   recordOf(client: Value, id: Value): Sql;
+  /** SELECT of app_id and person_id in the order of the app's ids, of people whom it may know; by an index. */
+  inOrder(client: Value, condition: (id: Sql) => Sql): Sql;
 };
 
 /** For statements that are made for apps of one kind. */
 export const appIds: Record<IdKind, AppIds> = {
-  shared: { of: (_client, personId, recordId = personId) => sql`${recordId}`, recordOf: (_client, id) => sql`${id}` },
+  shared: {
+    of: (_client, personId, recordId = personId) => sql`${recordId}`,
+    recordOf: (_client, id) => sql`${id}`,
+    inOrder: (_client, condition) => sql`
+      SELECT ${of.id} AS app_id, ${of.id} AS person_id FROM ${of} WHERE ${condition(of.id)} ORDER BY ${of.id}`,
+  },
   own: {
     of: (client, personId, recordId = personId) => sql`(${pairOf(sectorOf(client), personId, recordId)})`,
     recordOf: (client, id) => sql`(
       SELECT ${pair.recordId} FROM ${pair} WHERE ${pair.sector} = ${sectorOf(client)} AND ${pair.id} = ${id})`,
+    inOrder: (client, condition) => sql`
+      SELECT ${pair.id} AS app_id, ${pair.personId} AS person_id FROM ${pair}
+      WHERE ${pair.sector} = ${sectorOf(client)} AND ${pair.recordId} = ${pair.personId} AND ${condition(pair.id)}
+      ORDER BY ${pair.id}`,
   },
 };
 

@@ -1,7 +1,12 @@
-import type { Columns, Sql, Value } from "../platform/database/sql.ts";
+import { sql, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
 import type { Visible } from "../platform/database/visible-sql.ts";
+import { appIds } from "./pairwise.ts";
+import type { IdKind } from "./token.ts";
 import {
+  either,
+  existsWith,
   groupIsShown,
+  personHasLeft,
   personIsShown,
   personIsSynced,
   schoolIsShown,
@@ -33,6 +38,18 @@ export const personIsListed = (reader: PeopleReader, person: Person, schoolId: V
 /** Soft-deleted or not: at a school, or at any. */
 export const syncedPersonIsListed = (reader: PeopleReader, person: Omit<Person, "status">, schoolId?: Value): Visible =>
   visibleBy("people:read", of(reader, person), personIsSynced(reader.client, person, schoolId));
+
+const known = table("person", "v_known");
+
+/** The app sees somebody by this id, as a person or as a user, or its change feed tells that they have left. */
+export const personIdIsKnown = (client: Value, id: Value, kind: IdKind): Visible =>
+  either(
+    existsWith(
+      sql`${known} WHERE ${known.id} = ${appIds[kind].recordOf(client, id)}`,
+      either(syncedPersonIsListed({ client }, known), userIsReadable({ client }, known)),
+    ),
+    personHasLeft(client, id, kind),
+  );
 
 export const groupIsReadable = (client: Value, group: Columns<"id" | "status" | "schoolId">): Visible =>
   visibleBy("groups:read", { client, schoolId: group.schoolId }, groupIsShown(client, group));

@@ -1,6 +1,6 @@
 import { literal, sql, table, type Columns, type Sql, type Value, exists, lookUp } from "../platform/database/sql.ts";
 import type { Visible, VisibleRows } from "../platform/database/visible-sql.ts";
-import type { ScopeName } from "./token.ts";
+import type { IdKind, ScopeName } from "./token.ts";
 import { isWithheldAnywhere, isWithheldAt, isWithheldOf, type PeopleReader } from "./withheld-sql.ts";
 
 // Every rule is a chain of key look-ups, starting from the row in question. Aliases with `v_` belong to this file.
@@ -14,6 +14,7 @@ const at = table("affiliation", "v_at");
 const here = table("affiliation", "v_here");
 const signIn = table("signIn", "v_sign_in");
 const move = table("idMove", "v_moved");
+const event = table("appEvent", "v_event");
 const m = table("membership", "m");
 const g = table("group", "g");
 const p = table("person", "p");
@@ -34,6 +35,20 @@ export function visibleBy(scope: ScopeName, of: OfRecord, condition: Visible): V
       : sql`(${isWithheldAnywhere(of.client, scope)} AND ${isWithheldAt(of.client, scope, of.schoolId)})`;
   return visible(sql`(${condition} AND NOT ${isWithheld})`);
 }
+
+/** `from` ends with a WHERE. */
+export const existsWith = (from: Sql, condition: Visible): Visible => visible(exists(sql`${from} AND ${condition}`));
+
+/** The change feed of the app tells that it no longer sees a person whom it knew by this id. */
+export const personHasLeft = (client: Value, id: Value, kind: IdKind): Visible => {
+  const subject = kind === "own" ? event.appSubjectId : event.subjectId;
+  return visible(
+    exists(sql`${event} WHERE ${subject} = ${id} AND ${event.clientId} = ${client}
+      AND ${event.type} = 'person' AND ${event.action} = 'delete'`),
+  );
+};
+
+export const either = (one: Visible, other: Visible): Visible => visible(sql`(${one} OR ${other})`);
 
 type OfRecord = { client: Value; schoolId: Sql } | (PeopleReader & { personId: Sql });
 

@@ -9,7 +9,7 @@ export type SchulconnexHandler<Id extends keyof operations> = Handler<operations
 export const parameters: ParametersAgree<
   operations,
   {
-    listPersonenInfo: "vollstaendig" | "pid" | "personenkontext.id" | "gruppe.id" | "organisation.id";
+    listPersonenInfo: "vollstaendig" | "pid" | "personenkontext.id" | "gruppe.id" | "organisation.id" | "offset";
   }
 > = true;
 

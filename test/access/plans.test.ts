@@ -59,6 +59,8 @@ async function callEverything(login: Login): Promise<void> {
     `?personenkontext.id=${person}`,
   ]) {
     await get(`/idm/schulconnex/v1/personen-info${filter}`);
+    for (const page of ["limit=1", `offset=${person}&limit=1`, `offset=${person}`])
+      await get(`/idm/schulconnex/v1/personen-info${filter === "" ? "?" : `${filter}&`}${page}`);
   }
   await get("/idm/schulconnex/v1/person-info", refreshed.access_token);
   await get("/oauth2/userinfo", refreshed.access_token);

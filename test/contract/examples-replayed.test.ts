@@ -99,6 +99,10 @@ describe("Schulconnex", () => {
     const query = { vollstaendig: ["personen"], pid: person(2) };
     const shortened = await schulconnex.GET("/idm/schulconnex/v1/personen-info", { params: { query } });
     expect(settle(shortened.data)).toEqual(settle(exampleOf("schulconnex", "PersonenInfoOnlyPersonen")));
+    const page = await schulconnex.GET("/idm/schulconnex/v1/personen-info", {
+      params: { query: { limit: 1, offset: person(1) } },
+    });
+    expect(settle(page.data)).toEqual(settle(exampleOf("schulconnex", "PersonenInfoPage")));
   });
 
   test("codelisten answers its example", async () => {

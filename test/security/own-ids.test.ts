@@ -88,6 +88,7 @@ async function readEverything({ read, ...app }: App): Promise<unknown[]> {
       get(`${idm}/groups/${group}`),
       get(`${idm}/changes?after=${(await feedStart(app.clientId)) ?? ""}`),
       get(`${schulconnex}/personen-info`),
+      get(`${schulconnex}/personen-info?limit=100`),
       get(`${schulconnex}/personen-info?organisation.id=${school}`),
       get(`${schulconnex}/personen-info?gruppe.id=${group}`),
     ])),

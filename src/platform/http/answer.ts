@@ -9,6 +9,7 @@ import {
   type Parameters,
   type Sql,
   type Statement,
+  type Value,
 } from "../database/sql.ts";
 import type { Visible, VisibleRows } from "../database/visible-sql.ts";
 import type { Caller } from "../concurrency/caller.ts";
@@ -141,6 +142,7 @@ type RowParts<T> = Found & {
   id: Sql;
   /** `from` already returns the rows in order; PostgreSQL would sort them all again. */
   comesInOrder?: boolean;
+  limit?: Value;
 };
 
 type VersionParts = {
@@ -151,9 +153,15 @@ type VersionParts = {
 
 type ListParts<T> = RowParts<T> & VersionParts;
 
-const rowsOf = <T>({ item, before = sql``, sortKey, id, comesInOrder = false, ...found }: RowParts<T>) =>
-  sql`${before} SELECT ${item} AS item FROM ${fromAndWhere(found)}
-      ${comesInOrder ? sql`` : sql`ORDER BY ${sortKey}, ${id}`}`;
+const rowsOf = <T>(
+  { item, before = sql``, sortKey, id, comesInOrder = false, limit, ...found }: RowParts<T>,
+  most?: number,
+) => {
+  const limits = [limit, most].flatMap((given) => (given === undefined ? [] : [sql`${given}::bigint`]));
+  return sql`${before} SELECT ${item} AS item FROM ${fromAndWhere(found)}
+      ${comesInOrder ? sql`` : sql`ORDER BY ${sortKey}, ${id}`}
+      ${limits.length === 0 ? sql`` : sql`LIMIT least(${join(limits)})`}`;
+};
 
 const versionOf = ({ shown, version }: VersionParts) =>
   sql`SELECT ${shown ?? sql`true`} AS shown, ${version} AS version`;
@@ -180,7 +188,7 @@ function makeBodyQuery<Given extends object>(
   const whole = (given: Parameters<Given>) => {
     const from = framed.map(
       ({ rows }, index) => sql`(
-      SELECT count(*)::int, coalesce(string_agg(t.item, ','), '') FROM (${rowsOf(rows(given))} LIMIT ${heldItems + 1}) AS t
+      SELECT count(*)::int, coalesce(string_agg(t.item, ','), '') FROM (${rowsOf(rows(given), heldItems + 1)}) AS t
       ) AS ${columns[index]!} (count, items)`,
     );
     const texts = framed.map(

@@ -158,7 +158,8 @@ test("each error has the subcode and the title of the standard, and says what is
   const wrong = `400/02 Falsche Parameter: Der Parameter vollstaendig hat keinen gültigen Wert.`;
   const twice = (name: string) => `400/17 Doppelter Filter: Der Filter ${name} darf nur einmal angegeben werden.`;
   const expected: [Promise<string>, string][] = [
-    [ask("/personen-info?limit=1"), "400/00 Fehlerhafte Anfrage: Den Parameter limit gibt es hier nicht."],
+    [ask("/personen-info?cursor=1"), "400/00 Fehlerhafte Anfrage: Den Parameter cursor gibt es hier nicht."],
+    [ask("/personen-info?limit=0"), "400/02 Falsche Parameter: Der Parameter limit hat keinen gültigen Wert."],
     [ask("/personen-info?%3Cb%3E=1"), "400/00 Fehlerhafte Anfrage: Den Parameter ?b? gibt es hier nicht."],
     [ask("/personen-info?vollstaendig=alles"), `${wrong} ${parts}`],
     [ask("/personen-info?vollstaendig=constructor"), `${wrong} ${parts}`],
