@@ -325,10 +325,10 @@ describe("a file with faults", () => {
       return said.filter((word) => template.has(word) || values.includes(word)).map((word) => `${path}: ${word}`);
     });
     expect(found).toEqual([
-      "faults.unknown_mode.remedy: bulk",
-      "faults.unknown_mode.remedy: delta",
-      "faults.unknown_status.remedy: active",
-      "faults.unknown_status.remedy: deleted",
+      "remedies.unknown_mode: bulk",
+      "remedies.unknown_mode: delta",
+      "remedies.unknown_status: active",
+      "remedies.unknown_status: deleted",
       "columns.use.STATUS: active",
       "columns.use.STATUS: deleted",
     ]);

@@ -91,7 +91,7 @@ export async function changeAgreement(request: PageRequest): Promise<PageView | 
     tag: field("tag"),
     address: at(agreement),
   };
-  return { title: t("agreement.preview.title", { app: named.name }), view: "agreement-preview", model };
+  return { title: t("apps.preview.title", { app: named.name }), view: "agreement-preview", model };
 }
 
 export async function showWithdrawal({ call, getRecord, at, t }: PageRequest): Promise<PageView> {

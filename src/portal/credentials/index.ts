@@ -51,7 +51,7 @@ async function showStart(request: PageRequest) {
       everybody: field("everybody") === "yes",
     },
   };
-  return { title: t("start.title"), view: "start", model };
+  return { title: t("words.credentials"), view: "start", model };
 }
 
 async function startBatch(request: PageRequest) {

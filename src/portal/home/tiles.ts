@@ -5,14 +5,8 @@ import { findLogo, findProfiles, personMaySignIn, type ClientId } from "../../ac
 import type { PersonId } from "../../directory/index.ts";
 import type { PrismaDb, RecordStore } from "../../platform/database/db.ts";
 import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
-import {
-  makeTemplates,
-  makeTranslator,
-  readLocale,
-  renderPage,
-  type Locale,
-  type Translate,
-} from "../../platform/pages/index.ts";
+import { makeTemplates, readLocale, renderPage, type Locale, type Translate } from "../../platform/pages/index.ts";
+import { addFrameTexts } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -105,7 +99,7 @@ async function makeTileUrl(
   return url.href;
 }
 
-const translator = makeTranslator({ de: german, en: english });
+const translator = addFrameTexts({ de: german, en: english });
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 
 type PageContent = { title(t: Translate): string; model: object };

@@ -31,7 +31,7 @@ type Fault = AdminSchemas["ImportFault"];
 export function describeFault({ code, message, remedy }: Fault, { t }: PageRequest): { wrong: string; remedy: string } {
   if (!Object.hasOwn(german.faults, code)) return { wrong: message, remedy };
   const line = /\bline (\d+)/.exec(message)?.[1] ?? "?";
-  return { wrong: t(`faults.${code}.wrong`, { line }), remedy: t(`faults.${code}.remedy`) };
+  return { wrong: t(`faults.${code}`, { line }), remedy: t(`remedies.${code}`) };
 }
 
 type GroupChange = AdminSchemas["ImportGroupChange"];

@@ -16,7 +16,7 @@ export function showList(
   const base = request.at(one);
   const more = next ? addressOfList(request, name, { cursor: next }) : null;
   return {
-    title: request.t(`lists.${name}.title`),
+    title: request.t(`lists.title.${name}`),
     view: "part",
     model: { ...model, name, base, more },
   };

@@ -18,7 +18,7 @@ async function showMergers({ list, may, at, t }: PageRequest) {
     mergers: items.map((one) => ({ ...one, mayUndo: mayUndo && one.state === "MERGED" })),
     more: more(at(mergers)),
   };
-  return { title: t("mergers.title"), view: "list", model };
+  return { title: t("words.mergers"), view: "list", model };
 }
 
 const bodyOf = ({ field }: PageRequest): AdminSchemas["SchoolMergerInput"] => ({

@@ -25,7 +25,7 @@ export async function showOverview(request: PageRequest) {
     tag,
     mayChange: may("createUpstreamConnection"),
   };
-  return { title: t("ownLogin.title"), view: "overview", model };
+  return { title: t("words.ownLogin"), view: "overview", model };
 }
 
 export async function createConnection(request: PageRequest): Promise<Redirect> {

@@ -34,13 +34,12 @@ test("every scope has a sentence", () => {
 });
 
 test("every reason of an error page has a heading and a sentence", () => {
-  type Reason = { heading: string; why: string; help: string };
   type Said = { heading: string; lead: string };
   const said = [
     german.error satisfies Record<ErrorModel["reason"], Said>,
-    german.card.problem satisfies Record<CardProblemModel["reason"], Said>,
-    german["upstream-failure"] satisfies Record<FailureCode, Reason>,
+    german.card.problem satisfies Record<keyof Said, Record<CardProblemModel["reason"], string>>,
+    german["upstream-failure"] satisfies Record<"heading" | "why" | "help", Record<FailureCode, string>>,
     german.refusal satisfies Record<RefusalModel["reason"], { why: string; help: string }>,
   ];
-  expect(said.flatMap((texts) => Object.keys(texts))).toEqual(expect.arrayContaining(["bug", "hours", "no_grant"]));
+  expect(keysOf(said)).toEqual(expect.arrayContaining(["0.bug.lead", "1.lead.hours", "3.no_grant.why"]));
 });
