@@ -6,6 +6,7 @@ import {
   makeAnnouncedSweep,
   makeDisclosureSweep,
   makeErasureSweep,
+  makeSeatCount,
   makeIdMoveJob,
   makeLastCalls,
   makePurgeJob,
@@ -179,6 +180,7 @@ export async function makeApp(
     makeAnnouncedSweep({ db: shares.jobs, clock }),
     makeErasureSweep({ db: shares.jobs, clock, days: config.retention.erasureDays }),
     makeDisclosureSweep({ db: shares.jobs, clock, recordDays: config.retention.recordDays }),
+    makeSeatCount({ db: shares.jobs, clock, recordDays: config.retention.recordDays }),
     makeIdMoveJob({ db: shares.jobs, clock, keptDays: config.idChangesDays }),
     makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
     makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
@@ -255,7 +257,7 @@ export async function makeApp(
 
   const app = makeExpress(config);
   // The APIs come first because they are called most.
-  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex, admin.router);
+  app.use(new URL(config.baseUrl).pathname, Router().use(["/idm", "/v1"], allowAnyOrigin), idm, schulconnex, admin.router);
   app.use(health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
   const publish = makePublishRouter({ ...config, isReady: makeReadiness({ checks: healthChecks, isStopping, clock }) });

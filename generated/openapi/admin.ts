@@ -2487,6 +2487,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/seats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List seats
+         * @description For each app and school, how many different people used the app in a month. Nobody is named.
+         *
+         *     Somebody who signed in counts once a month, at the school of the first sign-in. People who were synced are counted every six hours. A month
+         *     that is over does not change any more, also if people are deleted.
+         */
+        get: operations["listSeats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/access-reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List access reports
+         * @description For each app and school, how many people the app reported in a month, by the type of the licence in the newest report of each. Nobody is
+         *     named. A month that is over does not change any more, also if people are deleted.
+         */
+        get: operations["listAccessReports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/erasures": {
         parameters: {
             query?: never;
@@ -6547,6 +6591,37 @@ export interface components {
              */
             lastSentAt: string | null;
         };
+        /** @description One stored fact about a person. */
+        StoredEntry: {
+            /**
+             * @description Its value, such as the kind of a second factor; null if it has only times.
+             * @example create
+             */
+            what: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created or last used.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            at: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended or will end; null if it has no end.
+             * @example null
+             */
+            until: string | null;
+            /**
+             * @description The app that it is about.
+             * @example demo-lernapp
+             */
+            clientId: string | null;
+            /**
+             * Format: uuid
+             * @description The school that it is about.
+             * @example null
+             */
+            schoolId: string | null;
+        };
         /** @description What a person agreed to share with an app at sign-on. */
         StoredConsent: {
             /** @example demo-lernapp */
@@ -6602,37 +6677,6 @@ export interface components {
              * @example 2026-02-03T18:00:00.000Z
              */
             endsAt: string;
-        };
-        /** @description One stored fact about a person. */
-        StoredEntry: {
-            /**
-             * @description Its value, such as the kind of a second factor; null if it has only times.
-             * @example create
-             */
-            what: string | null;
-            /**
-             * Format: date-time
-             * @description When it was created or last used.
-             * @example 2026-02-03T08:00:00.000Z
-             */
-            at: string | null;
-            /**
-             * Format: date-time
-             * @description When it ended or will end; null if it has no end.
-             * @example null
-             */
-            until: string | null;
-            /**
-             * @description The app that it is about.
-             * @example demo-lernapp
-             */
-            clientId: string | null;
-            /**
-             * Format: uuid
-             * @description The school that it is about.
-             * @example null
-             */
-            schoolId: string | null;
         };
         /** @description The person; null if they were deleted for good, or have a home school that the caller cannot access. */
         DataRequestPerson: {
@@ -6980,6 +7024,8 @@ export interface components {
             apps: components["schemas"]["AppOfPerson"][];
             /** @description What apps could learn about the person, and from when to when. */
             disclosures: components["schemas"]["Disclosure"][];
+            /** @description What apps reported about the licence with which the person uses them. */
+            accessReports: components["schemas"]["StoredEntry"][];
             /** @description The person's consents. */
             consents: components["schemas"]["StoredConsent"][];
             /** @description The sessions of the person. */
@@ -9290,6 +9336,86 @@ export interface components {
              * @example 86400
              */
             keepOldSeconds: number;
+        };
+        /** @description How many people used an app at a school in a month. */
+        Seats: {
+            /**
+             * @description The month, in UTC.
+             * @example 2026-11
+             */
+            month: string;
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Lernapp */
+            appName: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            schoolName: string;
+            /**
+             * Format: int32
+             * @description People who signed in to the app.
+             * @example 212
+             */
+            signedIn: number;
+            /**
+             * Format: int32
+             * @description People whom the school synced to the app.
+             * @example 840
+             */
+            synced: number;
+        };
+        /** @description How many people of a school an app reported in a month, by the newest report of each. */
+        AccessReportCounts: {
+            /**
+             * @description The month, in UTC.
+             * @example 2026-11
+             */
+            month: string;
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Lernapp */
+            appName: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            schoolName: string;
+            /**
+             * Format: int32
+             * @description People for whom the school has a licence.
+             * @example 180
+             */
+            school: number;
+            /**
+             * Format: int32
+             * @description People for whom a group has a licence.
+             * @example 24
+             */
+            group: number;
+            /**
+             * Format: int32
+             * @description People with a licence of their own.
+             * @example 2
+             */
+            singleUser: number;
+            /**
+             * Format: int32
+             * @description People without a licence.
+             * @example 6
+             */
+            none: number;
+            /**
+             * Format: int32
+             * @description How many of all these have a trial.
+             * @example 24
+             */
+            trial: number;
         };
         /** @description What an app has to erase, or has erased, of the people of a school. Old entries are deleted and no longer counted. */
         OpenErasures: {
@@ -13382,6 +13508,11 @@ export interface components {
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         SandboxId: string;
+        /**
+         * @description The month in UTC; default: the present one.
+         * @example 2026-11
+         */
+        MonthFilter: string;
         /**
          * @description With `true` nothing is changed, and the response says what the move would do.
          * @example true
@@ -20653,6 +20784,118 @@ export interface operations {
             404: components["responses"]["OldSecretUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSeats: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The month in UTC; default: the present one.
+                 * @example 2026-11
+                 */
+                month?: components["parameters"]["MonthFilter"];
+                /**
+                 * @description Only entries of the school with this id.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolFilter"];
+                /**
+                 * @description Only entries of the app with this client id.
+                 * @example demo-lernapp
+                 */
+                app?: components["parameters"]["AppFilter"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The numbers, sorted by name of the school, then of the app. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Seats"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["FilterUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAccessReports: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The month in UTC; default: the present one.
+                 * @example 2026-11
+                 */
+                month?: components["parameters"]["MonthFilter"];
+                /**
+                 * @description Only entries of the school with this id.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolFilter"];
+                /**
+                 * @description Only entries of the app with this client id.
+                 * @example demo-lernapp
+                 */
+                app?: components["parameters"]["AppFilter"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The numbers, sorted by name of the school, then of the app. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessReportCounts"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["FilterUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -321,6 +321,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/apps/access_report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report the licence of a user
+         * @description Says with which licence the person of the access token uses your app, or that they have none. Send it after each sign-on. Repeat it as often as
+         *     you like: the same report again changes only its time, and of different reports of a month the newest one counts. A person has at most
+         *     100 different reports in a month; the next is 409 with the code `access_report_limit`.
+         *
+         *     The report counts at the school at which the person signed in, in the month in which it arrives. Nobody but the person can read it
+         *     later; the operator of this service and you see the numbers of people by school, type and month.
+         */
+        post: operations["createAccessReport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -800,6 +825,44 @@ export interface components {
             /** @description The same for `personenkontext.id` of Schulconnex, at each school that syncs to your app. */
             contexts: components["schemas"]["ContextIdentifierChange"][];
         };
+        /**
+         * @description Who has the licence:
+         *
+         *     - `SCHOOL`: the school.
+         *     - `GROUP`: a group of the person.
+         *     - `SINGLE_USER`: the person.
+         *     - `NONE`: nobody; the person has no access.
+         * @example SCHOOL
+         * @enum {string}
+         */
+        AccessReportType: "SCHOOL" | "GROUP" | "SINGLE_USER" | "NONE";
+        /** @description With which licence a person uses your app. */
+        AccessReport: {
+            type: components["schemas"]["AccessReportType"];
+            /**
+             * @description Your own name of the licence. It must not say who the person is.
+             * @example licence-4711
+             */
+            identifier?: string | null;
+            /**
+             * Format: date-time
+             * @description Since when the licence is valid.
+             * @example 2026-08-01T00:00:00.000Z
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it is valid, not before `since`; null or missing if it has no end.
+             * @example 2027-07-31T23:59:59.000Z
+             */
+            until?: string | null;
+            /**
+             * @description Whether it is a trial.
+             * @default false
+             * @example false
+             */
+            trial: boolean;
+        };
     };
     responses: {
         /** @description Nothing changed since the response with this `ETag`. No body. */
@@ -976,6 +1039,16 @@ export interface components {
         };
         /** @description This operation does not accept this media type. */
         UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person has 100 different reports of your app in this month. */
+        AccessReportLimit: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1777,6 +1850,40 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createAccessReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessReport"];
+            };
+        };
+        responses: {
+            /** @description The report is stored. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["SchoolNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AccessReportLimit"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

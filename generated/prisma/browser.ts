@@ -108,6 +108,16 @@ export type GrantSignOnGroup = Prisma.GrantSignOnGroupModel
  */
 export type SignIn = Prisma.SignInModel
 /**
+ * Model AccessReport
+ * @kept RECORDS
+ */
+export type AccessReport = Prisma.AccessReportModel
+/**
+ * Model Seat
+ * 
+ */
+export type Seat = Prisma.SeatModel
+/**
  * Model DisclosurePeriod
  * @kept RECORDS
  */

@@ -558,6 +558,23 @@ export type EnumSignOnAudienceWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedEnumSignOnAudienceFilter<$PrismaModel>
 }
 
+export type EnumAccessReportTypeFilter<$PrismaModel = never> = {
+  equals?: $Enums.AccessReportType | Prisma.EnumAccessReportTypeFieldRefInput<$PrismaModel>
+  in?: $Enums.AccessReportType[] | Prisma.ListEnumAccessReportTypeFieldRefInput<$PrismaModel>
+  notIn?: $Enums.AccessReportType[] | Prisma.ListEnumAccessReportTypeFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumAccessReportTypeFilter<$PrismaModel> | $Enums.AccessReportType
+}
+
+export type EnumAccessReportTypeWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.AccessReportType | Prisma.EnumAccessReportTypeFieldRefInput<$PrismaModel>
+  in?: $Enums.AccessReportType[] | Prisma.ListEnumAccessReportTypeFieldRefInput<$PrismaModel>
+  notIn?: $Enums.AccessReportType[] | Prisma.ListEnumAccessReportTypeFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumAccessReportTypeWithAggregatesFilter<$PrismaModel> | $Enums.AccessReportType
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumAccessReportTypeFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumAccessReportTypeFilter<$PrismaModel>
+}
+
 export type BigIntFilter<$PrismaModel = never> = {
   equals?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel>
   in?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel>
@@ -1561,6 +1578,23 @@ export type NestedEnumSignOnAudienceWithAggregatesFilter<$PrismaModel = never> =
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumSignOnAudienceFilter<$PrismaModel>
   _max?: Prisma.NestedEnumSignOnAudienceFilter<$PrismaModel>
+}
+
+export type NestedEnumAccessReportTypeFilter<$PrismaModel = never> = {
+  equals?: $Enums.AccessReportType | Prisma.EnumAccessReportTypeFieldRefInput<$PrismaModel>
+  in?: $Enums.AccessReportType[] | Prisma.ListEnumAccessReportTypeFieldRefInput<$PrismaModel>
+  notIn?: $Enums.AccessReportType[] | Prisma.ListEnumAccessReportTypeFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumAccessReportTypeFilter<$PrismaModel> | $Enums.AccessReportType
+}
+
+export type NestedEnumAccessReportTypeWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.AccessReportType | Prisma.EnumAccessReportTypeFieldRefInput<$PrismaModel>
+  in?: $Enums.AccessReportType[] | Prisma.ListEnumAccessReportTypeFieldRefInput<$PrismaModel>
+  notIn?: $Enums.AccessReportType[] | Prisma.ListEnumAccessReportTypeFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumAccessReportTypeWithAggregatesFilter<$PrismaModel> | $Enums.AccessReportType
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumAccessReportTypeFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumAccessReportTypeFilter<$PrismaModel>
 }
 
 export type NestedBigIntFilter<$PrismaModel = never> = {

@@ -128,6 +128,16 @@ export const ScopeRequestState = {
 export type ScopeRequestState = (typeof ScopeRequestState)[keyof typeof ScopeRequestState]
 
 
+export const AccessReportType = {
+  SCHOOL: 'SCHOOL',
+  GROUP: 'GROUP',
+  SINGLE_USER: 'SINGLE_USER',
+  NONE: 'NONE'
+} as const
+
+export type AccessReportType = (typeof AccessReportType)[keyof typeof AccessReportType]
+
+
 export const PersonRole = {
   STUDENT: 'STUDENT',
   TEACHER: 'TEACHER',

@@ -233,6 +233,34 @@ export const tables = {
       lastSignInAt: "last_sign_in_at",
     },
   },
+  accessReport: {
+    name: "access_report",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      schoolId: "school_id",
+      personId: "person_id",
+      month: "month",
+      reportedAt: "reported_at",
+      isNewest: "is_newest",
+      type: "type",
+      identifier: "identifier",
+      since: "since",
+      until: "until",
+      trial: "trial",
+    },
+  },
+  seat: {
+    name: "seat",
+    columns: {
+      month: "month",
+      clientId: "client_id",
+      schoolId: "school_id",
+      change: "change",
+      signedIn: "signed_in",
+      synced: "synced",
+    },
+  },
   disclosurePeriod: {
     name: "disclosure_period",
     columns: {
@@ -1532,6 +1560,28 @@ export type Rows = {
     firstSignInAt: Date;
     lastSignInAt: Date;
   };
+  accessReport: {
+    id: string;
+    clientId: string;
+    schoolId: string;
+    personId: string | null;
+    month: Date;
+    reportedAt: Date | null;
+    isNewest: boolean;
+    type: "SCHOOL" | "GROUP" | "SINGLE_USER" | "NONE";
+    identifier: string | null;
+    since: Date | null;
+    until: Date | null;
+    trial: boolean;
+  };
+  seat: {
+    month: Date;
+    clientId: string;
+    schoolId: string;
+    change: string;
+    signedIn: number;
+    synced: number;
+  };
   disclosurePeriod: {
     personId: string;
     clientId: string;
@@ -2405,6 +2455,8 @@ export type Required = {
   syncedGroup: "clientId" | "schoolId" | "groupId";
   grantSignOnGroup: "clientId" | "schoolId" | "groupId";
   signIn: "clientId" | "personId" | "firstSignInAt" | "lastSignInAt";
+  accessReport: "id" | "clientId" | "schoolId" | "month" | "isNewest" | "type" | "trial";
+  seat: "month" | "clientId" | "schoolId" | "change";
   disclosurePeriod: "personId" | "clientId" | "since" | "isUser" | "isPerson" | "seesSchool";
   registrationPeriod: "clientId" | "since" | "name" | "type";
   withheldPeriod: "clientId" | "schoolId" | "item" | "reason" | "since";

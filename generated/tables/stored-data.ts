@@ -233,6 +233,34 @@ export const storedData = {
       last_sign_in_at: "signIns",
     },
   },
+  access_report: {
+    until: "RECORDS",
+    columns: {
+      id: "none",
+      client_id: "accessReports",
+      school_id: "accessReports",
+      person_id: "accessReports",
+      month: "none",
+      reported_at: "accessReports",
+      is_newest: "none",
+      type: "accessReports",
+      identifier: "accessReports",
+      since: "accessReports",
+      until: "accessReports",
+      trial: "accessReports",
+    },
+  },
+  seat: {
+    until: null,
+    columns: {
+      month: "none",
+      client_id: "none",
+      school_id: "none",
+      change: "none",
+      signed_in: "none",
+      synced: "none",
+    },
+  },
   disclosure_period: {
     until: "RECORDS",
     columns: {

@@ -1,13 +1,13 @@
 import type { ErasureCause, ErasureReason, ErasureState } from "../../generated/prisma/enums.ts";
-import type { SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type Db, type PrismaDb } from "../platform/database/db.ts";
 import { makeFind, makeRun, sql, table, update } from "../platform/database/sql.ts";
-import type { Columns, Queryable, Sql, Value } from "../platform/database/sql.ts";
+import type { Columns, Sql, Value } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { ClientId } from "./token.ts";
+import { makeListBySchool } from "./usage/by-school.ts";
 
 export type { ErasureCause, ErasureReason, ErasureState };
 
@@ -76,69 +76,29 @@ export const makeErasureSweep = ({ db, clock, days }: { db: Db; clock: Clock; da
   },
 });
 
-type Erasures = {
-  clientId: ClientId;
-  appName: string;
-  schoolId: SchoolId;
-  schoolName: string;
-  open: number;
-  openSince: Date | null;
-  overdue: number;
-  waiting: number;
-  erased: number;
-  kept: number;
-  place: string;
-};
+type Erasures = Record<"open" | "overdue" | "waiting" | "erased" | "kept", number> & { openSince: Date | null };
+type Waits = { now: Date; overdueBefore: Date; waitDays: number };
 
-export type ErasurePosition = { place: string; lastSchool: SchoolId; lastApp: ClientId };
-
-type Filter = {
-  clientId: ClientId | undefined;
-  schoolId: SchoolId | undefined;
-  /** Null means all. */
-  amongSchools: readonly SchoolId[] | null;
-  amongApps: readonly ClientId[] | null;
-  now: Date;
-  overdueBefore: Date;
-  waitDays: number;
-  limit: number;
-};
+/** What apps have to erase. */
+export const countErasures = makeListBySchool<Erasures, Waits>("access.countErasures", {
+  of: e,
+  counts: ({ now, overdueBefore, waitDays }) => {
+    const askedAt = erasureAskedAt(e, waitDays);
+    const count = (condition: Sql) => sql`count(*) FILTER (WHERE ${condition})::int`;
+    const isOpen = sql`${e.state} = 'open' AND ${askedAt} <= ${now}`;
+    return {
+      open: count(isOpen),
+      openSince: sql`min(${askedAt}) FILTER (WHERE ${isOpen})`,
+      overdue: count(sql`${e.state} = 'open' AND ${askedAt} <= ${overdueBefore}`),
+      waiting: count(sql`${e.state} = 'open' AND ${askedAt} > ${now}`),
+      erased: count(sql`${e.state} = 'erased'`),
+      kept: count(sql`${e.state} = 'kept'`),
+    };
+  },
+  from: () => sql`FROM ${e} WHERE true`,
+});
 
 const app = table("app", "app");
-const s = table("school", "s");
-
-const listCounts = makeFind<Erasures, Filter & Partial<ErasurePosition>>((filter) => {
-  const askedAt = erasureAskedAt(e, filter.waitDays);
-  const count = (condition: Sql) => sql`count(*) FILTER (WHERE ${condition})::int`;
-  const isOpen = sql`${e.state} = 'open' AND ${askedAt} <= ${filter.now}`;
-  return sql`
-  SELECT ${app.clientId} AS "clientId", ${app.name} AS "appName", ${s.id} AS "schoolId", ${s.name} AS "schoolName",
-    counted.open, counted.open_since AS "openSince", counted.overdue, counted.waiting, counted.erased, counted.kept,
-    ${s.sortKey} AS place
-  FROM (
-    SELECT ${e.clientId}, ${e.schoolId}, ${count(isOpen)} AS open,
-      min(${askedAt}) FILTER (WHERE ${isOpen}) AS open_since,
-      ${count(sql`${e.state} = 'open' AND ${askedAt} <= ${filter.overdueBefore}`)} AS overdue,
-      ${count(sql`${e.state} = 'open' AND ${askedAt} > ${filter.now}`)} AS waiting,
-      ${count(sql`${e.state} = 'erased'`)} AS erased, ${count(sql`${e.state} = 'kept'`)} AS kept
-    FROM ${e}
-    WHERE (${filter.clientId}::text IS NULL OR ${e.clientId} = ${filter.clientId})
-      AND (${filter.schoolId}::uuid IS NULL OR ${e.schoolId} = ${filter.schoolId})
-      AND (${filter.amongSchools}::uuid[] IS NULL OR ${e.schoolId} = ANY (${filter.amongSchools})
-        OR ${e.clientId} = ANY (${filter.amongApps}::text[]))
-    GROUP BY ${e.clientId}, ${e.schoolId}) AS counted
-  JOIN ${app} ON ${app.clientId} = counted.client_id JOIN ${s} ON ${s.id} = counted.school_id
-  WHERE ${filter.place}::text IS NULL
-    OR (${s.sortKey}, ${s.id}, ${app.clientId}) > (${filter.place}, ${filter.lastSchool}::uuid, ${filter.lastApp}::text)
-  ORDER BY ${s.sortKey}, ${s.id}, ${app.clientId} LIMIT ${filter.limit}`;
-}, "access.countErasures");
-
-/** By app and school, in the order of their schools. `after` is the last entry of the page before. */
-export const countErasures = (
-  db: Queryable,
-  { after, ...filter }: Filter & { after: ErasurePosition | undefined },
-): Promise<Erasures[]> => listCounts(db, { ...filter, ...after });
-
 const overdue = table("erasure", "v_overdue");
 
 /** FROM: apps that did not confirm erasures in time, each with `open_since`; `where` limits the rows of `v_overdue`. */

@@ -29,7 +29,13 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
     ),
   Audit: () => import("./privacy/audit.ts"),
   "Data requests": () => import("./privacy/data-requests.ts"),
-  Grants: () => join(import("./apps/app-views.ts"), import("./apps/catalogue.ts"), import("./apps/grants.ts")),
+  Grants: () =>
+    join(
+      import("./apps/app-views.ts"),
+      import("./apps/catalogue.ts"),
+      import("./apps/grants.ts"),
+      import("./apps/usage.ts"),
+    ),
   Groups: () => join(import("./groups/groups.ts"), import("./groups/members.ts")),
   Handovers: () => import("./schools/handovers.ts"),
   Imports: () =>
@@ -71,6 +77,7 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
     ),
   Schools: () => join(import("./privacy/processing-record.ts"), import("./schools/schools.ts")),
   Staff: () => join(import("./operator/today.ts"), import("./staff/staff.ts")),
+  Usage: () => import("./apps/usage.ts"),
   Webhooks: () =>
     join(
       import("./apps/apps.ts"),

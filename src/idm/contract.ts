@@ -1,4 +1,4 @@
-import type { ErasureCause, ErasureReason, ErasureState, IdInUse } from "../access/index.ts";
+import type { AccessReportType, ErasureCause, ErasureReason, ErasureState, IdInUse } from "../access/index.ts";
 import type { GroupStatus, PersonRole, PersonStatus } from "../directory/index.ts";
 import type { AppEventAction, AppEventType, DeleteReason } from "../events/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
@@ -19,6 +19,7 @@ export const parameters: ParametersAgree<
 export const enums: EnumsAgree<
   components["schemas"],
   {
+    AccessReportType: AccessReportType;
     ChangeReason: DeleteReason;
     ChangeType: AppEventType;
     ErasureCause: ErasureCause;

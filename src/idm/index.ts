@@ -3,9 +3,9 @@
  *
  * Nouns:      school, user (a person who may sign in to the app, or has signed in before), group, member, person
  *             (synced by a school), change (an event of the app, in the feed), erasure (a person whose data the app
- *             must erase).
+ *             must erase), access report (the licence with which a person uses the app).
  * Invariants: every response except the feed comes from one prepared statement that builds the body; the rules of
- *             access decide what an app sees; an app changes nothing but its own erasures.
+ *             access decide what an app sees; an app changes nothing but its own erasures and access reports.
  * Never knows: how tokens are stored, what Schulconnex is, how anything is changed.
  */
 import type { Router } from "express";
@@ -16,6 +16,7 @@ import { bindOperations, makeProblemType, type Binding, type Handlers } from "..
 import type { operations } from "../../generated/openapi/idm.ts";
 import { makeRenderProblem } from "./failure.ts";
 import { makeAcknowledgeErasure } from "./acknowledgeErasure.ts";
+import { makeCreateAccessReport } from "./createAccessReport.ts";
 import { getGroup } from "./getGroup.ts";
 import { getPerson } from "./getPerson.ts";
 import { getSchool } from "./getSchool.ts";
@@ -30,7 +31,7 @@ import { listSchools } from "./listSchools.ts";
 import { listSchoolUsers } from "./listSchoolUsers.ts";
 import { makeFillPseudonyms, type MakePseudonym } from "./pseudonyms.ts";
 
-type OwnReaders = "listChanges" | "listErasures" | "acknowledgeErasure" | "listIdentifierChanges";
+type OwnReaders = "listChanges" | "listErasures" | "acknowledgeErasure" | "listIdentifierChanges" | "createAccessReport";
 const readers: Omit<Handlers<operations, AccessToken>, OwnReaders> = {
   getGroup,
   getPerson,
@@ -65,6 +66,7 @@ export function makeIdmRouter({ changes, clock, restoreWindowDays, makePseudonym
       listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }),
       listErasures: makeListErasures({ clock, waitDays: restoreWindowDays }),
       acknowledgeErasure: makeAcknowledgeErasure({ db: changes, clock, waitDays: restoreWindowDays }),
+      createAccessReport: makeCreateAccessReport({ db: changes, clock }),
       listIdentifierChanges: makeListIdentifierChanges(changes),
     },
     complete: makeFillPseudonyms(makePseudonym),

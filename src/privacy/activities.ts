@@ -52,6 +52,15 @@ export const activities = {
     people: atSchool,
     data: ["id", "notifications", "appRequests"],
   },
+  BILLING: {
+    name: { de: "Abrechnung mit Anbietern von Apps", en: "Billing of the providers of apps" },
+    purpose: {
+      de: "Feststellen, an welchen Schulen wie viele Personen eine App mit welcher Art von Lizenz nutzen, damit deren Anbieter nur dafür zahlt.",
+      en: "Establish at which schools how many people use an app with which kind of licence, so that its provider pays for these alone.",
+    },
+    people: atSchool,
+    data: ["accessReports"],
+  },
   ADMINISTRATION: {
     name: { de: "Verwaltung und Unterstützung", en: "Administration and support" },
     purpose: {

@@ -54,6 +54,10 @@ export const dataCategories = {
     de: "Welche App wann welche Angaben lesen konnte",
     en: "Which app could read which data, and when",
   },
+  accessReports: {
+    de: "Was Apps über die Lizenz meldeten, mit der die Person sie nutzt",
+    en: "What apps reported about the licence with which the person uses them",
+  },
   dataRequests: {
     de: "Auskunftsanfragen: wer gefragt hat (als Art, ohne Namen), wann und wie geantwortet wurde",
     en: "Data requests: who asked (the kind, no name), when and how they were answered",

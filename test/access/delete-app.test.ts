@@ -58,6 +58,11 @@ async function makeFullApp(): Promise<ClientId> {
   await make.signIn({ app: clientId, person: personId });
   await db.prisma.consent.create({ data: { personId, clientId, scopes: ["openid"], grantedAt: at } });
   await db.prisma.schoolChoice.create({ data: { personId, clientId, schoolId: school } });
+  const usage = { clientId, schoolId: school, month: at };
+  await db.prisma.seat.create({ data: { ...usage, change: "" } });
+  await db.prisma.accessReport.create({
+    data: { ...usage, id: randomUUID(), personId, reportedAt: at, isNewest: true, type: "SCHOOL", trial: false },
+  });
   await db.prisma.appProfile.create({ data: { clientId } });
   const agreementId = randomUUID();
   await db.prisma.agreement.create({

@@ -115,6 +115,16 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
         CASE n % 3 WHEN 1 THEN 'legal_claims' END::erasure_reason, CASE n % 3 WHEN 0 THEN NULL ELSE ${old} END FROM ${numbers}`,
     areOld: `since = ${old}`,
   },
+  access_report: {
+    insert: `INSERT INTO access_report (id, client_id, school_id, month, is_newest, type, trial)
+      SELECT ${id()}, 'a', (SELECT id FROM school LIMIT 1), ${older}, true, 'SCHOOL', false FROM ${numbers}`,
+    areOld: `month = ${older}`,
+  },
+  seat: {
+    insert: `INSERT INTO seat (month, client_id, school_id, change, signed_in)
+      SELECT ${older}, 'a', (SELECT id FROM school LIMIT 1), n::text, 1 FROM ${numbers}`,
+    areOld: `month = ${older}`,
+  },
   announced_sign_in: {
     insert: `INSERT INTO announced_sign_in (person_id, client_id, at, sight) SELECT ${id()}, 'a', ${old}, '{}' FROM ${numbers}`,
     areOld: `at = ${old}`,

@@ -21,6 +21,8 @@ export async function fillTablesOfPeople(
     each((id) => ({ username: `user-${id}`, passwordHash: "$argon2id$none", updatedAt: at })),
   );
   await db.prisma.signIn.createMany(each(() => ({ clientId, firstSignInAt: at, lastSignInAt: at })));
+  const reported = { clientId, schoolId: school, month: at, reportedAt: at, isNewest: true, trial: false };
+  await db.prisma.accessReport.createMany(each(() => ({ ...reported, id: makeUuid(at), type: "SCHOOL" as const })));
   await db.prisma.consent.createMany(each(() => ({ clientId, scopes: ["openid"], grantedAt: at })));
   await db.prisma.retentionExemption.createMany(
     each(() => ({ until: addDays(at, 60), reason: "Repeats an examination.", givenAt: at })),

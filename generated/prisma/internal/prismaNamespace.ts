@@ -415,6 +415,8 @@ export const ModelName = {
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
+  AccessReport: 'AccessReport',
+  Seat: 'Seat',
   DisclosurePeriod: 'DisclosurePeriod',
   RegistrationPeriod: 'RegistrationPeriod',
   WithheldPeriod: 'WithheldPeriod',
@@ -519,7 +521,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "agreement" | "appLogo" | "appProfile" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "mergedGrant" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "schoolMerger" | "mergedPerson" | "mergedGroup" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "stagedPerson" | "stagedRole" | "importSchool" | "stagedMembership" | "importFaultyRow" | "importError" | "columnMapping" | "importPiece" | "import" | "importTurn" | "importChange" | "stagedGroup" | "personImport" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "consent" | "schoolChoice" | "logoutNotice" | "voidSignIn" | "signingKey" | "sharedSecret" | "knownDevice" | "signInLimit" | "wrongPassword" | "rateLimit" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "mergedStaffRole" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamSession" | "upstreamRoundTrip" | "upstreamRecentSignIn" | "upstreamRefusal" | "upstreamSetUpLink" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "agreement" | "appLogo" | "appProfile" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "accessReport" | "seat" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "mergedGrant" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "schoolMerger" | "mergedPerson" | "mergedGroup" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "stagedPerson" | "stagedRole" | "importSchool" | "stagedMembership" | "importFaultyRow" | "importError" | "columnMapping" | "importPiece" | "import" | "importTurn" | "importChange" | "stagedGroup" | "personImport" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "consent" | "schoolChoice" | "logoutNotice" | "voidSignIn" | "signingKey" | "sharedSecret" | "knownDevice" | "signInLimit" | "wrongPassword" | "rateLimit" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "mergedStaffRole" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamSession" | "upstreamRoundTrip" | "upstreamRecentSignIn" | "upstreamRefusal" | "upstreamSetUpLink" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1852,6 +1854,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SignInCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SignInCountAggregateOutputType> | number
+        }
+      }
+    }
+    AccessReport: {
+      payload: Prisma.$AccessReportPayload<ExtArgs>
+      fields: Prisma.AccessReportFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AccessReportFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AccessReportFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload>
+        }
+        findFirst: {
+          args: Prisma.AccessReportFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AccessReportFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload>
+        }
+        findMany: {
+          args: Prisma.AccessReportFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload>[]
+        }
+        create: {
+          args: Prisma.AccessReportCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload>
+        }
+        createMany: {
+          args: Prisma.AccessReportCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AccessReportCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload>[]
+        }
+        delete: {
+          args: Prisma.AccessReportDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload>
+        }
+        update: {
+          args: Prisma.AccessReportUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload>
+        }
+        deleteMany: {
+          args: Prisma.AccessReportDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AccessReportUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AccessReportUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload>[]
+        }
+        upsert: {
+          args: Prisma.AccessReportUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessReportPayload>
+        }
+        aggregate: {
+          args: Prisma.AccessReportAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAccessReport>
+        }
+        groupBy: {
+          args: Prisma.AccessReportGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessReportGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AccessReportCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessReportCountAggregateOutputType> | number
+        }
+      }
+    }
+    Seat: {
+      payload: Prisma.$SeatPayload<ExtArgs>
+      fields: Prisma.SeatFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SeatFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SeatFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload>
+        }
+        findFirst: {
+          args: Prisma.SeatFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SeatFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload>
+        }
+        findMany: {
+          args: Prisma.SeatFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload>[]
+        }
+        create: {
+          args: Prisma.SeatCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload>
+        }
+        createMany: {
+          args: Prisma.SeatCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SeatCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload>[]
+        }
+        delete: {
+          args: Prisma.SeatDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload>
+        }
+        update: {
+          args: Prisma.SeatUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload>
+        }
+        deleteMany: {
+          args: Prisma.SeatDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SeatUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SeatUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload>[]
+        }
+        upsert: {
+          args: Prisma.SeatUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeatPayload>
+        }
+        aggregate: {
+          args: Prisma.SeatAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSeat>
+        }
+        groupBy: {
+          args: Prisma.SeatGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SeatGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SeatCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SeatCountAggregateOutputType> | number
         }
       }
     }
@@ -8737,6 +8887,36 @@ export const SignInScalarFieldEnum = {
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
 
 
+export const AccessReportScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  schoolId: 'schoolId',
+  personId: 'personId',
+  month: 'month',
+  reportedAt: 'reportedAt',
+  isNewest: 'isNewest',
+  type: 'type',
+  identifier: 'identifier',
+  since: 'since',
+  until: 'until',
+  trial: 'trial'
+} as const
+
+export type AccessReportScalarFieldEnum = (typeof AccessReportScalarFieldEnum)[keyof typeof AccessReportScalarFieldEnum]
+
+
+export const SeatScalarFieldEnum = {
+  month: 'month',
+  clientId: 'clientId',
+  schoolId: 'schoolId',
+  change: 'change',
+  signedIn: 'signedIn',
+  synced: 'synced'
+} as const
+
+export type SeatScalarFieldEnum = (typeof SeatScalarFieldEnum)[keyof typeof SeatScalarFieldEnum]
+
+
 export const DisclosurePeriodScalarFieldEnum = {
   personId: 'personId',
   clientId: 'clientId',
@@ -10272,6 +10452,20 @@ export type EnumPersonRoleFieldRefInput<$PrismaModel> = FieldRefInputType<$Prism
 
 
 /**
+ * Reference to a field of type 'AccessReportType'
+ */
+export type EnumAccessReportTypeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'AccessReportType'>
+    
+
+
+/**
+ * Reference to a field of type 'AccessReportType[]'
+ */
+export type ListEnumAccessReportTypeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'AccessReportType[]'>
+    
+
+
+/**
  * Reference to a field of type 'BigInt'
  */
 export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
@@ -10775,6 +10969,8 @@ export type GlobalOmitConfig = {
   syncedGroup?: Prisma.SyncedGroupOmit
   grantSignOnGroup?: Prisma.GrantSignOnGroupOmit
   signIn?: Prisma.SignInOmit
+  accessReport?: Prisma.AccessReportOmit
+  seat?: Prisma.SeatOmit
   disclosurePeriod?: Prisma.DisclosurePeriodOmit
   registrationPeriod?: Prisma.RegistrationPeriodOmit
   withheldPeriod?: Prisma.WithheldPeriodOmit

@@ -69,6 +69,8 @@ export const ModelName = {
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
+  AccessReport: 'AccessReport',
+  Seat: 'Seat',
   DisclosurePeriod: 'DisclosurePeriod',
   RegistrationPeriod: 'RegistrationPeriod',
   WithheldPeriod: 'WithheldPeriod',
@@ -431,6 +433,36 @@ export const SignInScalarFieldEnum = {
 } as const
 
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
+
+
+export const AccessReportScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  schoolId: 'schoolId',
+  personId: 'personId',
+  month: 'month',
+  reportedAt: 'reportedAt',
+  isNewest: 'isNewest',
+  type: 'type',
+  identifier: 'identifier',
+  since: 'since',
+  until: 'until',
+  trial: 'trial'
+} as const
+
+export type AccessReportScalarFieldEnum = (typeof AccessReportScalarFieldEnum)[keyof typeof AccessReportScalarFieldEnum]
+
+
+export const SeatScalarFieldEnum = {
+  month: 'month',
+  clientId: 'clientId',
+  schoolId: 'schoolId',
+  change: 'change',
+  signedIn: 'signedIn',
+  synced: 'synced'
+} as const
+
+export type SeatScalarFieldEnum = (typeof SeatScalarFieldEnum)[keyof typeof SeatScalarFieldEnum]
 
 
 export const DisclosurePeriodScalarFieldEnum = {

@@ -344,6 +344,8 @@ export type AppWhereInput = {
   scopeRequests?: Prisma.ScopeRequestListRelationFilter
   requests?: Prisma.ApiRequestListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  accessReports?: Prisma.AccessReportListRelationFilter
+  seats?: Prisma.SeatListRelationFilter
   signOnSteps?: Prisma.SignOnStepListRelationFilter
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
   erasures?: Prisma.ErasureListRelationFilter
@@ -393,6 +395,8 @@ export type AppOrderByWithRelationInput = {
   scopeRequests?: Prisma.ScopeRequestOrderByRelationAggregateInput
   requests?: Prisma.ApiRequestOrderByRelationAggregateInput
   lastCalls?: Prisma.LastCallOrderByRelationAggregateInput
+  accessReports?: Prisma.AccessReportOrderByRelationAggregateInput
+  seats?: Prisma.SeatOrderByRelationAggregateInput
   signOnSteps?: Prisma.SignOnStepOrderByRelationAggregateInput
   logo?: Prisma.AppLogoOrderByWithRelationInput
   erasures?: Prisma.ErasureOrderByRelationAggregateInput
@@ -445,6 +449,8 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   scopeRequests?: Prisma.ScopeRequestListRelationFilter
   requests?: Prisma.ApiRequestListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  accessReports?: Prisma.AccessReportListRelationFilter
+  seats?: Prisma.SeatListRelationFilter
   signOnSteps?: Prisma.SignOnStepListRelationFilter
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
   erasures?: Prisma.ErasureListRelationFilter
@@ -560,6 +566,8 @@ export type AppCreateInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -609,6 +617,8 @@ export type AppUncheckedCreateInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -658,6 +668,8 @@ export type AppUpdateInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -707,6 +719,8 @@ export type AppUncheckedUpdateInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -1113,6 +1127,34 @@ export type AppUpdateOneRequiredWithoutSignInsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutSignInsInput, Prisma.AppUpdateWithoutSignInsInput>, Prisma.AppUncheckedUpdateWithoutSignInsInput>
 }
 
+export type AppCreateNestedOneWithoutAccessReportsInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutAccessReportsInput, Prisma.AppUncheckedCreateWithoutAccessReportsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutAccessReportsInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutAccessReportsNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutAccessReportsInput, Prisma.AppUncheckedCreateWithoutAccessReportsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutAccessReportsInput
+  upsert?: Prisma.AppUpsertWithoutAccessReportsInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutAccessReportsInput, Prisma.AppUpdateWithoutAccessReportsInput>, Prisma.AppUncheckedUpdateWithoutAccessReportsInput>
+}
+
+export type AppCreateNestedOneWithoutSeatsInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutSeatsInput, Prisma.AppUncheckedCreateWithoutSeatsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutSeatsInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutSeatsNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutSeatsInput, Prisma.AppUncheckedCreateWithoutSeatsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutSeatsInput
+  upsert?: Prisma.AppUpsertWithoutSeatsInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutSeatsInput, Prisma.AppUpdateWithoutSeatsInput>, Prisma.AppUncheckedUpdateWithoutSeatsInput>
+}
+
 export type AppCreateNestedOneWithoutLastCallsInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutLastCallsInput, Prisma.AppUncheckedCreateWithoutLastCallsInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutLastCallsInput
@@ -1307,6 +1349,8 @@ export type AppCreateWithoutErasuresInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -1355,6 +1399,8 @@ export type AppUncheckedCreateWithoutErasuresInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -1419,6 +1465,8 @@ export type AppUpdateWithoutErasuresInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -1467,6 +1515,8 @@ export type AppUncheckedUpdateWithoutErasuresInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -1515,6 +1565,8 @@ export type AppCreateWithoutIdMoveInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -1563,6 +1615,8 @@ export type AppUncheckedCreateWithoutIdMoveInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -1627,6 +1681,8 @@ export type AppUpdateWithoutIdMoveInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -1675,6 +1731,8 @@ export type AppUncheckedUpdateWithoutIdMoveInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -1723,6 +1781,8 @@ export type AppCreateWithoutLogoInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -1771,6 +1831,8 @@ export type AppUncheckedCreateWithoutLogoInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -1835,6 +1897,8 @@ export type AppUpdateWithoutLogoInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -1883,6 +1947,8 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -1930,6 +1996,8 @@ export type AppCreateWithoutProfileInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -1978,6 +2046,8 @@ export type AppUncheckedCreateWithoutProfileInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -2042,6 +2112,8 @@ export type AppUpdateWithoutProfileInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -2090,6 +2162,8 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -2139,6 +2213,8 @@ export type AppCreateWithoutWithheldInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -2187,6 +2263,8 @@ export type AppUncheckedCreateWithoutWithheldInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -2251,6 +2329,8 @@ export type AppUpdateWithoutWithheldInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -2299,6 +2379,8 @@ export type AppUncheckedUpdateWithoutWithheldInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -2346,6 +2428,8 @@ export type AppCreateWithoutScopeRequestsInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -2394,6 +2478,8 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -2458,6 +2544,8 @@ export type AppUpdateWithoutScopeRequestsInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -2506,6 +2594,8 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -2554,6 +2644,8 @@ export type AppCreateWithoutGrantsInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -2602,6 +2694,8 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -2666,6 +2760,8 @@ export type AppUpdateWithoutGrantsInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -2714,6 +2810,8 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -2762,6 +2860,8 @@ export type AppCreateWithoutSignInsInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -2810,6 +2910,8 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -2874,6 +2976,8 @@ export type AppUpdateWithoutSignInsInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -2922,6 +3026,440 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutAccessReportsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutAccessReportsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutAccessReportsInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutAccessReportsInput, Prisma.AppUncheckedCreateWithoutAccessReportsInput>
+}
+
+export type AppUpsertWithoutAccessReportsInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutAccessReportsInput, Prisma.AppUncheckedUpdateWithoutAccessReportsInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutAccessReportsInput, Prisma.AppUncheckedCreateWithoutAccessReportsInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutAccessReportsInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutAccessReportsInput, Prisma.AppUncheckedUpdateWithoutAccessReportsInput>
+}
+
+export type AppUpdateWithoutAccessReportsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutAccessReportsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutSeatsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutSeatsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  suspendedAt?: Date | string | null
+  suspensionReason?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
+  merged?: Prisma.MergedGrantUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutSeatsInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutSeatsInput, Prisma.AppUncheckedCreateWithoutSeatsInput>
+}
+
+export type AppUpsertWithoutSeatsInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutSeatsInput, Prisma.AppUncheckedUpdateWithoutSeatsInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutSeatsInput, Prisma.AppUncheckedCreateWithoutSeatsInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutSeatsInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutSeatsInput, Prisma.AppUncheckedUpdateWithoutSeatsInput>
+}
+
+export type AppUpdateWithoutSeatsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
+  merged?: Prisma.MergedGrantUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutSeatsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspensionReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -2970,6 +3508,8 @@ export type AppCreateWithoutLastCallsInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -3018,6 +3558,8 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -3082,6 +3624,8 @@ export type AppUpdateWithoutLastCallsInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -3130,6 +3674,8 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -3179,6 +3725,8 @@ export type AppCreateWithoutSandboxesInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -3227,6 +3775,8 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -3291,6 +3841,8 @@ export type AppUpdateWithoutSandboxesInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -3339,6 +3891,8 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -3387,6 +3941,8 @@ export type AppCreateWithoutMergedInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -3435,6 +3991,8 @@ export type AppUncheckedCreateWithoutMergedInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -3499,6 +4057,8 @@ export type AppUpdateWithoutMergedInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -3547,6 +4107,8 @@ export type AppUncheckedUpdateWithoutMergedInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -3594,6 +4156,8 @@ export type AppCreateWithoutConsentsInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -3642,6 +4206,8 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -3706,6 +4272,8 @@ export type AppUpdateWithoutConsentsInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -3754,6 +4322,8 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -3802,6 +4372,8 @@ export type AppCreateWithoutChoicesInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -3850,6 +4422,8 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -3914,6 +4488,8 @@ export type AppUpdateWithoutChoicesInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -3962,6 +4538,8 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -4010,6 +4588,8 @@ export type AppCreateWithoutNoticesInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -4058,6 +4638,8 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -4122,6 +4704,8 @@ export type AppUpdateWithoutNoticesInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -4170,6 +4754,8 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -4219,6 +4805,8 @@ export type AppCreateWithoutStaffRolesInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -4267,6 +4855,8 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -4331,6 +4921,8 @@ export type AppUpdateWithoutStaffRolesInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -4379,6 +4971,8 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -4427,6 +5021,8 @@ export type AppCreateWithoutStaffRolesForInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -4475,6 +5071,8 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -4539,6 +5137,8 @@ export type AppUpdateWithoutStaffRolesForInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -4587,6 +5187,8 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -4634,6 +5236,8 @@ export type AppCreateWithoutRequestsInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -4682,6 +5286,8 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -4746,6 +5352,8 @@ export type AppUpdateWithoutRequestsInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -4794,6 +5402,8 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -4843,6 +5453,8 @@ export type AppCreateWithoutSignOnStepsInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -4891,6 +5503,8 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -4955,6 +5569,8 @@ export type AppUpdateWithoutSignOnStepsInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -5003,6 +5619,8 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -5050,6 +5668,8 @@ export type AppCreateWithoutWebhooksInput = {
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
@@ -5098,6 +5718,8 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutAppInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
@@ -5162,6 +5784,8 @@ export type AppUpdateWithoutWebhooksInput = {
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
@@ -5210,6 +5834,8 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutAppNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
@@ -5236,6 +5862,8 @@ export type AppCountOutputType = {
   scopeRequests: number
   requests: number
   lastCalls: number
+  accessReports: number
+  seats: number
   signOnSteps: number
   erasures: number
   staffRoles: number
@@ -5255,6 +5883,8 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   scopeRequests?: boolean | AppCountOutputTypeCountScopeRequestsArgs
   requests?: boolean | AppCountOutputTypeCountRequestsArgs
   lastCalls?: boolean | AppCountOutputTypeCountLastCallsArgs
+  accessReports?: boolean | AppCountOutputTypeCountAccessReportsArgs
+  seats?: boolean | AppCountOutputTypeCountSeatsArgs
   signOnSteps?: boolean | AppCountOutputTypeCountSignOnStepsArgs
   erasures?: boolean | AppCountOutputTypeCountErasuresArgs
   staffRoles?: boolean | AppCountOutputTypeCountStaffRolesArgs
@@ -5335,6 +5965,20 @@ export type AppCountOutputTypeCountRequestsArgs<ExtArgs extends runtime.Types.Ex
  */
 export type AppCountOutputTypeCountLastCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LastCallWhereInput
+}
+
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountAccessReportsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AccessReportWhereInput
+}
+
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountSeatsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SeatWhereInput
 }
 
 /**
@@ -5425,6 +6069,8 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   scopeRequests?: boolean | Prisma.App$scopeRequestsArgs<ExtArgs>
   requests?: boolean | Prisma.App$requestsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.App$lastCallsArgs<ExtArgs>
+  accessReports?: boolean | Prisma.App$accessReportsArgs<ExtArgs>
+  seats?: boolean | Prisma.App$seatsArgs<ExtArgs>
   signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
   erasures?: boolean | Prisma.App$erasuresArgs<ExtArgs>
@@ -5539,6 +6185,8 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   scopeRequests?: boolean | Prisma.App$scopeRequestsArgs<ExtArgs>
   requests?: boolean | Prisma.App$requestsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.App$lastCallsArgs<ExtArgs>
+  accessReports?: boolean | Prisma.App$accessReportsArgs<ExtArgs>
+  seats?: boolean | Prisma.App$seatsArgs<ExtArgs>
   signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
   erasures?: boolean | Prisma.App$erasuresArgs<ExtArgs>
@@ -5566,6 +6214,8 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     scopeRequests: Prisma.$ScopeRequestPayload<ExtArgs>[]
     requests: Prisma.$ApiRequestPayload<ExtArgs>[]
     lastCalls: Prisma.$LastCallPayload<ExtArgs>[]
+    accessReports: Prisma.$AccessReportPayload<ExtArgs>[]
+    seats: Prisma.$SeatPayload<ExtArgs>[]
     signOnSteps: Prisma.$SignOnStepPayload<ExtArgs>[]
     logo: Prisma.$AppLogoPayload<ExtArgs> | null
     erasures: Prisma.$ErasurePayload<ExtArgs>[]
@@ -6089,6 +6739,8 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   scopeRequests<T extends Prisma.App$scopeRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$scopeRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ScopeRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   requests<T extends Prisma.App$requestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$requestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   lastCalls<T extends Prisma.App$lastCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$lastCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LastCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  accessReports<T extends Prisma.App$accessReportsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$accessReportsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccessReportPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  seats<T extends Prisma.App$seatsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$seatsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SeatPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signOnSteps<T extends Prisma.App$signOnStepsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$signOnStepsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignOnStepPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   logo<T extends Prisma.App$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$logoArgs<ExtArgs>>): Prisma.Prisma__AppLogoClient<runtime.Types.Result.GetResult<Prisma.$AppLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   erasures<T extends Prisma.App$erasuresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$erasuresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ErasurePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -6788,6 +7440,54 @@ export type App$lastCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
+}
+
+/**
+ * App.accessReports
+ */
+export type App$accessReportsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AccessReport
+   */
+  select?: Prisma.AccessReportSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AccessReport
+   */
+  omit?: Prisma.AccessReportOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AccessReportInclude<ExtArgs> | null
+  where?: Prisma.AccessReportWhereInput
+  orderBy?: Prisma.AccessReportOrderByWithRelationInput | Prisma.AccessReportOrderByWithRelationInput[]
+  cursor?: Prisma.AccessReportWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AccessReportScalarFieldEnum | Prisma.AccessReportScalarFieldEnum[]
+}
+
+/**
+ * App.seats
+ */
+export type App$seatsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Seat
+   */
+  select?: Prisma.SeatSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Seat
+   */
+  omit?: Prisma.SeatOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SeatInclude<ExtArgs> | null
+  where?: Prisma.SeatWhereInput
+  orderBy?: Prisma.SeatOrderByWithRelationInput | Prisma.SeatOrderByWithRelationInput[]
+  cursor?: Prisma.SeatWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SeatScalarFieldEnum | Prisma.SeatScalarFieldEnum[]
 }
 
 /**

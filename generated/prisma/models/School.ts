@@ -259,6 +259,8 @@ export type SchoolWhereInput = {
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  accessReports?: Prisma.AccessReportListRelationFilter
+  seats?: Prisma.SeatListRelationFilter
   withheldPeriods?: Prisma.WithheldPeriodListRelationFilter
   dataRequests?: Prisma.DataRequestListRelationFilter
   withheld?: Prisma.WithheldItemListRelationFilter
@@ -304,6 +306,8 @@ export type SchoolOrderByWithRelationInput = {
   groups?: Prisma.GroupOrderByRelationAggregateInput
   grants?: Prisma.GrantOrderByRelationAggregateInput
   lastCalls?: Prisma.LastCallOrderByRelationAggregateInput
+  accessReports?: Prisma.AccessReportOrderByRelationAggregateInput
+  seats?: Prisma.SeatOrderByRelationAggregateInput
   withheldPeriods?: Prisma.WithheldPeriodOrderByRelationAggregateInput
   dataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
   withheld?: Prisma.WithheldItemOrderByRelationAggregateInput
@@ -352,6 +356,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  accessReports?: Prisma.AccessReportListRelationFilter
+  seats?: Prisma.SeatListRelationFilter
   withheldPeriods?: Prisma.WithheldPeriodListRelationFilter
   dataRequests?: Prisma.DataRequestListRelationFilter
   withheld?: Prisma.WithheldItemListRelationFilter
@@ -436,6 +442,8 @@ export type SchoolCreateInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -480,6 +488,8 @@ export type SchoolUncheckedCreateInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -524,6 +534,8 @@ export type SchoolUpdateInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -568,6 +580,8 @@ export type SchoolUncheckedUpdateInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -768,6 +782,34 @@ export type SchoolUpdateOneRequiredWithoutGrantsNestedInput = {
   upsert?: Prisma.SchoolUpsertWithoutGrantsInput
   connect?: Prisma.SchoolWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutGrantsInput, Prisma.SchoolUpdateWithoutGrantsInput>, Prisma.SchoolUncheckedUpdateWithoutGrantsInput>
+}
+
+export type SchoolCreateNestedOneWithoutAccessReportsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutAccessReportsInput, Prisma.SchoolUncheckedCreateWithoutAccessReportsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutAccessReportsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutAccessReportsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutAccessReportsInput, Prisma.SchoolUncheckedCreateWithoutAccessReportsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutAccessReportsInput
+  upsert?: Prisma.SchoolUpsertWithoutAccessReportsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutAccessReportsInput, Prisma.SchoolUpdateWithoutAccessReportsInput>, Prisma.SchoolUncheckedUpdateWithoutAccessReportsInput>
+}
+
+export type SchoolCreateNestedOneWithoutSeatsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutSeatsInput, Prisma.SchoolUncheckedCreateWithoutSeatsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutSeatsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutSeatsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutSeatsInput, Prisma.SchoolUncheckedCreateWithoutSeatsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutSeatsInput
+  upsert?: Prisma.SchoolUpsertWithoutSeatsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutSeatsInput, Prisma.SchoolUpdateWithoutSeatsInput>, Prisma.SchoolUncheckedUpdateWithoutSeatsInput>
 }
 
 export type SchoolCreateNestedOneWithoutWithheldPeriodsInput = {
@@ -1157,6 +1199,8 @@ export type SchoolCreateWithoutErasuresInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -1200,6 +1244,8 @@ export type SchoolUncheckedCreateWithoutErasuresInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -1259,6 +1305,8 @@ export type SchoolUpdateWithoutErasuresInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -1302,6 +1350,8 @@ export type SchoolUncheckedUpdateWithoutErasuresInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1345,6 +1395,8 @@ export type SchoolCreateWithoutAgreementsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -1388,6 +1440,8 @@ export type SchoolUncheckedCreateWithoutAgreementsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -1447,6 +1501,8 @@ export type SchoolUpdateWithoutAgreementsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -1490,6 +1546,8 @@ export type SchoolUncheckedUpdateWithoutAgreementsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1533,6 +1591,8 @@ export type SchoolCreateWithoutWithheldInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
@@ -1576,6 +1636,8 @@ export type SchoolUncheckedCreateWithoutWithheldInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
@@ -1635,6 +1697,8 @@ export type SchoolUpdateWithoutWithheldInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
@@ -1678,6 +1742,8 @@ export type SchoolUncheckedUpdateWithoutWithheldInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1720,6 +1786,8 @@ export type SchoolCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -1763,6 +1831,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -1822,6 +1892,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -1865,6 +1937,400 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutAccessReportsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutAccessReportsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutAccessReportsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutAccessReportsInput, Prisma.SchoolUncheckedCreateWithoutAccessReportsInput>
+}
+
+export type SchoolUpsertWithoutAccessReportsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutAccessReportsInput, Prisma.SchoolUncheckedUpdateWithoutAccessReportsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutAccessReportsInput, Prisma.SchoolUncheckedCreateWithoutAccessReportsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutAccessReportsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutAccessReportsInput, Prisma.SchoolUncheckedUpdateWithoutAccessReportsInput>
+}
+
+export type SchoolUpdateWithoutAccessReportsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutAccessReportsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutSeatsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutSeatsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutSeatsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutSeatsInput, Prisma.SchoolUncheckedCreateWithoutSeatsInput>
+}
+
+export type SchoolUpsertWithoutSeatsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutSeatsInput, Prisma.SchoolUncheckedUpdateWithoutSeatsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutSeatsInput, Prisma.SchoolUncheckedCreateWithoutSeatsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutSeatsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutSeatsInput, Prisma.SchoolUncheckedUpdateWithoutSeatsInput>
+}
+
+export type SchoolUpdateWithoutSeatsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutSeatsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1909,6 +2375,8 @@ export type SchoolCreateWithoutWithheldPeriodsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
@@ -1952,6 +2420,8 @@ export type SchoolUncheckedCreateWithoutWithheldPeriodsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
@@ -2011,6 +2481,8 @@ export type SchoolUpdateWithoutWithheldPeriodsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
@@ -2054,6 +2526,8 @@ export type SchoolUncheckedUpdateWithoutWithheldPeriodsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2096,6 +2570,8 @@ export type SchoolCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -2139,6 +2615,8 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -2198,6 +2676,8 @@ export type SchoolUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -2241,6 +2721,8 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2284,6 +2766,8 @@ export type SchoolCreateWithoutSandboxInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -2327,6 +2811,8 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -2417,6 +2903,8 @@ export type SchoolCreateWithoutLogoInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -2460,6 +2948,8 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -2519,6 +3009,8 @@ export type SchoolUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -2562,6 +3054,8 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2605,6 +3099,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -2648,6 +3144,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -2707,6 +3205,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -2750,6 +3250,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2792,6 +3294,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -2835,6 +3339,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -2894,6 +3400,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -2937,6 +3445,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2980,6 +3490,8 @@ export type SchoolCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -3023,6 +3535,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -3082,6 +3596,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -3125,6 +3641,8 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3169,6 +3687,8 @@ export type SchoolCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -3212,6 +3732,8 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -3260,6 +3782,8 @@ export type SchoolCreateWithoutReceivesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -3303,6 +3827,8 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -3362,6 +3888,8 @@ export type SchoolUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -3405,6 +3933,8 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3459,6 +3989,8 @@ export type SchoolUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -3502,6 +4034,8 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3545,6 +4079,8 @@ export type SchoolCreateWithoutMergedIntoInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -3588,6 +4124,8 @@ export type SchoolUncheckedCreateWithoutMergedIntoInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -3636,6 +4174,8 @@ export type SchoolCreateWithoutMergedHereInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -3679,6 +4219,8 @@ export type SchoolUncheckedCreateWithoutMergedHereInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -3738,6 +4280,8 @@ export type SchoolUpdateWithoutMergedIntoInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -3781,6 +4325,8 @@ export type SchoolUncheckedUpdateWithoutMergedIntoInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3835,6 +4381,8 @@ export type SchoolUpdateWithoutMergedHereInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -3878,6 +4426,8 @@ export type SchoolUncheckedUpdateWithoutMergedHereInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3921,6 +4471,8 @@ export type SchoolCreateWithoutDataRequestsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
@@ -3964,6 +4516,8 @@ export type SchoolUncheckedCreateWithoutDataRequestsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
   agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
@@ -4023,6 +4577,8 @@ export type SchoolUpdateWithoutDataRequestsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
@@ -4066,6 +4622,8 @@ export type SchoolUncheckedUpdateWithoutDataRequestsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
   agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4109,6 +4667,8 @@ export type SchoolCreateWithoutRetentionInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -4152,6 +4712,8 @@ export type SchoolUncheckedCreateWithoutRetentionInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -4211,6 +4773,8 @@ export type SchoolUpdateWithoutRetentionInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -4254,6 +4818,8 @@ export type SchoolUncheckedUpdateWithoutRetentionInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4297,6 +4863,8 @@ export type SchoolCreateWithoutRetentionCheckInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -4340,6 +4908,8 @@ export type SchoolUncheckedCreateWithoutRetentionCheckInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -4399,6 +4969,8 @@ export type SchoolUpdateWithoutRetentionCheckInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -4442,6 +5014,8 @@ export type SchoolUncheckedUpdateWithoutRetentionCheckInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4485,6 +5059,8 @@ export type SchoolCreateWithoutImportsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -4528,6 +5104,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -4587,6 +5165,8 @@ export type SchoolUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -4630,6 +5210,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4673,6 +5255,8 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -4716,6 +5300,8 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -4775,6 +5361,8 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -4818,6 +5406,8 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -4861,6 +5451,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -4904,6 +5496,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -4963,6 +5557,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -5006,6 +5602,8 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5049,6 +5647,8 @@ export type SchoolCreateWithoutSignInInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -5092,6 +5692,8 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -5151,6 +5753,8 @@ export type SchoolUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -5194,6 +5798,8 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5237,6 +5843,8 @@ export type SchoolCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -5280,6 +5888,8 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -5339,6 +5949,8 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -5382,6 +5994,8 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5425,6 +6039,8 @@ export type SchoolCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -5468,6 +6084,8 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -5527,6 +6145,8 @@ export type SchoolUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -5570,6 +6190,8 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5613,6 +6235,8 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -5656,6 +6280,8 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -5715,6 +6341,8 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -5758,6 +6386,8 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5801,6 +6431,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -5844,6 +6476,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -5903,6 +6537,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -5946,6 +6582,8 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -5989,6 +6627,8 @@ export type SchoolCreateWithoutUpstreamConnectionsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -6032,6 +6672,8 @@ export type SchoolUncheckedCreateWithoutUpstreamConnectionsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -6091,6 +6733,8 @@ export type SchoolUpdateWithoutUpstreamConnectionsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -6134,6 +6778,8 @@ export type SchoolUncheckedUpdateWithoutUpstreamConnectionsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -6177,6 +6823,8 @@ export type SchoolCreateWithoutWayInInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
@@ -6220,6 +6868,8 @@ export type SchoolUncheckedCreateWithoutWayInInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
@@ -6279,6 +6929,8 @@ export type SchoolUpdateWithoutWayInInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -6322,6 +6974,8 @@ export type SchoolUncheckedUpdateWithoutWayInInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -6380,6 +7034,8 @@ export type SchoolUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
@@ -6423,6 +7079,8 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
   withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
@@ -6474,6 +7132,8 @@ export type SchoolCountOutputType = {
   groups: number
   grants: number
   lastCalls: number
+  accessReports: number
+  seats: number
   withheldPeriods: number
   dataRequests: number
   withheld: number
@@ -6497,6 +7157,8 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   groups?: boolean | SchoolCountOutputTypeCountGroupsArgs
   grants?: boolean | SchoolCountOutputTypeCountGrantsArgs
   lastCalls?: boolean | SchoolCountOutputTypeCountLastCallsArgs
+  accessReports?: boolean | SchoolCountOutputTypeCountAccessReportsArgs
+  seats?: boolean | SchoolCountOutputTypeCountSeatsArgs
   withheldPeriods?: boolean | SchoolCountOutputTypeCountWithheldPeriodsArgs
   dataRequests?: boolean | SchoolCountOutputTypeCountDataRequestsArgs
   withheld?: boolean | SchoolCountOutputTypeCountWithheldArgs
@@ -6551,6 +7213,20 @@ export type SchoolCountOutputTypeCountGrantsArgs<ExtArgs extends runtime.Types.E
  */
 export type SchoolCountOutputTypeCountLastCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LastCallWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountAccessReportsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AccessReportWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountSeatsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SeatWhereInput
 }
 
 /**
@@ -6686,6 +7362,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  accessReports?: boolean | Prisma.School$accessReportsArgs<ExtArgs>
+  seats?: boolean | Prisma.School$seatsArgs<ExtArgs>
   withheldPeriods?: boolean | Prisma.School$withheldPeriodsArgs<ExtArgs>
   dataRequests?: boolean | Prisma.School$dataRequestsArgs<ExtArgs>
   withheld?: boolean | Prisma.School$withheldArgs<ExtArgs>
@@ -6772,6 +7450,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  accessReports?: boolean | Prisma.School$accessReportsArgs<ExtArgs>
+  seats?: boolean | Prisma.School$seatsArgs<ExtArgs>
   withheldPeriods?: boolean | Prisma.School$withheldPeriodsArgs<ExtArgs>
   dataRequests?: boolean | Prisma.School$dataRequestsArgs<ExtArgs>
   withheld?: boolean | Prisma.School$withheldArgs<ExtArgs>
@@ -6812,6 +7492,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     groups: Prisma.$GroupPayload<ExtArgs>[]
     grants: Prisma.$GrantPayload<ExtArgs>[]
     lastCalls: Prisma.$LastCallPayload<ExtArgs>[]
+    accessReports: Prisma.$AccessReportPayload<ExtArgs>[]
+    seats: Prisma.$SeatPayload<ExtArgs>[]
     withheldPeriods: Prisma.$WithheldPeriodPayload<ExtArgs>[]
     dataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
     withheld: Prisma.$WithheldItemPayload<ExtArgs>[]
@@ -7292,6 +7974,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   groups<T extends Prisma.School$groupsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$groupsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   grants<T extends Prisma.School$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   lastCalls<T extends Prisma.School$lastCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$lastCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LastCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  accessReports<T extends Prisma.School$accessReportsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$accessReportsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccessReportPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  seats<T extends Prisma.School$seatsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$seatsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SeatPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   withheldPeriods<T extends Prisma.School$withheldPeriodsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$withheldPeriodsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithheldPeriodPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   dataRequests<T extends Prisma.School$dataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$dataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   withheld<T extends Prisma.School$withheldArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$withheldArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithheldItemPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -7880,6 +8564,54 @@ export type School$lastCallsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
+}
+
+/**
+ * School.accessReports
+ */
+export type School$accessReportsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AccessReport
+   */
+  select?: Prisma.AccessReportSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AccessReport
+   */
+  omit?: Prisma.AccessReportOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AccessReportInclude<ExtArgs> | null
+  where?: Prisma.AccessReportWhereInput
+  orderBy?: Prisma.AccessReportOrderByWithRelationInput | Prisma.AccessReportOrderByWithRelationInput[]
+  cursor?: Prisma.AccessReportWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AccessReportScalarFieldEnum | Prisma.AccessReportScalarFieldEnum[]
+}
+
+/**
+ * School.seats
+ */
+export type School$seatsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Seat
+   */
+  select?: Prisma.SeatSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Seat
+   */
+  omit?: Prisma.SeatOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SeatInclude<ExtArgs> | null
+  where?: Prisma.SeatWhereInput
+  orderBy?: Prisma.SeatOrderByWithRelationInput | Prisma.SeatOrderByWithRelationInput[]
+  cursor?: Prisma.SeatWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SeatScalarFieldEnum | Prisma.SeatScalarFieldEnum[]
 }
 
 /**

@@ -7,6 +7,8 @@ import type { Parameter, Queryable, Sql } from "../../platform/database/sql.ts";
 import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "../change-tracking/index.ts";
 import { hasCode } from "../change.ts";
 import type { ClientId } from "../token.ts";
+import { monthOf } from "../usage/months.ts";
+import { countSignInsFrom } from "../usage/seats.ts";
 
 type SignIn = { clientId: ClientId; personId: PersonId; at: Date };
 
@@ -18,19 +20,8 @@ const keepLatest = sql`
   DO UPDATE SET ${columnNames("signIn", "lastSignInAt")} = ${excluded.lastSignInAt}
   WHERE ${signIn.lastSignInAt} < ${excluded.lastSignInAt}`;
 
-const insertSignIn = ({ clientId, personId, at }: Record<keyof SignIn, Parameter>): Sql =>
-  insert("signIn", { clientId, personId, firstSignInAt: at, lastSignInAt: at });
-
-const recordLater = makeRun<SignIn>((values) => sql`${insertSignIn(values)} ${keepLatest}`, "access.recordSignIn");
-
-const recordFirst = makeRun<SignIn>(
-  (values) => sql`${insertSignIn(values)} ON CONFLICT DO NOTHING`,
-  "access.recordFirstSignIn",
-);
-
-/** SQL that records later sign-ins, from a relation of client_id, person_id and at. First ones may need an event. */
-export const recordSignInsFrom = (relation: Sql): Sql =>
-  sql`${insert(
+const insertFrom = (relation: Sql): Sql =>
+  insert(
     "signIn",
     {
       clientId: sql`latest.client_id`,
@@ -38,10 +29,45 @@ export const recordSignInsFrom = (relation: Sql): Sql =>
       firstSignInAt: sql`latest.at`,
       lastSignInAt: sql`latest.at`,
     },
-    sql`FROM (
+    sql`FROM ${relation} AS latest`,
+  );
+
+const returned = sql`RETURNING ${columnNames("signIn", "clientId", "personId", "lastSignInAt")}`;
+const ofMonth = sql`(SELECT client_id, person_id, last_sign_in_at AS at FROM sign_in_of_month)`;
+
+/**
+ * CTEs that record sign-ins, from a relation of client_id, person_id and at, and count the first ones of a month. First
+ * ones ever may need an event.
+ */
+export const recordSignInsFrom = (relation: Sql): Sql =>
+  sql`
+  latest_sign_in AS MATERIALIZED (
     SELECT DISTINCT ON (client_id, person_id) client_id, person_id, at
-    FROM ${relation} ORDER BY client_id, person_id, at DESC) latest`,
-  )} ${keepLatest}`;
+    FROM ${relation} ORDER BY client_id, person_id, at DESC),
+  sign_in_of_month AS (
+    ${insertFrom(sql`latest_sign_in`)} ${keepLatest}
+      AND ${signIn.lastSignInAt} < ${monthOf(excluded.lastSignInAt)} ${returned}),
+  seats_counted AS (${countSignInsFrom(ofMonth)}),
+  sign_in_recorded AS (
+    ${insertFrom(sql`latest_sign_in`)}
+    WHERE NOT EXISTS (SELECT FROM sign_in_of_month counted
+      WHERE counted.client_id = latest.client_id AND counted.person_id = latest.person_id) ${keepLatest})`;
+
+const given = ({ clientId, personId, at }: Record<keyof SignIn, Parameter>): Sql =>
+  sql`(SELECT ${clientId}::text AS client_id, ${personId}::uuid AS person_id, ${at}::timestamptz AS at)`;
+
+const recordLater = makeRun<SignIn>(
+  (values) => sql`WITH ${recordSignInsFrom(sql`${given(values)} AS given`)} SELECT`,
+  "access.recordSignIn",
+);
+
+const recordFirst = makeRun<SignIn>(
+  (values) => sql`
+  WITH sign_in_of_month AS (${insertFrom(given(values))} ON CONFLICT DO NOTHING ${returned}),
+  seats_counted AS (${countSignInsFrom(ofMonth)})
+  SELECT FROM sign_in_of_month`,
+  "access.recordFirstSignIn",
+);
 
 // First sign-ins wait while a change commits.
 const patienceMs = 5000;

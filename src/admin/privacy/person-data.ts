@@ -1,4 +1,4 @@
-import { listAppsOfPerson } from "../../access/index.ts";
+import { listAppsOfPerson, listReportsOf } from "../../access/index.ts";
 import { findPerson, listDataRequests, noteExport, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../../events/index.ts";
 import { listPersonImports } from "../../imports/index.ts";
@@ -50,6 +50,12 @@ const presentEntry = (entry: StoredEntry) => present<Schemas["StoredEntry"]>(ent
 const presentTime = (entry: { clientId: string | null; at: Date; what: string; until: Date | null }) =>
   present<Schemas["StoredEntry"]>({ ...entry, schoolId: null });
 
+const presentReport = (report: Awaited<ReturnType<typeof listReportsOf>>[number]) => {
+  const { type, identifier, trial, reportedAt: at, until, clientId, schoolId } = report;
+  const what = [type, trial && "TRIAL", identifier].filter(Boolean).join(" ");
+  return present<Schemas["StoredEntry"]>({ what, at, until, clientId, schoolId });
+};
+
 // Who of the staff did something is not the person's data (European Court of Justice, C-579/21); in which role is.
 const withoutCloser = ({ closedBy, ...request }: Schemas["DataRequest"]): Schemas["DataRequest"] => ({
   ...request,
@@ -99,6 +105,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     recoveryCodes,
     apps: apps.map((app) => presentAppOfPerson(app, reach, { consents, chosen, isGuest: false })),
     disclosures: disclosures.found.map(disclosures.presentOne),
+    accessReports: (await listReportsOf(db, personId)).filter(({ schoolId }) => seenBy(reach, schoolId)).map(presentReport),
     consents: consents.map(presentConsent),
     sessions: (await listSessions(db.pool, { personId, now: origin.at })).map(presentSession),
     schoolChoices: entries(lists.schoolChoices),

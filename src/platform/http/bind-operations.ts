@@ -101,13 +101,14 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   }
   for (const [path, places] of Map.groupBy(operations, (place) => place.path))
     router.all(expressPath(path), refuseMethod(places.map(({ method }) => method.toUpperCase())));
-  const prefix = commonPrefix(Object.keys(binding.document.paths));
-  router.use(prefix, () => {
+  const prefixes = listPrefixes(Object.keys(binding.document.paths));
+  router.use(prefixes, () => {
     throw new AppError("not_found", "path_not_found", "There is nothing at this address.");
   });
   router.use(answerFailures({ log, render }));
   // A page is not compared with the 300 paths of the APIs.
-  return Router().use((req, res, next) => (req.path.startsWith(prefix) ? router(req, res, next) : next()));
+  const isHere = (path: string) => prefixes.some((prefix) => path.startsWith(prefix));
+  return Router().use((req, res, next) => (isHere(req.path) ? router(req, res, next) : next()));
 }
 
 /** An operation of a standard may be described with 501 alone; it has no handler. */
@@ -135,13 +136,13 @@ function makeGuard<Caller extends Token>(
   if (operation.security === undefined) throw new Error(`${operation.operationId} must name its security.`);
   const ways = operation.security.flatMap((way) => Object.entries(way));
   if (ways.length === 0) return (_req, _res, next) => next();
-  if (ways.some(([, scopes]) => scopes.length !== 1))
-    throw new Error(`${operation.operationId} must name one scope for each way.`);
+  if (ways.some(([, scopes]) => scopes.length > 1) || new Set(ways.map(([, scopes]) => scopes.length)).size > 1)
+    throw new Error(`${operation.operationId} must name one scope for each way, or none for any.`);
   const { securitySchemes = {} } = binding.document.components;
   const contextOf = (scheme: string) =>
     "clientCredentials" in (securitySchemes[scheme]?.flows ?? {}) ? "app" : "user";
   const contexts = new Set(ways.map(([scheme]) => contextOf(scheme)));
-  const scopes = [...new Set(ways.flatMap(([, [scope]]) => scope!))];
+  const scopes = [...new Set(ways.flatMap(([, named]) => named))];
   const wanted = scopes.map(binding.scopeName);
 
   const checkBearer = async (req: Request, res: Response): Promise<Caller | null> => {
@@ -162,7 +163,7 @@ function makeGuard<Caller extends Token>(
     res.locals["clientId"] = token.clientId;
     const context = token.personId === null ? "app" : "user";
     if (!contexts.has(context)) throw refuseContext(res, context === "app" ? "user" : "app");
-    if (!wanted.some((scope) => token.scopes.has(scope))) throw refuseScope(res, scopes);
+    if (wanted.length > 0 && !wanted.some((scope) => token.scopes.has(scope))) throw refuseScope(res, scopes);
     if (token.personId !== null) res.locals["readPersonId"] = token.personId;
     res.locals["caller"] = token;
     next();
@@ -211,6 +212,10 @@ function refuseMethod(known: readonly string[]): RequestHandler {
     throw new AppError("method_not_allowed", "method_not_allowed", `This address only answers ${known.join(", ")}.`);
   };
 }
+
+/** For each first segment, what its paths have in common. */
+const listPrefixes = (paths: string[]): string[] =>
+  [...Map.groupBy(paths, (path) => path.split("/")[1]).values()].map(commonPrefix);
 
 function commonPrefix(paths: string[]): string {
   const [first = [], ...others] = paths.map((path) => path.split("/"));

@@ -25,6 +25,7 @@ const at = service.clock();
 
 /** Where the answer has what a table holds of a person. */
 const answered: Record<string, (data: PersonData) => unknown> = {
+  access_report: ({ accessReports }) => accessReports,
   affiliation: ({ person }) => person.schools,
   app_event: ({ events }) => events,
   audit: ({ audit }) => audit,

@@ -281,7 +281,7 @@ const useTokensStatement = statement<GivenUses>(
       RETURNING asked.place, ${token.generation}, ${token.cardId}, ${token.upstreamSessionId}),
     put AS (${storePuts(given.puts)}),
     signed_in AS (${listSignIns(given.signIns)}),
-    sign_in_recorded AS (${recordSignInsFrom(signedIn)}),
+    ${recordSignInsFrom(signedIn)},
     audit_recorded AS (${recordAuditFrom(signedIn, "signed_in")})
     SELECT place FROM used`,
   "sign-on.useTokens",

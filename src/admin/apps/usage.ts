@@ -1,0 +1,74 @@
+import {
+  countErasures,
+  listAccessReports as listReports,
+  listSeats as listCounts,
+  type BySchoolFilter,
+  type ClientId,
+  type SchoolPosition,
+} from "../../access/index.ts";
+import type { SchoolId } from "../../directory/index.ts";
+import { addDays } from "../../platform/clock.ts";
+import { present } from "../../platform/contract-types.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { invalidRequest } from "../page.ts";
+import { refuseOtherFilter } from "./grants.ts";
+
+type Asked = Pick<AdminRequest<"listSeats">, "reach" | "page"> & {
+  query: { school?: SchoolId | undefined; app?: ClientId | undefined };
+};
+type Found = { place: string; schoolId: SchoolId; clientId: ClientId };
+type Range = BySchoolFilter & { after: SchoolPosition | undefined };
+
+/** Answers with what is counted by app and school, as far as the caller reaches. */
+async function answerBySchool<Counts extends Found, Given, Presented>(
+  { db }: Pick<AdminDeps, "db">,
+  { query, reach, page: { range, answer } }: Asked,
+  asked: { list: (db: Queryable, given: Given & Range) => Promise<Counts[]>; given: Given },
+  presentOne: (counts: Omit<Counts, "place">) => Presented,
+) {
+  const filter = { schoolId: query.school, clientId: query.app };
+  await refuseOtherFilter({ db }, reach, filter);
+  const found = await asked.list(db.pool, {
+    ...asked.given,
+    ...filter,
+    amongSchools: reach.all ? null : [...reach.schoolIds],
+    amongApps: reach.all ? null : [...reach.clientIds],
+    limit: range.limit,
+    after: range.after === undefined ? undefined : (JSON.parse(range.after) as SchoolPosition),
+  });
+  return answer(
+    found,
+    ({ place: _, ...counts }) => presentOne(counts),
+    ({ place, schoolId: lastSchool, clientId: lastApp }) => JSON.stringify({ place, lastSchool, lastApp }),
+  );
+}
+
+export const listOpenErasures: AdminHandler<"listOpenErasures"> = async (deps, request) => {
+  const { query, origin } = request;
+  if (query.school === undefined && query.app === undefined) throw invalidRequest("Give school or app.");
+  const given = {
+    now: origin.at,
+    overdueBefore: addDays(origin.at, -deps.erasureOverdueDays),
+    waitDays: deps.restoreWindowDays,
+  };
+  return answerBySchool(deps, request, { list: countErasures, given }, (counts) =>
+    present<Schemas["OpenErasures"]>(counts),
+  );
+};
+
+const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
+
+export const listSeats: AdminHandler<"listSeats"> = (deps, request) => {
+  const { month = monthOf(request.origin.at) } = request.query;
+  return answerBySchool(deps, request, { list: listCounts, given: { month: new Date(month) } }, (counts) =>
+    present<Schemas["Seats"]>({ month, ...counts }),
+  );
+};
+
+export const listAccessReports: AdminHandler<"listAccessReports"> = (deps, request) => {
+  const { month = monthOf(request.origin.at) } = request.query;
+  return answerBySchool(deps, request, { list: listReports, given: { month: new Date(month) } }, (counts) =>
+    present<Schemas["AccessReportCounts"]>({ month, ...counts }),
+  );
+};

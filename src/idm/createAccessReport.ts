@@ -1,0 +1,33 @@
+import { recordAccessReport } from "../access/index.ts";
+import { checkText } from "../directory/index.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Db } from "../platform/database/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { answerDone } from "../platform/http/index.ts";
+import type { IdmHandler } from "./handler.ts";
+
+const readTime = (text: string | null | undefined): Date | null => (text == null ? null : new Date(text));
+
+export const makeCreateAccessReport =
+  ({ db, clock }: { db: Db; clock: Clock }): IdmHandler<"createAccessReport"> =>
+  ({ caller, body }) =>
+    answerDone(async () => {
+      const { type, identifier, trial = false } = body;
+      const [since, until] = [readTime(body.since), readTime(body.until)];
+      if (since !== null && until !== null && until < since)
+        throw new AppError("invalid", "invalid_request", "The property until must not be before since.", undefined, {
+          property: "until",
+        });
+      const report = {
+        clientId: caller.clientId,
+        // The operation takes tokens of people alone.
+        personId: caller.personId!,
+        type,
+        identifier: identifier == null ? null : checkText("identifier", identifier, 255),
+        since,
+        until,
+        trial,
+      };
+      await recordAccessReport(db, report, clock());
+      return { status: 204 };
+    });
