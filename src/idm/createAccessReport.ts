@@ -1,7 +1,7 @@
 import { recordAccessReport } from "../access/index.ts";
 import { checkText } from "../directory/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Db } from "../platform/database/db.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerDone } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
@@ -28,6 +28,6 @@ export const makeCreateAccessReport =
         until,
         trial,
       };
-      await recordAccessReport(db, report, clock());
+      await withTransaction(db, (tx) => recordAccessReport(tx, report, clock()));
       return { status: 204 };
     });

@@ -31,7 +31,8 @@ import { listSchools } from "./listSchools.ts";
 import { listSchoolUsers } from "./listSchoolUsers.ts";
 import { makeFillPseudonyms, type MakePseudonym } from "./pseudonyms.ts";
 
-type OwnReaders = "listChanges" | "listErasures" | "acknowledgeErasure" | "listIdentifierChanges" | "createAccessReport";
+type OwnReaders =
+  "listChanges" | "listErasures" | "acknowledgeErasure" | "listIdentifierChanges" | "createAccessReport";
 const readers: Omit<Handlers<operations, AccessToken>, OwnReaders> = {
   getGroup,
   getPerson,

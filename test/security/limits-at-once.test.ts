@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { recordAccessReport } from "../../src/access/index.ts";
 import { addSecondFactor, createBatchIn } from "../../src/accounts/index.ts";
 import { withPrismaTransaction, type Transaction } from "../../src/platform/database/db.ts";
 import { createSetUpLinkIn, type ConnectionId } from "../../src/upstream/index.ts";
@@ -17,11 +18,22 @@ const at = clock();
 const origin = { at, actorId: "app:test", actorName: "Test" };
 const [school, { clientId }] = [await make.school(), await make.app()];
 const person = await make.person({ school });
+await make.grant({ app: clientId, school });
 const connectionId = (await makeConnectionRow(db, { school, at })) as ConnectionId;
 
 type Limit = { most: number; code: string; add: (tx: Transaction, at: number) => Promise<unknown> };
 
 const limits: Record<string, Limit> = {
+  "access/usage/access-report.ts": {
+    most: 100,
+    code: "access_report_limit",
+    add: (tx, count) =>
+      recordAccessReport(
+        tx,
+        { clientId, personId: person, type: "GROUP", identifier: `${count}`, since: null, until: null, trial: false },
+        at,
+      ),
+  },
   "accounts/batches/batch.ts": {
     most: 3,
     code: "too_many_credential_batches",

@@ -58,20 +58,36 @@ export async function getAppToken(service: Service, app: TestApp, scopes: readon
   return body.access_token;
 }
 
+type StoredIn = { db: Pick<Db, "pool">; clock: () => Date };
+
 /** A token in the app context as the token endpoint stores it: a fifth of the time of asking for it. */
-export async function issueAppToken(
-  { db, clock }: { db: Pick<Db, "pool">; clock: () => Date },
+export const issueAppToken = (service: StoredIn, app: TestApp, scopes: readonly ScopeName[]): Promise<string> =>
+  storeToken(service, app, { kind: "ClientCredentials", scopes, person: null });
+
+/** A token in the user context, of a person who gets a new login and did not sign in. */
+export async function issueUserToken(
+  service: StoredIn,
+  app: TestApp,
+  { person, scopes }: { person: PersonId; scopes: readonly ScopeName[] },
+): Promise<string> {
+  await giveLogin(service.db, person);
+  return storeToken(service, app, { kind: "AccessToken", scopes, person });
+}
+
+async function storeToken(
+  { db, clock }: StoredIn,
   { clientId }: TestApp,
-  scopes: readonly ScopeName[],
+  { kind, scopes, person }: { kind: string; scopes: readonly ScopeName[]; person: PersonId | null },
 ): Promise<string> {
   const token = randomBytes(32).toString("base64url");
   const iat = Math.floor(clock().getTime() / 1000);
-  const kind = "ClientCredentials";
-  const payload = { kind, jti: token, clientId, scope: wire(scopes), iat, exp: iat + 3600 };
+  const account = person === null ? {} : { accountId: person };
+  const payload = { kind, jti: token, clientId, scope: wire(scopes), iat, exp: iat + 3600, ...account };
   const expiresAt = new Date((iat + 3600) * 1000);
   await db.pool.query(
-    "INSERT INTO oidc_artifact (kind, id_hash, payload, client_id, expires_at) VALUES ($1, $2, $3, $4, $5)",
-    [kind, createHash("sha256").update(token).digest(), payload, clientId, expiresAt],
+    `INSERT INTO oidc_artifact (kind, id_hash, payload, client_id, person_id, expires_at, generation)
+     VALUES ($1, $2, $3, $4, $5, $6, (SELECT generation FROM credential WHERE person_id = $5))`,
+    [kind, createHash("sha256").update(token).digest(), payload, clientId, person, expiresAt],
   );
   return token;
 }

@@ -1,10 +1,19 @@
 import type { AccessReportType } from "../../../generated/prisma/enums.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
-import { withTransaction, type Db, type RecordStore } from "../../platform/database/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { checkLimit, insert, lockName, makeFind, makeFindOne, makeRun, sql, table } from "../../platform/database/sql.ts";
-import type { Columns, Parameters, Sql } from "../../platform/database/sql.ts";
+import {
+  checkLimit,
+  insert,
+  lockName,
+  makeFind,
+  makeFindOne,
+  makeRun,
+  sql,
+  table,
+} from "../../platform/database/sql.ts";
+import type { Columns, Parameters, Queryable, Sql } from "../../platform/database/sql.ts";
 import type { ClientId } from "../token.ts";
 import { makeListBySchool } from "./by-school.ts";
 import { firstDayOf } from "./months.ts";
@@ -85,25 +94,22 @@ const mostReports = 100;
  * Records what an app reports of a person; the same again in a month only moves its time. Errors: not_found
  * school_not_found for a person at no school that lets them in; conflict access_report_limit.
  */
-export function recordAccessReport(db: Db, report: AccessReport, at: Date): Promise<void> {
-  return withTransaction(db, async (tx) => {
-    const [{ schoolId } = { schoolId: null }] = await findSchool(tx, report);
-    if (schoolId === null) throw new AppError("not_found", "school_not_found", "The person is at no school of this app.");
-    const given = { ...report, schoolId, at, id: makeUuid(at) };
-    await checkLimit({
-      lock: () => lockName(tx, { name: `access reports ${report.clientId} ${report.personId}` }),
-      count: async () => (await countOthers(tx, given)).count,
-      most: mostReports,
-      full: () =>
-        new AppError(
-          "conflict",
-          "access_report_limit",
-          `A person has at most ${mostReports} different access reports in a month. Repeat one of these, or wait for the next month.`,
-        ),
-    });
-    await write(tx, given);
+export async function recordAccessReport(tx: Queryable, report: AccessReport, at: Date): Promise<void> {
+  const [{ schoolId } = { schoolId: null }] = await findSchool(tx, report);
+  if (schoolId === null) throw new AppError("not_found", "school_not_found", "The person is at no school of this app.");
+  const given = { ...report, schoolId, at, id: makeUuid(at) };
+  await checkLimit({
+    lock: () => lockName(tx, { name: `access reports ${report.clientId} ${report.personId}` }),
+    count: async () => (await countOthers(tx, given)).count,
+    most: mostReports,
+    full: () => new AppError("conflict", "access_report_limit", tooMany),
   });
+  await write(tx, given);
 }
+
+const tooMany =
+  `A person has at most ${mostReports} different access reports in a month. ` +
+  "Repeat one of these, or wait for the next month.";
 
 /** By app and school in a month: the people by their newest report. */
 export type AccessReportCounts = Record<"school" | "group" | "singleUser" | "none" | "trial", number>;

@@ -5,7 +5,7 @@ import type { Columns, Sql, Value } from "../../platform/database/sql.ts";
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { ClientId } from "../token.ts";
-import { fromSchoolsLettingIn, personIsShown } from "../visibility.ts";
+import { fromSchoolsLettingIn, personIsSynced } from "../visibility.ts";
 import { makeListBySchool } from "./by-school.ts";
 import { firstDayOf, monthOf } from "./months.ts";
 
@@ -88,7 +88,8 @@ const countSynced = makeRun<{ clientId: ClientId; month: Date }>(({ clientId, mo
     sql`FROM (
       SELECT ${a.schoolId}, ${p.id} AS person_id FROM ${grant} JOIN ${a} ON ${a.schoolId} = ${grant.schoolId}
       JOIN ${p} ON ${p.id} = ${a.personId}
-      WHERE ${grant.clientId} = ${clientId} AND ${grant.sync} AND ${personIsShown(clientId, p, a.schoolId)}
+      WHERE ${grant.clientId} = ${clientId} AND ${grant.sync} AND ${personIsSynced(clientId, p, a.schoolId)}
+        AND (${p.status} = 'ACTIVE' OR ${p.softDeletedAt} >= ${monthOf(month)})
         AND NOT EXISTS (SELECT FROM ${later} WHERE ${later.personId} = ${p.id} AND ${later.clientId} = ${clientId}
           AND ${later.since} >= ${end} AND ${later.until} IS NULL)
       UNION ALL

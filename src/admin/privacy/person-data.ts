@@ -105,7 +105,9 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     recoveryCodes,
     apps: apps.map((app) => presentAppOfPerson(app, reach, { consents, chosen, isGuest: false })),
     disclosures: disclosures.found.map(disclosures.presentOne),
-    accessReports: (await listReportsOf(db, personId)).filter(({ schoolId }) => seenBy(reach, schoolId)).map(presentReport),
+    accessReports: (await listReportsOf(db, personId))
+      .filter(({ schoolId }) => seenBy(reach, schoolId))
+      .map(presentReport),
     consents: consents.map(presentConsent),
     sessions: (await listSessions(db.pool, { personId, now: origin.at })).map(presentSession),
     schoolChoices: entries(lists.schoolChoices),
