@@ -257,7 +257,13 @@ export async function makeApp(
 
   const app = makeExpress(config);
   // The APIs come first because they are called most.
-  app.use(new URL(config.baseUrl).pathname, Router().use(["/idm", "/v1"], allowAnyOrigin), idm, schulconnex, admin.router);
+  app.use(
+    new URL(config.baseUrl).pathname,
+    Router().use(["/idm", "/v1"], allowAnyOrigin),
+    idm,
+    schulconnex,
+    admin.router,
+  );
   app.use(health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
   const publish = makePublishRouter({ ...config, isReady: makeReadiness({ checks: healthChecks, isStopping, clock }) });

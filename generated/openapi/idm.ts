@@ -857,11 +857,10 @@ export interface components {
              */
             until?: string | null;
             /**
-             * @description Whether it is a trial.
-             * @default false
+             * @description Whether it is a trial; false if it is missing.
              * @example false
              */
-            trial: boolean;
+            trial?: boolean;
         };
     };
     responses: {

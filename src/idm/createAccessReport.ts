@@ -6,13 +6,13 @@ import { AppError } from "../platform/errors.ts";
 import { answerDone } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
 
-const readTime = (text: string | null | undefined): Date | null => (text == null ? null : new Date(text));
+const readTime = (text: string | null | undefined): Date | null => (text ? new Date(text) : null);
 
 export const makeCreateAccessReport =
   ({ db, clock }: { db: Db; clock: Clock }): IdmHandler<"createAccessReport"> =>
   ({ caller, body }) =>
     answerDone(async () => {
-      const { type, identifier, trial = false } = body;
+      const { type, identifier = null, trial = false } = body;
       const [since, until] = [readTime(body.since), readTime(body.until)];
       if (since !== null && until !== null && until < since)
         throw new AppError("invalid", "invalid_request", "The property until must not be before since.", undefined, {
@@ -23,7 +23,7 @@ export const makeCreateAccessReport =
         // The operation takes tokens of people alone.
         personId: caller.personId!,
         type,
-        identifier: identifier == null ? null : checkText("identifier", identifier, 255),
+        identifier: identifier === null ? null : checkText("identifier", identifier, 255),
         since,
         until,
         trial,

@@ -140,7 +140,7 @@ test("what the app may see stands in every statement that reads", () => {
 
 test("a service without a handler of an operation, or with one that no document knows, does not start", () => {
   expect(() => bind(everyHandler)).not.toThrow();
-  expect(all).toHaveLength(13);
+  expect(all).toHaveLength(14);
   for (const name of all) {
     const { [name]: _left, ...others } = everyHandler;
     expect(() => bind(others)).toThrow(`Missing: ${name}. Unknown: none.`);

@@ -347,7 +347,13 @@ test("pages of what strangers sent let others have their turn", async () => {
 
 /** Jobs that read nothing that strangers sent: they go through rows, some at a time, or delete them in batches. */
 const ofStatements = [
-  ...["access.countSeats", "access.moveIds", "access.sweepAnnounced", "access.sweepDisclosures", "access.sweepErasures"],
+  ...[
+    "access.countSeats",
+    "access.moveIds",
+    "access.sweepAnnounced",
+    "access.sweepDisclosures",
+    "access.sweepErasures",
+  ],
   ...["access.writeLastCalls", "accounts.prepareCredentials", "admin.sweepIdempotencyKeys", "directory.purgePeople"],
   ...[
     "directory.sweepDataRequests",

@@ -26,7 +26,7 @@ type Counted<Counts, Given extends object> = {
 const app = table("app", "app");
 const s = table("school", "s");
 
-/** Makes a list of what is counted for each app and school, in the order of the schools; `after` is the last entry before. */
+/** Lists what is counted for each app and school, in the order of the schools; `after` is the last entry before. */
 export function makeListBySchool<Counts extends object, Given extends object>(
   name: string,
   { of, counts, from }: Counted<Counts, Given>,

@@ -30,7 +30,7 @@ export const schoolOfSignOn = (client: Value, person: Columns<"id" | "role" | "s
 
 const key = columnNames("seat", "month", "clientId", "schoolId", "change");
 
-/** INSERT that counts people who signed in for the first time in a month, from a relation of client_id, person_id and at. */
+/** INSERT that counts first sign-ins of a month, from a relation of client_id, person_id and at. */
 export const countSignInsFrom = (relation: Sql): Sql => sql`
   ${insert(
     "seat",
@@ -66,7 +66,7 @@ const addUp = makeRun<{ batch: number }>(
   "access.addUpSeats",
 );
 
-const listSyncingApps = makeFind<{ clientId: ClientId }, object>(
+const listSyncingApps = makeFind<{ clientId: ClientId }>(
   () => sql`SELECT DISTINCT ${grant.clientId} AS "clientId" FROM ${grant} WHERE ${grant.sync} ORDER BY 1`,
   "access.listSyncingApps",
 );

@@ -76,6 +76,8 @@ async function makeKnownPerson(): Promise<PersonId> {
   const [bytes, id] = [new Uint8Array(hash("sha256", personId, "buffer")), () => makeUuid(at)];
   const { clientId } = app;
   await prisma.schoolChoice.create({ data: { personId, clientId, schoolId: school } });
+  const reported = { personId, clientId, schoolId: school, month: at, reportedAt: at, isNewest: true };
+  await prisma.accessReport.create({ data: { ...reported, id: id(), type: "SCHOOL", trial: true } });
   await prisma.signInLimit.create({ data: { key: bytes, failures: 2, waitUntil: at, forgetAt: at, personId } });
   await prisma.wrongPassword.create({ data: { key: bytes, hour: at, personId, tries: 3, lastAt: at } });
   await prisma.logoutNotice.create({

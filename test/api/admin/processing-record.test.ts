@@ -343,7 +343,7 @@ test("what the school switches off has no purpose in the record", async () => {
 test("the service's own processing has the periods of this service", async () => {
   const own = (await readRecord(school)).activities.filter(({ kind }) => kind === "SERVICE");
   expect(own.map(({ code }) => code)).toEqual([
-    ...["DIRECTORY", "SIGN_ON", "IMPORTS", "APP_NOTIFICATION", "ADMINISTRATION", "AUDIT", "OPERATION"],
+    ...["DIRECTORY", "SIGN_ON", "IMPORTS", "APP_NOTIFICATION", "BILLING", "ADMINISTRATION", "AUDIT", "OPERATION"],
   ]);
   const kept = (code: string) => own.flatMap(({ data }) => data).find((one) => one.code === code)!.kept.en;
   expect(kept("name")).toContain("30 days after the person left their last school");

@@ -55,9 +55,9 @@ const seatsOf = async (app: TestApp, month = "2026-03") =>
   list<Seats>(await makeStaff(service, "OPERATOR"), `/seats?app=${app.clientId}&month=${month}`);
 
 const none = { school: 0, group: 0, singleUser: 0, none: 0, trial: 0 };
-const numbers = ({ school, group, singleUser, none: without, trial }: Counts) => ({
-  ...{ school, group, singleUser, none: without, trial },
-});
+const numbers = ({ school, group, singleUser, none: without, trial }: Counts) => {
+  return { school, group, singleUser, none: without, trial };
+};
 
 async function purge(personId: PersonId): Promise<void> {
   const origin = { at: clock(), actorId: "test" };
