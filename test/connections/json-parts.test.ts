@@ -2,14 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SourceError } from "../../src/connections/sources/failure.ts";
 import { walks } from "../support/walks.ts";
-import { readJsonParts, type JsonPart } from "../../src/connections/sources/json-parts.ts";
+import { makeJsonReader, type JsonPart } from "../../src/connections/sources/json-parts.ts";
 
 async function read(text: string, size = text.length || 1): Promise<JsonPart[]> {
-  const chunks = async function* () {
-    for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
-  };
+  const reader = makeJsonReader();
   const parts: JsonPart[] = [];
-  for await (const part of readJsonParts(chunks())) parts.push(part);
+  for (let at = 0; at < text.length; at += size) parts.push(...reader.push(text.slice(at, at + size)));
+  reader.end();
   return parts;
 }
 const failure = (text: string) =>

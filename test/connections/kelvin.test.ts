@@ -14,7 +14,12 @@ type Replayed = { users?: KelvinUser[]; hasPages?: boolean; answer?: (asked: Ask
 
 async function read({ users = pupils, ...rest }: Replayed = {}, given: Partial<Given> = {}) {
   const { url, asked } = await replayKelvin({ users, ...rest });
-  const settings = { address: url, userName: "schultor", sourceSchool: "gym-mitte", ...given.settings };
+  const settings = {
+    address: url,
+    userName: "schultor",
+    ...(given.schools === undefined && { sourceSchool: "gym-mitte" }),
+    ...given.settings,
+  };
   const people = await readRoster(kelvin, { schools: [mitte], now: "2026-11-29T12:00:00Z", ...given, settings });
   return { people, asked };
 }
@@ -80,7 +85,7 @@ test("a server with pages is read page by page, and one without them at once", a
   ]);
 });
 
-test("of a district, each school is found by its official id or the name that was set, and nobody comes twice", async () => {
+test("of a district, each school is found by its official id, and nobody comes twice", async () => {
   const users = [
     ...pupils.slice(0, 2),
     makeKelvinUser("fischer", {
@@ -90,15 +95,15 @@ test("of a district, each school is found by its official id or the name that wa
     }),
     makeKelvinUser("kaya", { schools: ["123456"], classes: { "123456": ["7a"] } }),
   ];
-  const given = { schools: [mitte, park], settings: { sourceSchool: "GYM-Mitte=654321" } };
+  const given = { schools: [{ ...mitte, officialId: "GYM-Mitte" }, park], settings: {} };
   const { people } = await read({ users }, given);
   expect(people.map(lineOf)).toEqual([
-    "SIS:rec-aydin Ada aydin: Lern at 654321, 7a (-), Robotik (-)",
-    "SIS:rec-berger Ada berger: Lern at 654321, 7a (-), Robotik (-)",
-    "SIS:rec-fischer Ada fischer: Lehr at 654321; NLehr at 123456",
+    "SIS:rec-aydin Ada aydin: Lern at GYM-Mitte, 7a (-), Robotik (-)",
+    "SIS:rec-berger Ada berger: Lern at GYM-Mitte, 7a (-), Robotik (-)",
+    "SIS:rec-fischer Ada fischer: Lehr at GYM-Mitte; NLehr at 123456",
     "SIS:rec-kaya Ada kaya: Lern at 123456, 7a (-)",
   ]);
-  expect(people[2]!.person.stammorganisation?.kennung).toBe("123456");
+  expect(people[2]!.person.stammorganisation.kennung).toBe("123456");
   // Classes of two schools with the same name are two.
   const ids = people.flatMap(({ personenkontexte }) => personenkontexte.flatMap(({ gruppen }) => gruppen));
   expect(new Set(ids.map(({ gruppe }) => gruppe.id)).size).toBe(3);

@@ -57,13 +57,13 @@ export type Given = {
 
 export type ReadPerson = {
   pid: string;
-  person: { name: { vorname: string; familienname: string }; stammorganisation?: { kennung: string } };
+  person: { name: { vorname: string; familienname: string }; stammorganisation: { kennung: string | null } };
   personenkontexte: {
-    organisation: { kennung?: string; name?: string };
+    organisation: { kennung: string | null; name: string | null };
     rolle: string;
     gruppen: {
       gruppe: { id: string; bezeichnung: string; typ: string };
-      gruppenzugehoerigkeit?: { rollen: string[] };
+      gruppenzugehoerigkeit: { rollen: string[] };
     }[];
   }[];
 };
@@ -106,7 +106,7 @@ export const failureOf = (reading: Promise<unknown>): Promise<string> =>
 export const lineOf = ({ pid, person: { name }, personenkontexte }: ReadPerson): string => {
   const contexts = personenkontexte.map(({ organisation, rolle, gruppen }) => {
     const groups = gruppen.map(
-      ({ gruppe, gruppenzugehoerigkeit }) => `${gruppe.bezeichnung} (${gruppenzugehoerigkeit?.rollen.join() ?? "-"})`,
+      ({ gruppe, gruppenzugehoerigkeit }) => `${gruppe.bezeichnung} (${gruppenzugehoerigkeit.rollen.join() || "-"})`,
     );
     return [`${rolle} at ${organisation.kennung ?? organisation.name ?? "the school"}`, ...groups].join(", ");
   });

@@ -69,7 +69,7 @@ test("a school with another number, or without one, is noticed where numbers are
   const kept = await read({}, named("DE-NW-100815"));
   expect(kept.people[0]!.personenkontexte[0]!.organisation.kennung).toBe("DE-NW-100815");
   const withoutNumber = await read({}, named("LINDENPLATZ"));
-  expect(withoutNumber.people[0]!.personenkontexte[0]!.organisation.kennung).toBeUndefined();
+  expect(withoutNumber.people[0]!.personenkontexte[0]!.organisation.kennung).toBeNull();
   const { schulnummer: _, ...unnamed } = makeSvwsExport();
   expect(await failure({ exports: { 21: unnamed } })).toBe("ANSWERED_BADLY");
 });

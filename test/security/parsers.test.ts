@@ -27,9 +27,11 @@ const parsers: Record<string, Guard> = {
     files: ["src/platform/images/printable-image.ts"],
   },
   "node:zlib": {
-    bounded: "images and PDFs up to 8 MB inflated; the others read and write the service's own files",
+    bounded:
+      "images and PDFs up to 8 MB inflated; rosters to the limit of a run; the others are the service's own files",
     files: [
       "src/cli/erasure/files.ts",
+      "src/connections/sources/svws.ts",
       "src/platform/images/printable-image.ts",
       "src/platform/pages/assets.ts",
       "src/platform/text/pdf-faults.ts",
@@ -43,6 +45,10 @@ const parsers: Record<string, Guard> = {
   qrcode: {
     bounded: "addresses that the service makes; a QR code has up to 3 KB",
     files: ["src/admin/card-pdf/draw.ts", "src/portal/frame/qr-path.ts", "src/sign-on/forms/second-factor/set-up.ts"],
+  },
+  ssh2: {
+    bounded: "connections, packets and handles; what is written goes to disk, while the client is held back",
+    files: ["src/connections/drop/server.ts", "src/connections/drop/session.ts"],
   },
   busboy: {
     bounded: "one file as a stream, 50 fields of 64 KB",
@@ -67,7 +73,7 @@ const others = [
   ],
   ...["express", "express-openapi-validator", "htmx.org", "i18next", "ipaddr.js", "jose", "marked", "minisearch"],
   ...["modern-tar", "node", "oidc-provider", "openapi-fetch", "openid-client", "otpauth", "pg", "pg-copy-streams"],
-  ...["pg-cursor", "pino", "prom-client", "proxy-addr", "sql-template-tag", "undici", "yaml", "zod"],
+  ...["pg-cursor", "pino", "prom-client", "proxy-addr", "sql-template-tag", "undici", "yaml", "yazl", "zod"],
   ...["@zxcvbn-ts/language-common", "@zxcvbn-ts/language-de"],
 ];
 

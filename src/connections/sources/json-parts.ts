@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import { SourceError } from "./failure.ts";
 
 /** An item of a list, or another property of the object around the lists. A list that is not in an object is "". */
@@ -7,17 +8,17 @@ export type JsonPart = { name: string; value: unknown; isItem: boolean };
 const limits = { characters: 2 ** 20, depth: 32 };
 
 /**
- * Reads a JSON list, or an object with lists, part by part, so that memory does not grow with it.
+ * Reads a file with a JSON list, or an object with lists, part by part, so that memory does not grow with it.
  *
  * Errors: SourceError HALF if the text ends too early, ANSWERED_BADLY if it is no such JSON.
  */
-export async function* readJsonParts(texts: AsyncIterable<string>): AsyncGenerator<JsonPart> {
-  const reader = makeReader();
-  for await (const text of texts) yield* reader.push(text);
+export async function* readJsonParts(path: string): AsyncGenerator<JsonPart> {
+  const reader = makeJsonReader();
+  for await (const text of createReadStream(path, { encoding: "utf8" })) yield* reader.push(text as string);
   reader.end();
 }
 
-function makeReader() {
+export function makeJsonReader() {
   /** The brackets that are open, outermost first. */
   const open: string[] = [];
   let [piece, list, inString, escaped, isOver] = ["", "", false, false, false];

@@ -1,11 +1,10 @@
-import { createReadStream } from "node:fs";
 import { z } from "zod";
 import { AppError } from "../../platform/errors.ts";
 import { SourceError } from "./failure.ts";
 import { readJsonParts } from "./json-parts.ts";
 import { writePeople, type GroupOfPerson, type Role, type RosterGroup, type RosterPerson } from "./schulconnex-file.ts";
 import { checkShape } from "./shape.ts";
-import type { RosterSource, SourceContext, SourceSchool, SourceSettings, SourceTools } from "./source.ts";
+import type { RosterSource, SourceContext, SourceTools } from "./source.ts";
 
 /**
  * Reads the users of schools from the Kelvin REST API of UCS@school, with their classes and work groups.
@@ -15,37 +14,19 @@ import type { RosterSource, SourceContext, SourceSchool, SourceSettings, SourceT
 export const kelvin: RosterSource = {
   fields: { address: "required", userName: "required", sourceSchool: "optional", version: "optional" },
   secret: "required",
-  checkSettings({ version, sourceSchool = "" }) {
+  checkSettings({ version }) {
     if (version !== undefined && !["v1", "v2"].includes(version))
       throw new AppError("invalid", "source_version_unknown", "The version of the Kelvin API is v1 or v2.");
-    readNames(sourceSchool);
   },
   async read(from, tools) {
-    const people = readPeople(makeApi(from, tools), matchSchools(from.settings, from.schools), tools);
-    return writePeople(people, tools, "kelvin.json");
+    const { sourceSchool } = from.settings;
+    // A school is called by its official id there, if nothing else is set.
+    const schools = from.schools.map(({ officialId }) => ({ there: sourceSchool ?? officialId, officialId }));
+    return writePeople(readPeople(makeApi(from, tools), schools, tools), tools, "kelvin.json");
   },
 };
 
-/** Names of schools there: one, or several as `name=official id`. */
-function readNames(text: string): { name: string; officialId: string | undefined }[] {
-  return text
-    .split(",")
-    .map((part) => part.split("=").map((piece) => piece.trim()))
-    .filter(([name]) => name !== "")
-    .map(([name = "", officialId]) => ({ name, officialId }));
-}
-
 type School = { there: string; officialId: string };
-
-/** The name of each school there, which is its official id if nothing else is set. */
-function matchSchools({ sourceSchool = "" }: SourceSettings, schools: readonly SourceSchool[]): School[] {
-  const names = readNames(sourceSchool);
-  const isOnly = schools.length === 1 && names.length === 1;
-  return schools.map(({ officialId }) => {
-    const own = names.find((one) => one.officialId === officialId || (isOnly && one.officialId === undefined));
-    return { there: own?.name ?? officialId, officialId };
-  });
-}
 
 const pageSize = 500;
 const mostPages = 2000;
@@ -102,9 +83,7 @@ function makeApi({ settings, secret }: SourceContext, { requests, makeFile }: So
         seen.add(url.href);
         await requests.save(url, path, { headers });
         let next: unknown = null;
-        for await (const { name, value, isItem } of readJsonParts(
-          createReadStream(path, { encoding: "utf8" }) as AsyncIterable<string>,
-        )) {
+        for await (const { name, value, isItem } of readJsonParts(path)) {
           if (isItem && (name === "" || name === "results")) yield checkShape(userShape, value, "users");
           if (!isItem && name === "next_page_url") next = value;
         }
@@ -122,20 +101,19 @@ function toNextPage(next: string, first: URL): URL {
   return new URL(url.pathname + url.search, first.origin);
 }
 
-async function* readPeople(api: Api, schools: readonly School[], tools: SourceTools): AsyncGenerator<RosterPerson> {
-  const today = tools.now.toISOString().slice(0, 10);
-  const names = new Map<School, string>();
+async function* readPeople(api: Api, schools: readonly School[], { now }: SourceTools): AsyncGenerator<RosterPerson> {
+  const today = now.toISOString().slice(0, 10);
   for (const school of schools) {
     const { headers, name, display_name } = await api.open(school.there);
-    // An official id tells its school; by the other name, a roster of another school is noticed.
-    if (typeof display_name === "string" && name !== school.officialId) names.set(school, display_name);
+    // An official id tells its school; by another name, a roster of another school is noticed.
+    const called = schools.length > 1 || name === school.officialId ? null : display_name;
     for await (const user of api.listUsers(name, headers)) {
       if (user.disabled === true || (user.expiration_date ?? "9") <= today) continue;
       const here = schools.filter(({ there }) => user.schools.some((url) => isSame(lastStep(url), there)));
       if (!here.includes(school)) throw new SourceError("OTHER_SCHOOL", "a user of the list is at another school");
+      const person = toPerson(user, here, called ?? null);
       // Somebody at several schools is in the list of each. Accounts for exams have none of the roles.
-      if (here[0] === school && here.some((one) => findRole(user, one) !== undefined))
-        yield toPerson(user, here, { names, isOnly: schools.length === 1 });
+      if (here[0] === school && person.contexts.length > 0) yield person;
     }
   }
 }
@@ -150,29 +128,20 @@ const lastStep = (url: string): string => {
   }
 };
 
-function toPerson(
-  user: User,
-  here: readonly School[],
-  { names, isOnly }: { names: ReadonlyMap<School, string>; isOnly: boolean },
-): RosterPerson {
+function toPerson(user: User, here: readonly School[], called: string | null): RosterPerson {
   const { name, record_uid, source_uid, firstname, lastname, school: home } = user;
-  const atHome = here.find(({ there }) => isSame(there, lastStep(home ?? "")));
   return {
     // Both together name somebody for good; without them, only the login does.
     id: record_uid ? `${source_uid ?? ""}:${record_uid}` : `login:${name}`,
     first: firstname ?? "",
     last: lastname ?? "",
-    ...(atHome !== undefined && !isOnly && { home: atHome.officialId }),
+    home: here.find(({ there }) => isSame(there, lastStep(home ?? "")))?.officialId ?? null,
     contexts: here.flatMap((school) => {
-      const called = names.get(school);
       const role = findRole(user, school);
-      if (role === undefined) return [];
-      return {
-        school: isOnly && called !== undefined ? null : school.officialId,
-        ...(called !== undefined && { name: called }),
-        role,
-        groups: groupsAt(user, school),
-      };
+      const groups = groupsAt(user, school);
+      return role === undefined
+        ? []
+        : [{ school: called === null ? school.officialId : null, name: called, role, groups }];
     }),
   };
 }

@@ -13,10 +13,9 @@ export type RosterPerson = {
   id: string;
   first: string;
   last: string;
-  /** The name or number of the home school, if the source has one. */
-  home?: string;
-  /** `school` is its official id; null for the only school of the import. `names` are what else the source calls it. */
-  contexts: { school: string | null; name?: string; role: Role; groups: GroupOfPerson[] }[];
+  /** Official ids of schools; null for the only school of the import. `name`: what the source calls it. */
+  home: string | null;
+  contexts: { school: string | null; name: string | null; role: Role; groups: GroupOfPerson[] }[];
 };
 
 /** Writes people as Schulconnex personen-info, person by person. Errors: SourceError EMPTY without people. */
@@ -42,16 +41,13 @@ export async function writePeople(
 
 const toRecord = ({ id, first, last, home, contexts }: RosterPerson) => ({
   pid: id,
-  person: {
-    name: { vorname: first, familienname: last },
-    ...(home !== undefined && { stammorganisation: { kennung: home } }),
-  },
+  person: { name: { vorname: first, familienname: last }, stammorganisation: { kennung: home } },
   personenkontexte: contexts.map(({ school, name, role, groups }) => ({
-    organisation: { ...(school !== null && { kennung: school }), ...(name !== undefined && { name }), typ: "Schule" },
+    organisation: { kennung: school, name, typ: "Schule" },
     rolle: role,
     gruppen: groups.map(({ group, role: roleInGroup }) => ({
       gruppe: { id: group.id, bezeichnung: group.name, typ: group.type },
-      ...(roleInGroup !== undefined && { gruppenzugehoerigkeit: { rollen: [roleInGroup] } }),
+      gruppenzugehoerigkeit: { rollen: roleInGroup === undefined ? [] : [roleInGroup] },
     })),
   })),
 });

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { z } from "zod";
@@ -121,9 +121,6 @@ type Item<Name extends List> = z.infer<(typeof shapes)[Name]>;
 type Class = Item<"klassen">;
 type Course = Item<"lerngruppen">;
 
-const readParts = (path: string) =>
-  readJsonParts(createReadStream(path, { encoding: "utf8" }) as AsyncIterable<string>);
-
 type Roster = {
   school: string | null;
   pupils: number;
@@ -138,7 +135,7 @@ async function readGroups(path: string, schools: readonly SourceSchool[]): Promi
   const levels = new Map<number, Map<number, number>>();
   let number: unknown;
   let pupils = 0;
-  for await (const { name: list, value, isItem } of readParts(path)) {
+  for await (const { name: list, value, isItem } of readJsonParts(path)) {
     if (list === "schulnummer") number = value;
     if (!isItem) continue;
     if (list === "jahrgaenge") found.jahrgaenge.push(checkShape(shapes.jahrgaenge, value, list));
@@ -228,17 +225,29 @@ async function* readPeople(path: string, roster: Roster): AsyncGenerator<RosterP
   const { school, classes, courses, ofTeachers } = roster;
   const groupsOf = (found: (RosterGroup | undefined)[]): GroupOfPerson[] =>
     [...new Set(found)].filter((group) => group !== undefined).map((group) => ({ group, role: "Lern" }));
-  for await (const { name: list, value, isItem } of readParts(path)) {
+  for await (const { name: list, value, isItem } of readJsonParts(path)) {
     if (!isItem) continue;
     if (list === "lehrer") {
       const { id, vorname: first, nachname: last } = checkShape(shapes.lehrer, value, list);
       const groups = ofTeachers.get(id) ?? [];
-      yield { id: `teacher:${id}`, first, last, contexts: [{ school, role: "Lehr", groups }] };
+      yield {
+        id: `teacher:${id}`,
+        first,
+        last,
+        home: school,
+        contexts: [{ school, name: null, role: "Lehr", groups }],
+      };
     }
     if (list === "schueler") {
       const { id, vorname, nachname, idKlasse, idsLerngruppen } = checkShape(shapes.schueler, value, list);
       const groups = groupsOf([classes.get(idKlasse), ...idsLerngruppen.map((course) => courses.get(course))]);
-      yield { id: `pupil:${id}`, first: vorname, last: nachname, contexts: [{ school, role: "Lern", groups }] };
+      yield {
+        id: `pupil:${id}`,
+        first: vorname,
+        last: nachname,
+        home: school,
+        contexts: [{ school, name: null, role: "Lern", groups }],
+      };
     }
   }
 }

@@ -1,0 +1,48 @@
+import { createECDH, createPrivateKey } from "node:crypto";
+
+type PublicKey = { type: string; blob: Buffer };
+
+const types = ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"];
+const leastRsaBits = 2048;
+const mostKeys = 10;
+
+/**
+ * Reads public keys as OpenSSH writes them, separated by commas; null if one cannot be used.
+ *
+ * Source: RFC 4253 section 6.6.
+ */
+export function readPublicKeys(text: string): PublicKey[] | null {
+  const keys = text.split(",").map((part) => {
+    const [type = "", base64 = ""] = part.trim().split(/\s+/);
+    const blob = Buffer.from(base64, "base64");
+    const [named, first, modulus] = readFields(blob);
+    const isLong = type === "ssh-rsa" ? (modulus?.length ?? 0) * 8 >= leastRsaBits : first !== undefined;
+    return types.includes(type) && named?.toString() === type && isLong ? { type, blob } : null;
+  });
+  return keys.length <= mostKeys && keys.every((key) => key !== null) ? keys : null;
+}
+
+/** Empty if a field is longer than the rest. */
+function readFields(blob: Buffer): Buffer[] {
+  const fields: Buffer[] = [];
+  for (let at = 0; at + 4 <= blob.length;) {
+    const end = at + 4 + blob.readUInt32BE(at);
+    if (end > blob.length) return [];
+    fields.push(blob.subarray(at + 4, end));
+    at = end;
+  }
+  return fields;
+}
+
+/** The host key (P-256) that a secret of 32 bytes makes, so that all processes have the same one. */
+export function makeHostKey(secret: Buffer): string {
+  const d = Buffer.from(secret);
+  // Below the order of the curve.
+  d[0]! &= 0x7f;
+  const curve = createECDH("prime256v1");
+  curve.setPrivateKey(d);
+  const point = curve.getPublicKey().subarray(1);
+  const [x, y] = [point.subarray(0, 32), point.subarray(32)].map((part) => part.toString("base64url"));
+  const key = { kty: "EC", crv: "P-256", d: d.toString("base64url"), x: x!, y: y! };
+  return createPrivateKey({ key, format: "jwk" }).export({ type: "sec1", format: "pem" }).toString();
+}

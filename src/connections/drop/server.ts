@@ -1,0 +1,160 @@
+import { hash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import type { AuthContext, Connection } from "ssh2";
+import type { Log } from "../../platform/telemetry/log.ts";
+import { makeHostKey, readPublicKeys } from "./keys.ts";
+import { serveUploads, type DroppedFile } from "./session.ts";
+
+/** What is behind the server: connections that take files. */
+export type DropDoor = {
+  /** The public keys of a user name; null if nobody has it. */
+  findKeys(userName: string): Promise<string | null>;
+  take(userName: string, file: DroppedFile): Promise<void>;
+  /** False if an address has failed too often; a try that signs in is given back. */
+  beginTry(address: string): Promise<boolean>;
+  giveBackTry(address: string): Promise<void>;
+};
+
+/** `fingerprint`: of the host key, as clients show it. */
+export type DropServer = { port: number; fingerprint: string; stop(): Promise<void> };
+
+const most = { connections: 50, ofAddress: 10, keysTried: 10 };
+const seconds = { signIn: 20, silence: 120, session: 3600 };
+
+const algorithms = {
+  kex: ["curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256", "ecdh-sha2-nistp384"],
+  serverHostKey: ["ecdsa-sha2-nistp256"],
+  cipher: ["aes256-gcm@openssh.com", "aes128-gcm@openssh.com", "chacha20-poly1305@openssh.com", "aes256-ctr"],
+  hmac: ["hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512"],
+  compress: ["none"],
+} as const;
+
+/** Takes files over SFTP, and offers nothing else: no shell, no commands, no forwarding, no passwords. */
+export async function openDropServer(
+  { host, port, secret, mostBytes, log }: { host: string; port: number; secret: Buffer; mostBytes: number; log: Log },
+  door: DropDoor,
+): Promise<DropServer> {
+  // Loaded only where the port is set.
+  const { default: ssh2 } = await import("ssh2");
+  const hostKey = ssh2.utils.parseKey(makeHostKey(secret));
+  if (hostKey instanceof Error) throw hostKey;
+  const sockets = new Map<string, Socket>();
+  const ssh = new ssh2.Server({
+    hostKeys: [hostKey.getPrivatePEM()],
+    ident: "schultor",
+    algorithms,
+  });
+  ssh.on("connection", (client, { ip, port: from }) => {
+    const socket = sockets.get(`${ip} ${from}`);
+    if (socket === undefined) client.end();
+    else serve(client, { socket, door, mostBytes, log, verify, clean });
+  });
+  const cleaning = new Set<Promise<void>>();
+  const clean = (work: () => Promise<void>): void => {
+    const done = work()
+      .catch((err: unknown) => log.error({ err }, "a file of SFTP could not be removed"))
+      .finally(() => cleaning.delete(done));
+    cleaning.add(done);
+  };
+  const verify: Verify = ({ type, blob }, { blob: signed, signature, hashAlgo }) => {
+    const key = ssh2.utils.parseKey(`${type} ${blob.toString("base64")}`);
+    // RSA without a hash is SHA-1.
+    if (key instanceof Error || (type === "ssh-rsa" && !["sha256", "sha512"].includes(hashAlgo ?? ""))) return false;
+    return key.verify(signed!, signature!, hashAlgo) === true;
+  };
+
+  const admit = async (socket: Socket): Promise<void> => {
+    const { remoteAddress = "", remotePort = 0 } = socket;
+    const name = `${remoteAddress} ${remotePort}`;
+    const ofAddress = [...sockets.keys()].filter((one) => one.startsWith(`${remoteAddress} `)).length;
+    if (sockets.size >= most.connections || ofAddress >= most.ofAddress) return void socket.destroy();
+    sockets.set(name, socket);
+    socket.on("close", () => sockets.delete(name));
+    socket.setNoDelay();
+    socket.setTimeout(seconds.silence * 1000, () => socket.destroy());
+    if (await door.beginTry(remoteAddress)) ssh.injectSocket(socket);
+    else socket.destroy();
+  };
+  const listener = createServer((socket) => {
+    socket.on("error", () => undefined);
+    admit(socket).catch((err: unknown) => {
+      log.error({ err }, "a connection over SFTP could not be admitted");
+      socket.destroy();
+    });
+  });
+  listener.listen({ port, ...(host !== "::" && { host }) });
+  await once(listener, "listening");
+  return {
+    port: (listener.address() as AddressInfo).port,
+    fingerprint: `SHA256:${hash("sha256", hostKey.getPublicSSH(), "base64").replace(/=+$/, "")}`,
+    async stop() {
+      const open = [...sockets.values()];
+      const closed = Promise.all([listener, ...open].map((one) => once(one, "close")));
+      listener.close();
+      for (const socket of open) socket.destroy();
+      await closed;
+      await Promise.all(cleaning);
+    },
+  };
+}
+
+type Verify = (key: { type: string; blob: Buffer }, asked: AuthContext) => boolean;
+type Serving = {
+  socket: Socket;
+  door: DropDoor;
+  mostBytes: number;
+  log: Log;
+  verify: Verify;
+  clean(work: () => Promise<void>): void;
+};
+
+function serve(client: Connection, { socket, door, mostBytes, log, verify, clean }: Serving): void {
+  let tries = 0;
+  let signedIn: { userName: string; blob: Buffer } | null = null;
+  const findKey = async (userName: string, blob: Buffer) =>
+    readPublicKeys((await door.findKeys(userName)) ?? "")?.find((key) => key.blob.equals(blob));
+  const authenticate = async (asked: AuthContext): Promise<void> => {
+    if (asked.method !== "publickey") return asked.reject(["publickey"]);
+    if (++tries > most.keysTried) return void socket.destroy();
+    const {
+      username: userName,
+      key: { data: blob },
+    } = asked;
+    const key = await findKey(userName, blob);
+    // Without a signature, the client only asks whether it may use the key.
+    if (key === undefined || (asked.signature && !verify(key, asked))) return asked.reject(["publickey"]);
+    if (asked.signature) signedIn = { userName, blob };
+    asked.accept();
+  };
+  const late = setTimeout(() => socket.destroy(), seconds.signIn * 1000).unref();
+  client.on("authentication", (asked) => {
+    authenticate(asked).catch((err: unknown) => {
+      log.error({ err }, "a key of SFTP could not be checked");
+      asked.reject();
+    });
+  });
+  client.on("ready", () => {
+    clearTimeout(late);
+    const end = setTimeout(() => socket.destroy(), seconds.session * 1000).unref();
+    socket.on("close", () => clearTimeout(end));
+    void door.giveBackTry(socket.remoteAddress ?? "").catch((err: unknown) => log.error({ err }, "SFTP"));
+  });
+  client.once("session", (accept) => {
+    accept().once("sftp", (acceptSftp) => {
+      const { userName, blob } = signedIn!;
+      const discard = serveUploads(acceptSftp(), {
+        isAllowed: async () => (await findKey(userName, blob)) !== undefined,
+        take: (file) => door.take(userName, file),
+        pause: () => socket.pause(),
+        resume: () => socket.resume(),
+        end: () => client.end(),
+        mostBytes,
+        log,
+      });
+      socket.on("close", () => clean(discard));
+    });
+  });
+  client.on("error", (err) => log.debug({ err }, "a connection over SFTP ended"));
+  socket.on("close", () => clearTimeout(late));
+}
