@@ -6938,7 +6938,7 @@ export interface components {
              */
             at: string;
             /**
-             * @description What was done, in the past tense.
+             * @description What was done, in the past tense. Later versions add values.
              * @example person_updated
              */
             action: string;

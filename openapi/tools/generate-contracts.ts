@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import openapiTypes, { astToString, COMMENT_HEADER, type OpenAPI3 } from "openapi-typescript";
 import { stringify } from "yaml";
+import { writeAuditActions } from "./audit-actions.ts";
 import type { Document } from "./document.ts";
 import { takeCommands } from "./generate-commands.ts";
 import { inlineEnums } from "./inline-enums.ts";
@@ -47,9 +48,12 @@ export async function generateContracts(root: string): Promise<void> {
 
   const staffOperations = "admin-operations.ts";
   await writeFile(join(out, staffOperations), writeStaffOperations(bundles.get("admin")!));
+  const auditActions = "audit-actions.ts";
+  await writeFile(join(out, auditActions), writeAuditActions(bundles.get("admin")!));
 
   const current = new Set([...bundles.keys()].flatMap((name) => [`${name}.yaml`, `${name}.json`, `${name}.ts`]));
   current.add(staffOperations);
+  current.add(auditActions);
   current.add(commandsFile);
   for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
 }

@@ -23,7 +23,7 @@ export {
 export type { BatchId, BatchWishes, CountedBatch } from "./batches/batch.ts";
 export { makeCredentialJob } from "./batches/prepare.ts";
 export { lastCardOf, listCards, readLastCard, revokeCardsIn } from "./cards/cards.ts";
-export type { CardId, CardRefusalReason, CardState, LastCard, LastCardRow } from "./cards/cards.ts";
+export type { CardId, LastCard, LastCardRow } from "./cards/cards.ts";
 export { cardPath, isCardToken, makeCardMaker } from "./cards/make-card.ts";
 export type { MadeCard, MakeCard } from "./cards/make-card.ts";
 export { findParentLetter, putParentLetter, readCardSettings, writeCardSettings } from "./cards/settings.ts";
@@ -105,7 +105,7 @@ export {
 export { type Prepared, lockPeople, prepareForPeople, setSecretsIn } from "./set-secrets.ts";
 export type { SecondFactor } from "./second-factor/records.ts";
 export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignInSettings } from "./sign-in-settings.ts";
-export type { PasswordKind, SignInSettings, UserNameRule } from "./sign-in-settings.ts";
+export type { SignInSettings, UserNameRule } from "./sign-in-settings.ts";
 export { createStaffPerson, makeStaffPassword } from "./staff-person.ts";
 export { giveUserNames, giveUserNamesAtSchool } from "./user-names/give-names.ts";
 export { forgetPerson } from "./forget-person.ts";

@@ -32,7 +32,7 @@ export {
   type GroupMove,
   type RosterGroup,
 } from "./difference/look-alikes.ts";
-export { listPeopleOfImport, personKinds, type PersonKind, type PersonOfImport } from "./difference/listed-people.ts";
+export { listPeopleOfImport, type PersonOfImport } from "./difference/listed-people.ts";
 export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./apply/of-person.ts";
 export { columnUses } from "./formats/words.ts";
@@ -47,9 +47,7 @@ export {
   listImportFaults,
   listImportsOf,
   type Counts,
-  type Hold,
   type HoldCount,
-  type HoldReason,
   type ImportFault,
   type ImportId,
   type ImportReach,
@@ -60,10 +58,10 @@ export type { ImportState } from "./state/states.ts";
 export { remedyOf } from "./rows/remedies.ts";
 export { makeImportRequests, type ImportRequests } from "./requests.ts";
 export { maxFaults } from "./formats/staging.ts";
-export { listWarnings, type WarningKind } from "./rows/warnings.ts";
+export { listWarnings } from "./rows/warnings.ts";
 export { makeImportSweep } from "./sweep.ts";
 export { confirmUndo, listUndo, previewUndo, undoImport } from "./undo/undo.ts";
-export type { UndoEntry, UndoReason, UndoStep } from "./undo/plan.ts";
+export type { UndoEntry } from "./undo/plan.ts";
 export {
   deleteColumnMapping,
   getUpload,

@@ -11,7 +11,7 @@
  * Never knows: HTTP, pages, how people sign in.
  */
 export { countDue, findDue, findSomeDue, givenAt, isUnusual, listDue } from "./due.ts";
-export type { DueCounts, DuePerson, RetentionCause, RetentionRules } from "./due.ts";
+export type { DueCounts, DuePerson, RetentionRules } from "./due.ts";
 export { deleteExemption, findExemption, lockExemption, putExemption, type RetentionExemption } from "./exemption.ts";
 export { listRetentionHolds, makeRetentionJob, releaseRetention, type RetentionHold } from "./job.ts";
 export { findPolicy, listSchoolsOfState, listStatesWithPolicy, putPolicy, withProposal } from "./policy.ts";

@@ -12,5 +12,3 @@ export { createSandbox, type CreatedSandbox } from "./create.ts";
 export { deleteSandbox, forgetAppWithSandboxes, makeSandboxSweep } from "./delete.ts";
 export { getSandbox, listSandboxes, type Sandbox } from "./find.ts";
 export { playSandbox } from "./play.ts";
-export type { SandboxStepName } from "./steps.ts";
-export type { AccountKind } from "./world.ts";

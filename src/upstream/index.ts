@@ -15,19 +15,15 @@
  */
 export { createConnectionIn, deleteConnectionIn, updateConnectionIn } from "./change-connection.ts";
 export { forgetLostUpstreamSecrets, reEncryptUpstreamSecrets } from "./ready-connection.ts";
-export { addressesOf, type ConnectionAddresses } from "./addresses.ts";
+export { addressesOf } from "./addresses.ts";
 export {
-  connectionNotFound,
   findConnection,
   listConnections,
   type Connection,
-  type ConnectionSettings,
-  type ConnectionState,
   type ConnectionUpdate,
   type NewConnection,
   type Normalisation,
   type Rule,
-  type RuleField,
 } from "./connection.ts";
 export {
   accountRefusals,
@@ -35,23 +31,20 @@ export {
   isAccountRefusal,
   isConnectionFailure,
   passingFailures,
-  type AccountRefusal,
-  type ConnectionFailure,
   type FailureCode,
   type UpstreamFailure,
 } from "./failures.ts";
 export { acceptGuests } from "./guest.ts";
 export type { ConnectionId, RefusalId, SetUpLinkId, UpstreamSessionId } from "./ids.ts";
 export { linkByHandIn, listLinks, unlinkIn, type Link } from "./links.ts";
-export { previewRule, type RulePreview } from "./preview.ts";
+export { previewRule } from "./preview.ts";
 export { countKeys } from "./roster.ts";
-export { profiles, type AuthMethod, type Profile, type ProfileFacts } from "./profiles.ts";
+export { profiles } from "./profiles.ts";
 export { dismissRefusalIn, listRefusals, type Refusal } from "./refusals.ts";
 export {
   type FoundSchool,
   type SchoolLogin,
   type WayIn,
-  type WayInSettings,
   allowsLocalPasswords,
   closeEmergencyIn,
   findSchoolByLinkName,
@@ -71,16 +64,14 @@ export {
   openSetUpLink,
   type SetUpLink,
 } from "./set-up-links.ts";
-export type { Suggestion, TestedSignIn } from "./test-sign-in.ts";
+export type { TestedSignIn } from "./test-sign-in.ts";
 export {
   makeUpstream,
   type Back,
   type Begun,
-  type CheckedConnection,
   type Destination,
   type Finished,
   type SignedInUpstream,
   type Start,
   type Upstream,
-  type UpstreamDeps,
 } from "./upstream.ts";

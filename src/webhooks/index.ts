@@ -41,7 +41,6 @@ export {
   sendTestEventIn,
   type Attempt,
   type Delivery,
-  type DeliveryState,
 } from "./log.ts";
 export { recordAttempts, type AttemptRules } from "./listener/attempts.ts";
 export { makeListenerIn } from "./listener/endpoint.ts";

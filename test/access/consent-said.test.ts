@@ -42,8 +42,8 @@ async function makeOthers() {
 }
 
 type Claims = Record<string, unknown>;
-type Scope = keyof typeof english.consent.scope;
-const scopes = Object.keys(english.consent.scope) as Scope[];
+type Scope = keyof typeof english.consent.short;
+const scopes = Object.keys(english.consent.short) as Scope[];
 const offered = scopes.filter((scope) => !scope.startsWith("admin:"));
 
 await service.db.prisma.app.updateMany({ data: { scopes: offered } });
@@ -82,7 +82,7 @@ function readConsent({ html }: Shown) {
   const rows = [...html.matchAll(/<li[^>]*><strong>([^<]*)<\/strong> <span>([^<]*)<\/span>/g)];
   const items = new Map(
     rows.map(([, short, value]) => {
-      const scope = scopes.find((one) => english.consent.scope[one].short === plain(short!));
+      const scope = scopes.find((one) => english.consent.short[one] === plain(short!));
       return [scope!, plain(value!)] as const;
     }),
   );

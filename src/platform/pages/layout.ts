@@ -87,7 +87,7 @@ export function renderFailurePage(
 ): Page {
   const t = translator(context.locale);
   const body = render("failure", { failure, requestId, code: requestId && shortCodeOf(requestId), t });
-  return renderPage({ title: t(`failure.${failure}.title`), body, status }, context);
+  return renderPage({ title: t(`failure.title.${failure}`), body, status }, context);
 }
 
 type Brand = {

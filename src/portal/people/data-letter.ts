@@ -24,6 +24,9 @@ export type LetterOptions = {
   locale: "de" | "en";
 };
 
+/** A text of a section of the letter, with its values. */
+type Sentence = string | readonly [key: string, values: Record<string, string | number>];
+
 /** The response to a data access request with what Art. 15 (1) GDPR requires. */
 export function writeLetter(
   data: PersonData,
@@ -48,7 +51,17 @@ export function writeLetter(
   const state = location?.country === "DE" ? location.state : null;
   const authority =
     state === null ? t("letter.authority") : t("letter.authorityOf", { state: t(`frame.state.${state}`) });
-  const section = (name: string, lines: string[]): Section => ({ heading: t(`letter.${name}.heading`), lines });
+  const section = (name: string, sentences: readonly (Sentence | false)[], more: string[] = []): Section => {
+    const said = sentences
+      .filter((one) => one !== false)
+      .map((one) => (typeof one === "string" ? ([one] as const) : one));
+    const lines = said.map(([key, values]) => t(`letter.${name}.${key}`, values));
+    return { heading: t(`letter.${name}.heading`), lines: [...lines, ...more] };
+  };
+  const described = data.apps.map((app) => {
+    const known = recipients.find(({ clientId }) => clientId === app.clientId);
+    return describeRecipient(app, { known, locale, t });
+  });
   const { leftMonths, deletedPersonDays, auditDays, eventDays, deliveryDays, recordDays } = data.retention;
   return {
     title: t("data.documentTitle"),
@@ -60,43 +73,18 @@ export function writeLetter(
       ...(data.isComplete ? [] : [t("data.incomplete")]),
     ],
     sections: [
-      section("purposes", [
-        t("letter.purposes.school"),
-        t("letter.purposes.signIn"),
-        t("letter.purposes.apps"),
-        ...(isStaff ? [t("letter.purposes.staff")] : []),
-        t("letter.purposes.security"),
-      ]),
-      section("categories", [
-        t("letter.categories.master"),
-        t("letter.categories.login"),
-        t("letter.categories.usage"),
-        ...(isStaff ? [t("letter.categories.staff")] : []),
-        t("letter.categories.origin"),
-      ]),
-      section("recipients", [
-        t("letter.recipients.operator"),
-        ...(data.apps.length === 0 ? [t("letter.recipients.none")] : [t("letter.recipients.apps")]),
-        ...data.apps.map((app) => {
-          const known = recipients.find(({ clientId }) => clientId === app.clientId);
-          return describeRecipient(app, { known, locale, t });
-        }),
-      ]),
+      section("purposes", ["school", "signIn", "apps", isStaff && "staff", "security"]),
+      section("categories", ["master", "login", "usage", isStaff && "staff", "origin"]),
+      section("recipients", ["operator", data.apps.length === 0 ? "none" : "apps"], described),
       section("periods", [
-        t("letter.periods.person", { count: deletedPersonDays }),
-        ...(leftMonths > 0 ? [t("letter.periods.left", { count: leftMonths })] : []),
-        t("letter.periods.audit", { count: auditDays }),
-        t("letter.periods.events", { count: eventDays, deliveries: deliveryDays }),
-        t("letter.periods.records", { count: recordDays }),
-        t("letter.periods.login"),
+        ["person", { count: deletedPersonDays }],
+        leftMonths > 0 && ["left", { count: leftMonths }],
+        ["audit", { count: auditDays }],
+        ["events", { count: eventDays, deliveries: deliveryDays }],
+        ["records", { count: recordDays }],
+        "login",
       ]),
-      section("rights", [
-        t("letter.rights.rectification"),
-        t("letter.rights.objection"),
-        t("letter.rights.copy"),
-        t("letter.rights.complaint", { authority }),
-        t("letter.rights.automated"),
-      ]),
+      section("rights", ["rectification", "objection", "copy", ["complaint", { authority }], "automated"]),
     ],
     dataHeading: t("letter.data"),
     data: listSections(data, { ...words, names }),

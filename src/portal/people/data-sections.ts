@@ -55,22 +55,18 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
     ]);
   },
   exemption: (exemption, words) =>
-    exemption === null
-      ? []
-      : facts(words, [
-          ["keptUntil", words.times.day(exemption.until)],
-          ["reason", exemption.reason],
-          ["givenAt", words.times.time(exemption.givenAt)],
-        ]),
+    facts(words, [
+      ["keptUntil", words.times.day(exemption?.until)],
+      ["reason", exemption?.reason],
+      ["givenAt", words.times.time(exemption?.givenAt)],
+    ]),
   login: (login, words) =>
-    login === null
-      ? []
-      : facts(words, [
-          ["username", login.username],
-          ["hasPassword", words.t(login.hasPassword ? "frame.difference.yes" : "frame.difference.no")],
-          ["changedAt", words.times.time(login.changedAt)],
-          ["sessions", String(login.sessions)],
-        ]),
+    facts(words, [
+      ["username", login?.username],
+      ["hasPassword", login && words.t(login.hasPassword ? "frame.difference.yes" : "frame.difference.no")],
+      ["changedAt", words.times.time(login?.changedAt)],
+      ["sessions", login && String(login.sessions)],
+    ]),
   userNames: (count, { t }) => (count === 0 ? [] : [t("data.userNames", { count })]),
   recoveryCodes: (count, { t }) => (count === 0 ? [] : [t("data.recoveryCodes", { count })]),
   apps: (apps, words) => apps.map((app) => describeApp(app, words)),

@@ -65,5 +65,5 @@ const variants: { readonly [Scope in ScopeName]?: readonly [AppAttribute, string
 /** What an app may do by a scope, in words, without what it was not granted. */
 export function describeScope(scope: ScopeName, withheld: Withheld, t: Translate): string {
   const left = (variants[scope] ?? []).filter(([attribute]) => withheld.includes(attribute)).map(([, part]) => part);
-  return t(`consent.scope.${scope}.long${left.length > 0 ? `Without${left.join("")}` : ""}`);
+  return t(`consent.long.${scope}${left.length > 0 ? `Without${left.join("")}` : ""}`);
 }

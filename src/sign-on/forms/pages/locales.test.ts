@@ -30,16 +30,16 @@ test("no text is empty and every text names the same values in both languages", 
 });
 
 test("every scope has a sentence", () => {
-  expect(Object.keys(german.consent.scope).sort()).toEqual([...scopeNames].sort());
+  expect(Object.keys(german.consent.short).sort()).toEqual([...scopeNames].sort());
 });
 
 test("every reason of an error page has a heading and a sentence", () => {
-  type Said = { heading: string; lead: string };
+  type Said<Part extends string, Reason extends string> = Record<Part, Record<Reason, string>>;
   const said = [
-    german.error satisfies Record<ErrorModel["reason"], Said>,
-    german.card.problem satisfies Record<keyof Said, Record<CardProblemModel["reason"], string>>,
-    german["upstream-failure"] satisfies Record<"heading" | "why" | "help", Record<FailureCode, string>>,
-    german.refusal satisfies Record<RefusalModel["reason"], { why: string; help: string }>,
+    german.error satisfies Said<"heading" | "lead", ErrorModel["reason"]>,
+    german.card.problem satisfies Said<"heading" | "lead", CardProblemModel["reason"]>,
+    german["upstream-failure"] satisfies Said<"heading" | "why" | "help", FailureCode>,
+    german.refusal satisfies Said<"why" | "help", RefusalModel["reason"]>,
   ];
-  expect(keysOf(said)).toEqual(expect.arrayContaining(["0.bug.lead", "1.lead.hours", "3.no_grant.why"]));
+  expect(keysOf(said)).toEqual(expect.arrayContaining(["0.lead.bug", "1.lead.hours", "3.why.no_grant"]));
 });
