@@ -1,5 +1,6 @@
 import { backupCommands } from "./backup.ts";
 import { checkApp } from "./check-app.ts";
+import { checkSchulconnex } from "./check-schulconnex.ts";
 import type { Commands } from "./command.ts";
 import { completion } from "./completion.ts";
 import { contractNouns } from "./contract-nouns.ts";
@@ -34,6 +35,7 @@ export const commands: Commands = {
   },
   remote,
   "check-app": checkApp,
+  "check-schulconnex": checkSchulconnex,
   listen,
   logout,
   ...watchCommands,

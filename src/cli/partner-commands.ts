@@ -1,4 +1,5 @@
 import { checkApp } from "./check-app.ts";
+import { checkSchulconnex } from "./check-schulconnex.ts";
 import type { Commands, NounEntry } from "./command.ts";
 import { completion } from "./completion.ts";
 import { partnerNouns, type Parts } from "./contract-nouns.ts";
@@ -29,6 +30,7 @@ export const partnerCommands: Commands = {
   remote,
   login,
   "check-app": checkApp,
+  "check-schulconnex": checkSchulconnex,
   listen,
   logout,
   ...watchCommands,

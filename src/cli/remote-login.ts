@@ -17,7 +17,8 @@ function checkName(name: string): string {
   );
 }
 
-async function readSecret({ clientSecret, askSecret }: OwnTools, file: string | undefined): Promise<string> {
+/** The secret of an app: from a file, the environment or the person at the terminal. */
+export async function readSecret({ clientSecret, askSecret }: OwnTools, file: string | undefined): Promise<string> {
   const secret =
     file !== undefined
       ? (await readFile(file, "utf8")).trim()

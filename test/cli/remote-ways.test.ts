@@ -31,7 +31,7 @@ const remoteOnly: Readonly<Record<string, string>> = {
 
 /** The commands that need neither a database nor a service. */
 const own = [
-  ...["import template", "webhook debug-signature", "check-app"],
+  ...["import template", "webhook debug-signature", "check-app", "check-schulconnex"],
   ...["remote login", "remote list", "remote use", "remote logout", "remote show", "logout", "completion"],
 ];
 
