@@ -41,7 +41,7 @@ export const contents: readonly Group[] = [
     ],
   },
   { title: "Webhooks", entries: ["receive-webhooks"] },
-  { title: "Tools", entries: ["generated-clients", "sandbox", "check-app", "listen"] },
+  { title: "Tools", entries: ["generated-clients", "sandbox", "check-app", "check-schulconnex", "listen"] },
   {
     title: "Operation",
     entries: ["command-line", "configuration", "operation", "scale", "contract-review"],

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeExpectationTable } from "../../../clients/tools/src/check-schulconnex/index.ts";
 import { makeConfigTable } from "../../config/index.ts";
 import { privacyTables } from "./privacy.ts";
 
@@ -8,6 +9,7 @@ type Tables = Readonly<Record<string, () => string>>;
 
 /** The pages of docs/ with tables that are made from the code. */
 export const pagesWithTables: Readonly<Record<string, Tables>> = {
+  "check-schulconnex.md": { expectations: makeExpectationTable },
   "configuration.md": { configuration: makeConfigTable },
   "privacy.md": privacyTables("en"),
   "privacy.de.md": privacyTables("de"),

@@ -3,375 +3,415 @@ import type { ExpectationId } from "../../../clients/tools/src/check-schulconnex
 import type { Answered, Asked, Fault } from "./proxy.ts";
 
 type Kontext = {
-  id: string;
-  rolle: unknown;
+  id: unknown;
+  rolle?: unknown;
   organisation: Record<string, unknown>;
   gruppen?: { gruppe: Record<string, unknown> }[];
 };
-export type Datensatz = { pid: unknown; person?: { name: unknown }; personenkontexte: Kontext[] };
+type Datensatz = { pid: unknown; person?: { name: Record<string, unknown> }; personenkontexte: Kontext[] };
 
-/** What a provider does wrong, and the checks that differ for it. */
-export type Planted = { fault: string; ids: readonly ExpectationId[] } & Fault;
+/** What a provider does wrong, and the checks that find it; other faults would be hidden by one that stands alone. */
+export type Planted = Fault & { ids: readonly ExpectationId[]; isAlone?: boolean };
 
-/** `people` are two of the list. */
+/** The ids of two people who have names and groups; the family name of the first. */
 export type People = { first: string; other: string; name: string };
 
-const isList = ({ path, method }: Asked): boolean => path === "personen-info" && method === "GET";
-const isPage = ({ query }: Asked): boolean => query.has("limit") || query.has("offset");
-const hasFilter = ({ query }: Asked): boolean => [...query.keys()].some((name) => /^pid$|\.id$/.test(name));
+type Request = (asked: Asked) => boolean;
+const isList: Request = ({ path, method }) => path === "personen-info" && method === "GET";
+const isPage: Request = ({ query }) => query.has("limit") || query.has("offset");
+const isWhole: Request = (asked) => isList(asked) && asked.query.size === 0 && !asked.headers["if-none-match"];
 const bearer = ({ headers }: Asked): string => (headers["authorization"] ?? "").replace(/^Bearer /, "");
 
-/** Changes the records of each list that is as described. */
-const records =
-  (change: (records: Datensatz[], asked: Asked) => Datensatz[] | void, of: (asked: Asked) => boolean = () => true) =>
-  (answered: Answered, asked: Asked): void => {
-    if (!isList(asked) || answered.status !== 200 || !of(asked)) return;
-    const list = JSON.parse(answered.body) as Datensatz[];
-    answered.body = JSON.stringify(change(list, asked) ?? list);
-  };
-
-/** Changes one person's record wherever it is read. */
-const record = (pid: string, change: (record: Datensatz) => void) =>
-  records((list) => {
-    for (const one of list) if (one.pid === pid) change(one);
-  });
-
-const error = (change: (body: Record<string, unknown>, asked: Asked) => void) => (answered: Answered, asked: Asked) => {
-  if (answered.status < 400 || asked.path === "token" || answered.body === "") return;
-  const body = JSON.parse(answered.body) as Record<string, unknown>;
-  change(body, asked);
-  answered.body = JSON.stringify(body);
-};
-
-const answer = (status: number, subcode: string): Partial<Answered> => ({
-  status,
-  body: JSON.stringify({ code: String(status), subcode, titel: "t", beschreibung: "b" }),
+/** Answers requests in another way. */
+const answering = (of: Request, other: Partial<Answered>): Fault => ({
+  after: (answered, asked) => void (of(asked) && Object.assign(answered, other)),
 });
 
+/** Passes on another query. */
+const asking = (change: (query: URLSearchParams) => void): Fault => ({ before: ({ query }) => change(query) });
+
+/** Changes headers of answers. */
+const heading = (of: Request, change: (headers: Record<string, string>) => void): Fault => ({
+  after: ({ headers }, asked) => void (of(asked) && change(headers)),
+});
+
+/** Changes the lists that are as described. */
+const listing = (of: Request, change: (records: Datensatz[]) => Datensatz[] | undefined): Fault => ({
+  after: (answered, asked) => {
+    if (!isList(asked) || answered.status !== 200 || !of(asked)) return;
+    const list = JSON.parse(answered.body) as Datensatz[];
+    answered.body = JSON.stringify(change(list) ?? list);
+  },
+});
+
+/** Changes one person's record wherever it is read. */
+const recording = (pid: string, change: (record: Datensatz) => void): Fault => ({
+  after: (answered) => {
+    if (answered.status !== 200 || !answered.body.includes(pid)) return;
+    const body = JSON.parse(answered.body) as Datensatz | Datensatz[];
+    for (const one of [body].flat()) if (one.pid === pid) change(one);
+    answered.body = JSON.stringify(body);
+  },
+});
+
+/** Changes the bodies of errors. */
+const failing = (change: (body: Record<string, unknown>, asked: Asked) => void): Fault => ({
+  after: (answered, asked) => {
+    if (answered.status < 400 || asked.path === "token" || !answered.body.startsWith("{")) return;
+    const body = JSON.parse(answered.body) as Record<string, unknown>;
+    change(body, asked);
+    answered.body = JSON.stringify(body);
+  },
+});
+
+const error = (status: number, subcode: string): Partial<Answered> => ({
+  status,
+  body: JSON.stringify({ code: String(status), subcode, titel: "Fehler", beschreibung: "Ein Fehler." }),
+});
+const subcodeFor = (code: string, from: string, to: string): Fault =>
+  failing((body) => void (body["code"] === code && body["subcode"] === from && (body["subcode"] = to)));
 const emptyList = { status: 200, headers: { "content-type": "application/json", etag: '"e"' }, body: "[]" };
 
-/** Providers that do several things wrong, each found by another check. */
-export const makeProviders = ({ first, other, name }: People): readonly (readonly Planted[])[] => [
-  [
-    {
-      fault: "leads one address elsewhere",
-      ids: ["no-redirect", "not-offered"],
-      after: (answered, { path }) => {
-        if (path === "policies-info")
-          Object.assign(answered, { status: 302, headers: { location: "https://elsewhere.example/" }, body: "" });
-      },
-    },
-    {
-      fault: "lets tokens be stored",
-      ids: ["token-issued"],
-      after: ({ headers }, { path }) => void (path === "token" && delete headers["cache-control"]),
-    },
-    {
-      fault: "takes any secret",
-      ids: ["token-refused"],
-      after: (answered, { path }) =>
-        void (path === "token" && answered.status === 401 && Object.assign(answered, { status: 200, body: '{"access_token":"x","token_type":"bearer"}' })),
-    },
-    {
-      fault: "answers a missing token with 403",
-      ids: ["token-missing"],
-      after: (answered, asked) =>
-        void (
-          isList(asked) &&
-          bearer(asked) === "" &&
-          !asked.query.has("access_token") &&
-          asked.headers["authorization"] === undefined &&
-          Object.assign(answered, answer(403, "00"))
-        ),
-    },
-    {
-      fault: "answers Basic with 400",
-      ids: ["token-malformed"],
-      after: (answered, asked) =>
-        void (asked.path !== "token" && bearer(asked).startsWith("Basic") && Object.assign(answered, answer(400, "00"))),
-    },
-    {
-      fault: "has one subcode for all tokens",
-      ids: ["token-unknown"],
-      after: error((body) => void (body["code"] === "401" && body["subcode"] === "02" && (body["subcode"] = "00"))),
-    },
-    {
-      fault: "says that an expired token is unknown",
-      ids: ["token-expired"],
-      after: error((body) => void (body["code"] === "401" && body["subcode"] === "01" && (body["subcode"] = "02"))),
-    },
-    {
-      fault: "takes a token from the address",
-      ids: ["token-in-query"],
-      before: ({ query, headers }) => {
-        const token = query.get("access_token");
-        if (token === null) return;
-        query.delete("access_token");
-        headers["authorization"] = `Bearer ${token}`;
-      },
-    },
-    {
-      fault: "does not say how to authenticate",
-      ids: ["token-challenge"],
-      after: ({ headers }, { path }) => void (path !== "token" && delete headers["www-authenticate"]),
-    },
-    {
-      fault: "answers POST with 404",
-      ids: ["wrong-method"],
-      after: (answered, { method, path }) =>
-        void (path !== "token" && method === "POST" && Object.assign(answered, answer(404, "00"))),
-    },
-    {
-      fault: "has no code of its own for unknown addresses",
-      ids: ["unknown-path"],
-      after: (answered) => void (answered.status === 404 && Object.assign(answered, answer(400, "00"))),
-    },
-  ],
-  [
-    {
-      fault: "takes a person's token for the whole list",
-      ids: ["token-kind"],
-      after: (answered, { path }) =>
-        void (path === "personen-info" && answered.body.includes('"03"') && Object.assign(answered, emptyList)),
-    },
-    {
-      fault: "calls JSON text",
-      ids: ["content-type", "head"],
-      after: ({ headers }, asked) => void (isList(asked) && (headers["content-type"] = "text/plain")),
-    },
-    {
-      fault: "does not say which methods there are",
-      ids: ["wrong-method"],
-      after: ({ headers }) => void delete headers["allow"],
-    },
-    {
-      fault: "hides what it does not offer",
-      ids: ["not-offered"],
-      after: (answered, { path }) => void (path === "gruppen-info" && Object.assign(answered, answer(404, "00"))),
-    },
-    {
-      fault: "leaves out a role",
-      ids: ["record-fields"],
-      after: record(first, ({ personenkontexte }) => void delete personenkontexte[0]!.rolle),
-    },
-    {
-      fault: "has codes of its own",
-      ids: ["record-codes"],
-      after: record(other, ({ personenkontexte }) => void (personenkontexte[0]!.rolle = "Hausmeister")),
-    },
-    {
-      fault: "gives two contexts one id",
-      ids: ["ids-unique"],
-      after: record(
-        other,
-        ({ personenkontexte }) => void personenkontexte.push({ ...personenkontexte[0]!, gruppen: [] }),
-      ),
-    },
-    {
-      fault: "gives a group another organisation",
-      ids: ["references"],
-      after: records((list) => {
-        for (const { personenkontexte } of list)
-          for (const { gruppen = [] } of personenkontexte)
-            for (const { gruppe } of gruppen) gruppe["orgid"] = randomOrg;
-      }),
-    },
-    {
-      fault: "ignores an unknown part",
-      ids: ["parts-unknown"],
-      before: ({ query }) => void (query.get("vollstaendig") === "nothing" && query.delete("vollstaendig")),
-    },
-    {
-      fault: "takes a filter twice",
-      ids: ["filter-twice"],
-      before: ({ query }) => {
-        for (const [key, value] of [...query]) query.set(key, value);
-      },
-    },
-    {
-      fault: "has numbers for codes of errors",
-      ids: ["error-body"],
-      after: error((body) => void (body["code"] = Number(body["code"]))),
-    },
-    {
-      fault: "names a person in an error",
-      ids: ["error-private"],
-      after: error(
-        (body, { query }) => void (query.has("vollstaendig") && (body["beschreibung"] = `${name} hat das nicht.`)),
-      ),
-    },
-  ],
-  [
-    {
-      fault: "stops in the middle of a list",
-      ids: ["list-read"],
-      after: (answered, asked) =>
-        void (
-          isList(asked) &&
-          asked.query.get("gruppe.id") !== null &&
-          answered.status === 200 &&
-          (answered.body = answered.body.slice(0, -1))
-        ),
-    },
-    {
-      fault: "refuses HEAD",
-      ids: ["head"],
-      after: (answered, { method }) => void (method === "HEAD" && (answered.status = 405)),
-    },
-    {
-      fault: "has a new ETag for each answer",
-      ids: ["etag", "not-modified", "head"],
-      after: (answered, asked) =>
-        void (
-          answered.status < 400 &&
-          asked.path === "personen-info" &&
-          (answered.headers["etag"] = `"${randomUUID()}"`)
-        ),
-    },
-    {
-      fault: "counts pids",
-      ids: ["record-fields"],
-      after: record(first, (one) => void (one.personenkontexte[0]!.id = 4711 as never)),
-    },
-    {
-      fault: "leaves out a first name",
-      ids: ["record-fields"],
-      after: record(other, ({ person }) => void delete (person!.name as { vorname?: string }).vorname),
-    },
-    {
-      fault: "calls a group differently for one person",
-      ids: ["references"],
-      after: record(
-        other,
-        ({ personenkontexte }) => void (personenkontexte[0]!.gruppen![0]!.gruppe["bezeichnung"] = "5 a"),
-      ),
-    },
-    {
-      fault: "gives all parts always",
-      ids: ["parts"],
-      before: ({ query }) => void (query.get("vollstaendig") !== "nothing" && query.delete("vollstaendig")),
-    },
-    {
-      fault: "leaves somebody out of a group",
-      ids: ["filter-group"],
-      after: records(
-        (list) => list.slice(1),
-        ({ query }) => query.has("gruppe.id"),
-      ),
-    },
-    {
-      fault: "shortens records that an organisation is asked for",
-      ids: ["filter-organisation"],
-      before: ({ query }) => void (query.has("organisation.id") && query.set("vollstaendig", "personen")),
-    },
-    {
-      fault: "does not find a filter's id",
-      ids: ["filter-none"],
-      after: (answered, asked) =>
-        void (
-          isList(asked) &&
-          hasFilter(asked) &&
-          answered.body === "[]" &&
-          Object.assign(answered, answer(404, "01"))
-        ),
-    },
-    {
-      fault: "has subcode 00 for a filter given twice",
-      ids: ["filter-twice"],
-      after: error((body) => void (body["subcode"] === "17" && (body["subcode"] = "00"))),
-    },
-    {
-      fault: "answers an unknown address with a page",
-      ids: ["error-body", "unknown-path", "content-type"],
-      after: (answered) =>
-        void (
-          answered.status === 404 &&
-          Object.assign(answered, { headers: { "content-type": "text/html" }, body: "<h1>Not found</h1>" })
-        ),
-    },
-    {
-      fault: "repeats the token in an error",
-      ids: ["error-private"],
-      after: error((body, asked) => void (body["code"] === "404" && (body["beschreibung"] = `Token ${bearer(asked)}`))),
-    },
-    {
-      fault: "gives the person who signed in another pid",
-      ids: ["person-same"],
-      after: (answered, { path }) => {
-        if (path === "person-info" && answered.status === 200)
-          answered.body = answered.body.replace(/"rolle":"\w+"/, '"rolle":"EXTERN"');
-      },
-    },
-  ],
-  [
-    {
-      fault: "has no ETag",
-      ids: ["etag"],
-      after: (answered, { path }) => void (path === "personen-info" && delete answered.headers["etag"]),
-    },
-    {
-      fault: "gives everybody a new pid each time",
-      ids: ["stable", "filter-pid", "filter-group"],
-      after: records(
-        (list) => void list.forEach((one) => (one.pid = randomUUID())),
-        (asked) => !isPage(asked),
-      ),
-    },
-  ],
-  [
-    {
-      fault: "answers 304 to any ETag",
-      ids: ["not-modified"],
-      after: (answered, { headers, path }) =>
-        void (
-          headers["if-none-match"] &&
-          path === "personen-info" &&
-          Object.assign(answered, { status: 304, body: "" })
-        ),
-    },
-    {
-      fault: "changes records without a new ETag",
-      ids: ["stable"],
-      after: record(
-        first,
-        ({ personenkontexte }) => void (personenkontexte[0]!.organisation["kennung"] = randomUUID()),
-      ),
-    },
-    {
-      fault: "ignores the pid",
-      ids: ["filter-pid", "filter-none", "filter-both", "filter-twice"],
-      before: ({ query }) => void query.delete("pid"),
-    },
-    {
-      fault: "gives the person who signed in no pid",
-      ids: ["person-record"],
-      after: (answered, { path }) => {
-        if (path === "person-info" && answered.status === 200) answered.body = answered.body.replace('"pid"', '"id"');
-      },
-    },
-  ],
-  [
-    {
-      fault: "lists somebody twice",
-      ids: ["ids-unique"],
-      after: records((list, asked) => (hasFilter(asked) || isPage(asked) ? list : [...list, list[0]!])),
-    },
-    {
-      fault: "ignores If-None-Match",
-      ids: ["not-modified"],
-      before: ({ headers }) => void delete headers["if-none-match"],
-    },
-    {
-      fault: "needs one of two filters only",
-      ids: ["filter-both"],
-      before: ({ query }) => void (query.has("pid") && query.has("personenkontext.id") && query.delete("pid")),
-    },
-    {
-      fault: "ignores a context's id",
-      ids: ["filter-context"],
-      before: ({ query }) => void (!query.has("pid") && query.delete("personenkontext.id")),
-    },
-  ],
-];
+/** True for the nth whole list that is read. */
+const nthRead = (n: number): Request => {
+  let reads = 0;
+  return (asked) => isWhole(asked) && ++reads === n;
+};
 
-const randomOrg = randomUUID();
+const plant = (fault: Fault, ...ids: ExpectationId[]): Planted => ({ ...fault, ids });
+const plantAlone = (fault: Fault, ...ids: ExpectationId[]): Planted => ({ ...fault, ids, isAlone: true });
+
+/** Faults that each have a check of their own, by what the provider does wrong. */
+export const plantFaults = ({ first, other, name }: People): Readonly<Record<string, Planted>> => ({
+  "leads to another host": plant(
+    answering(({ path }) => path === "policies-info", {
+      status: 302,
+      headers: { location: "https://elsewhere.example/" },
+      body: "",
+    }),
+    ...(["no-redirect", "not-offered"] as const),
+  ),
+  "lets tokens be stored": plant(
+    heading(
+      ({ path }) => path === "token",
+      (headers) => void delete headers["cache-control"],
+    ),
+    "token-issued",
+  ),
+  "gives no reason for a wrong secret": plant(
+    { after: (answered, { path }) => void (path === "token" && answered.status >= 400 && (answered.body = "{}")) },
+    "token-refused",
+  ),
+  "answers a missing token with 403": plant(
+    answering(
+      (asked) => isList(asked) && !asked.headers["authorization"] && !asked.query.has("access_token"),
+      error(403, "00"),
+    ),
+    "token-missing",
+  ),
+  "answers Basic with 400": plant(
+    answering((asked) => isList(asked) && bearer(asked).startsWith("Basic"), error(400, "00")),
+    "token-malformed",
+  ),
+  "has one subcode for all tokens": plant(subcodeFor("401", "02", "00"), "token-unknown"),
+  "does not know that a token expired": plant(subcodeFor("401", "01", "02"), "token-expired"),
+  "takes a token from the address": plant(
+    {
+      before: ({ query, headers }) => {
+        if (query.has("access_token")) headers["authorization"] = `Bearer ${query.get("access_token")}`;
+        query.delete("access_token");
+      },
+    },
+    "token-in-query",
+  ),
+  "takes a person's token for the list": plant(
+    {
+      after: (answered, asked) =>
+        void (isList(asked) && answered.body.includes('"03"') && Object.assign(answered, emptyList)),
+    },
+    "token-kind",
+  ),
+  "does not say how to authenticate": plant(
+    heading(isList, (headers) => void delete headers["www-authenticate"]),
+    "token-challenge",
+  ),
+  "stops in the middle of a list": plantAlone(
+    {
+      after: (answered, asked) =>
+        void (asked.query.has("gruppe.id") && answered.status === 200 && (answered.body = answered.body.slice(0, -1))),
+    },
+    "list-read",
+  ),
+  "calls JSON text": plant(
+    heading(
+      ({ path }) => path === "personen-info",
+      (headers) => void (headers["content-type"] = "text/plain"),
+    ),
+    "content-type",
+  ),
+  "writes Latin-1": plant(
+    heading(
+      ({ path }) => path === "person-info",
+      (headers) => void (headers["content-type"] = "application/json; charset=latin1"),
+    ),
+    "content-type",
+  ),
+  "refuses HEAD": plant(
+    answering(({ method, path }) => method === "HEAD" && path === "personen-info", { status: 405 }),
+    "head",
+  ),
+  "has no ETag": plantAlone(
+    heading(
+      ({ path }) => path === "personen-info",
+      (headers) => void delete headers["etag"],
+    ),
+    "etag",
+  ),
+  "has a new ETag for each answer": plantAlone(
+    heading(
+      ({ path }) => path === "personen-info",
+      (headers) => void (headers["etag"] = `"${randomUUID()}"`),
+    ),
+    ...(["etag", "head", "not-modified"] as const),
+  ),
+  "ignores If-None-Match": plant(
+    { before: ({ path, headers }) => void (path === "personen-info" && delete headers["if-none-match"]) },
+    "not-modified",
+  ),
+  "answers 304 to any ETag": plant(
+    answering(({ path, headers }) => path === "personen-info" && headers["if-none-match"] !== undefined, {
+      status: 304,
+      body: "",
+    }),
+    "not-modified",
+  ),
+  "leaves out a role": plant(
+    recording(other, ({ personenkontexte: [one] }) => void delete one!.rolle),
+    "record-fields",
+  ),
+  "counts contexts": plant(
+    recording(first, ({ personenkontexte: [one] }) => void (one!.id = 4711)),
+    "record-fields",
+  ),
+  "leaves out a first name": plant(
+    recording(other, ({ person }) => void delete person!.name["vorname"]),
+    "record-fields",
+  ),
+  "gives one group in place of a list": plant(
+    recording(other, ({ personenkontexte: [one] }) => void (one!.gruppen = { gruppe: {} } as never)),
+    ...(["record-fields", "filter-group"] as const),
+  ),
+  "has codes of its own": plant(
+    recording(first, ({ personenkontexte: [one] }) => void (one!.rolle = "Hausmeister")),
+    "record-codes",
+  ),
+  "uses codes of a later version": plant(
+    recording(other, ({ personenkontexte: [one] }) => void (one!.rolle = "NLehr")),
+    "record-codes",
+  ),
+  "lists somebody twice": plant(
+    listing(nthRead(1), (list) => [...list, list[0]!]),
+    ...(["ids-unique", "stable"] as const),
+  ),
+  "gives two contexts one id": plant(
+    recording(other, ({ personenkontexte }) => void personenkontexte.push({ ...personenkontexte[0]!, gruppen: [] })),
+    "ids-unique",
+  ),
+  "gives a group another organisation": plant(
+    recording(
+      first,
+      ({ personenkontexte: [one] }) => void one!.gruppen?.forEach(({ gruppe }) => (gruppe["orgid"] = one!.id)),
+    ),
+    "references",
+  ),
+  "calls a group differently for one person": plant(
+    recording(
+      other,
+      ({ personenkontexte: [one] }) => void one!.gruppen?.forEach(({ gruppe }) => (gruppe["bezeichnung"] = "5 a")),
+    ),
+    "references",
+  ),
+  "calls a school differently for one person": plant(
+    recording(other, ({ personenkontexte: [one] }) => void (one!.organisation["name"] = "Schule")),
+    "references",
+  ),
+  "changes a record without a new ETag": plant(
+    listing(nthRead(2), ([one]) => void (one!.personenkontexte[0]!.rolle = "EXTERN")),
+    "stable",
+  ),
+  "gives everybody another pid": plant(
+    listing(nthRead(2), (list) => void list.forEach((one) => (one.pid = randomUUID()))),
+    "stable",
+  ),
+  "gives all parts always": plant(
+    asking((query) => void (query.get("vollstaendig") !== "nothing" && query.delete("vollstaendig"))),
+    "parts",
+  ),
+  "ignores an unknown part": plant(
+    asking((query) => void (query.get("vollstaendig") === "nothing" && query.delete("vollstaendig"))),
+    "parts-unknown",
+  ),
+  "ignores the pid": plantAlone(
+    asking((query) => query.delete("pid")),
+    ...(["filter-pid", "filter-none", "filter-both", "filter-twice", "page-filter", "person-same"] as const),
+  ),
+  "ignores a context's id": plant(
+    asking(
+      (query) =>
+        void (
+          !query.has("pid") &&
+          query.getAll("personenkontext.id").length === 1 &&
+          query.delete("personenkontext.id")
+        ),
+    ),
+    ...(["filter-context", "filter-none"] as const),
+  ),
+  "leaves somebody out of a group": plant(
+    listing(
+      ({ query }) => query.has("gruppe.id"),
+      (list) => list.slice(1),
+    ),
+    "filter-group",
+  ),
+  "shortens the records of an organisation": plant(
+    asking((query) => void (query.has("organisation.id") && query.set("vollstaendig", "personen"))),
+    "filter-organisation",
+  ),
+  "answers a filter without a match with 404": plant(
+    {
+      after: (answered, { query }) =>
+        void (query.size === 1 && answered.body === "[]" && Object.assign(answered, error(404, "01"))),
+    },
+    "filter-none",
+  ),
+  "needs one of two filters": plant(
+    asking((query) => void (query.has("pid") && query.delete("personenkontext.id"))),
+    "filter-both",
+  ),
+  "takes a filter twice": plant(
+    asking((query) => {
+      for (const [key, value] of [...query]) if (key.endsWith(".id")) query.set(key, value);
+    }),
+    "filter-twice",
+  ),
+  "has subcode 00 for a filter given twice": plant(
+    failing((body, { query }) => void (query.has("pid") && body["subcode"] === "17" && (body["subcode"] = "00"))),
+    "filter-twice",
+  ),
+  "has larger pages than the limit": plant(
+    asking((query) => void (!query.has("offset") && query.get("limit") === "2" && query.set("limit", "3"))),
+    "page-size",
+  ),
+  "ends a page early": plant(
+    asking((query) => void (query.has("offset") && query.get("limit") === "2" && query.set("limit", "1"))),
+    "page-size",
+  ),
+  "repeats somebody on the next page": plant(
+    listing(
+      ({ query }) => query.has("offset") && query.get("limit") === "2",
+      ([one, ...others]) => [one!, one!, ...others].slice(0, 2),
+    ),
+    "page-walk",
+  ),
+  "leaves somebody out of pages": plant(
+    listing(isPage, (list) => list.filter(({ pid }) => pid !== other)),
+    ...(["page-walk", "page-size"] as const),
+  ),
+  "shows somebody on pages alone": plant(
+    listing(
+      ({ query }) => query.get("limit") === "2" && query.size === 1,
+      ([one, two]) => [{ ...one!, pid: randomUUID() }, two!],
+    ),
+    "page-walk",
+  ),
+  "shortens the records of pages": plant(
+    asking((query) => void (query.get("limit") === "2" && !query.has("pid") && query.set("vollstaendig", "personen"))),
+    "page-walk",
+  ),
+  "ignores the offset": plant(
+    asking(
+      (query) => void (query.getAll("offset").length === 1 && query.get("limit") !== "1" && query.delete("offset")),
+    ),
+    ...(["page-walk", "page-order"] as const),
+  ),
+  "sorts pages by their size": plant(
+    listing(
+      ({ query }) => query.get("limit") === "3",
+      (list) => list.toReversed(),
+    ),
+    "page-order",
+  ),
+  "begins anew after an unknown offset": plant(
+    asking((query) => void (query.get("limit") === "1" && query.delete("offset"))),
+    "page-offset",
+  ),
+  "takes a limit of 0": plant(
+    asking((query) => void (query.get("limit") === "0" && query.delete("limit"))),
+    "page-limit",
+  ),
+  "takes a limit twice": plant(
+    asking((query) => void (query.has("limit") && query.set("limit", query.get("limit")!))),
+    "page-limit",
+  ),
+  "filters no pages": plant(
+    asking((query) => void (query.has("limit") && query.delete("pid"))),
+    "page-filter",
+  ),
+  "has numbers for codes of errors": plant(
+    failing((body) => void (body["code"] = Number(body["code"]))),
+    "error-body",
+  ),
+  "has no title for an error": plant(
+    failing((body) => void delete body["titel"]),
+    "error-body",
+  ),
+  "answers an unknown address with a page": plant(
+    answering(({ path }) => path.startsWith("check-"), {
+      status: 404,
+      headers: { "content-type": "text/html" },
+      body: "<h1>Not found</h1>",
+    }),
+    ...(["error-body", "unknown-path", "content-type"] as const),
+  ),
+  "names a person in an error": plant(
+    failing((body, { query }) => void (query.has("limit") && (body["beschreibung"] = `${name} hat das nicht.`))),
+    "error-private",
+  ),
+  "repeats the token in an error": plant(
+    failing((body, asked) => void (body["code"] === "404" && (body["beschreibung"] = `Token ${bearer(asked)}`))),
+    "error-private",
+  ),
+  "has 400 for unknown addresses": plant(
+    answering(({ path }) => path.startsWith("check-"), error(400, "00")),
+    "unknown-path",
+  ),
+  "answers POST with 404": plant(
+    answering(({ method, path }) => method === "POST" && path === "personen-info", error(404, "00")),
+    "wrong-method",
+  ),
+  "does not say which methods there are": plant(
+    heading(
+      () => true,
+      (headers) => void delete headers["allow"],
+    ),
+    "wrong-method",
+  ),
+  "hides what it does not offer": plant(
+    answering(({ path }) => path === "gruppen-info", error(404, "00")),
+    "not-offered",
+  ),
+  "gives the person who signed in no pid": plantAlone(
+    {
+      after: (answered, { path }) =>
+        void (path === "person-info" && (answered.body = answered.body.replace('"pid"', '"id"'))),
+    },
+    "person-record",
+  ),
+  "gives the person who signed in another role": plant(
+    {
+      after: (answered, { path }) =>
+        void (path === "person-info" && (answered.body = answered.body.replace(/"rolle":"\w+"/, '"rolle":"EXTERN"'))),
+    },
+    "person-same",
+  ),
+});

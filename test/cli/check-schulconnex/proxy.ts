@@ -32,7 +32,7 @@ async function pass(serviceUrl: string, req: IncomingMessage, faults: readonly F
   const { pathname, searchParams: query } = new URL(req.url!, serviceUrl);
   const folder = pathname.slice(0, pathname.lastIndexOf("/") + 1);
   let text = "";
-  for await (const part of req.setEncoding("utf8")) text += part;
+  for await (const part of req.setEncoding("utf8") as AsyncIterable<string>) text += part;
   const known = passed.flatMap((name) => (typeof req.headers[name] === "string" ? [[name, req.headers[name]]] : []));
   const asked: Asked = {
     method: req.method!,
@@ -44,7 +44,7 @@ async function pass(serviceUrl: string, req: IncomingMessage, faults: readonly F
   // What the service is asked may differ from what the faults of the answer see.
   const original = { ...asked, query: new URLSearchParams(query), headers: { ...asked.headers } };
   for (const { before } of faults) before?.(asked);
-  const response = await fetch(`${serviceUrl}${folder}${asked.path}?${asked.query}`, {
+  const response = await fetch(`${serviceUrl}${folder}${asked.path}?${asked.query.toString()}`, {
     method: asked.method,
     headers: asked.headers,
     redirect: "manual",

@@ -1,7 +1,7 @@
 import chapters from "./expectations.json" with { type: "json" };
 
 type Chapters = typeof chapters;
-export type ExpectationId = { [Name in keyof Chapters]: keyof Chapters[Name] }[keyof Chapters] & string;
+export type ExpectationId = { [Name in keyof Chapters]: keyof Chapters[Name] }[keyof Chapters];
 
 /** What is expected of a provider; the numbers are those of docs/check-schulconnex.md. */
 export const expectations = Object.values(chapters).flatMap((sentences, at) =>

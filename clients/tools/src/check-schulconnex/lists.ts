@@ -11,7 +11,7 @@ const mostKinds = 200;
 /** Reads the whole list, compares each record with the standard, and keeps samples. */
 export async function inspectList(world: World): Promise<Snapshot> {
   const { version, samples } = world;
-  const kinds = new Map<string, { id: ExpectationId; expected: string | undefined; first: number; more: number }>();
+  const kinds = new Map<string, { id: ExpectationId; expected: string | null; first: number; more: number }>();
   const contentOf = new Map<string, number>();
   const isOther = (id: string, value: unknown): boolean => {
     const content = hash(canonical(value));
@@ -21,7 +21,7 @@ export async function inspectList(world: World): Promise<Snapshot> {
   const list = await readList(world, "list-read", {}, (record, position) => {
     // Those at 1, 2, 4, 8 and so on: the last of them is in the second half.
     if (Number.isInteger(Math.log2(position))) samples[Math.min(position - 1, 1)] = record;
-    const note = (id: ExpectationId, came: string, expected?: string): void => {
+    const note = (id: ExpectationId, came: string, expected: string | null = null): void => {
       const known = kinds.get(came);
       if (known !== undefined) known.more += 1;
       else if (kinds.size < mostKinds) kinds.set(came, { id, expected, first: position, more: 0 });

@@ -39,8 +39,8 @@ const mostSilences = 2;
 const [mostTries, longestPauseSeconds] = [3, 60];
 
 /**
- * Makes what sends requests. It follows no redirect and neither waits nor reads without an end; with `onRecord` it reads
- * a list, of which it holds one record at a time.
+ * Makes what sends requests. It follows no redirect and neither waits nor reads without an end; with `onRecord` it
+ * reads a list, of which it holds one record at a time.
  *
  * Errors: Unusable; NotAsked.
  */
@@ -48,7 +48,7 @@ export function makeSend({ address, limits, findings, getAppToken, observe }: Se
   let silences = 0;
   async function exchange(sent: Sent, onRecord?: OnRecord): Promise<Answer> {
     if (silences >= mostSilences) throw new NotAsked();
-    const url = sent.url ?? `${address}/${sent.path ?? listPath}?${new URLSearchParams(pairsOf(sent))}`;
+    const url = sent.url ?? `${address}/${sent.path ?? listPath}?${new URLSearchParams(pairsOf(sent)).toString()}`;
     const headers = new Headers({ Accept: "application/json", ...sent.headers });
     const authorization = sent.by === undefined ? `Bearer ${await getAppToken()}` : sent.by.authorization;
     if (authorization !== null) headers.set("Authorization", authorization);
@@ -64,7 +64,7 @@ export function makeSend({ address, limits, findings, getAppToken, observe }: Se
       const items = onRecord !== undefined && response.status === 200 ? makeItemReader(onRecord) : null;
       const kept: Uint8Array[] = [];
       let total = 0;
-      for await (const bytes of response.body ?? []) {
+      for await (const bytes of (response.body ?? []) as AsyncIterable<Uint8Array>) {
         next.refresh();
         total += bytes.length;
         items?.push(bytes);

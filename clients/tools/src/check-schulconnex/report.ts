@@ -9,10 +9,10 @@ export function makeReport(verdicts: readonly Verdict[], docs: string): Report {
   const checks = verdicts.map((verdict) => ({ ...expectations.find(({ id }) => id === verdict.id)!, ...verdict }));
   const lines = checks.flatMap(({ number, id, outcome, reason, differences, sentence }) => [
     `${outcome.padEnd(12)} ${number} ${id}${reason === null ? "" : `: ${reason}`}`,
-    ...differences.flatMap((one) => [
-      `    sent: ${one.sent}`,
-      `    came: ${one.came}`,
-      `    expected: ${one.expected}`,
+    ...differences.flatMap(({ sent, came, expected }) => [
+      `    sent: ${sent}`,
+      `    came: ${came}`,
+      ...(expected === null ? [] : [`    expected: ${expected}`]),
     ]),
     ...(outcome === "differs" ? [`    ${number}: ${sentence}`] : []),
   ]);
