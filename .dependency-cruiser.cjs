@@ -1,6 +1,6 @@
 /** The modules, lowest first; a module may import the ones before it. Those of the last line do not know each other. */
 const ladder = ["platform", "privacy", "traffic", "events", "directory", "access", "staff", "accounts", "upstream"];
-const siblings = ["sign-on", "imports", "retention", "idm", "schulconnex", "webhooks", "publish"];
+const siblings = ["sign-on", "imports", "retention", "idm", "schulconnex", "oneroster", "webhooks", "publish"];
 const inModules = (...modules) => `^src/(${modules.join("|")})/`;
 /** Above them, lowest first: what staff may do is done by all modules below; the pages call what staff may do. */
 const top = ["admin", "portal"];

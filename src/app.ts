@@ -50,6 +50,7 @@ import { traceRequest } from "./platform/telemetry/tracing/index.ts";
 import type { WorkerJob } from "./platform/jobs/worker.ts";
 import { makeAppLogos, makePortal } from "./portal/index.ts";
 import { makeAppGuides, makePublishRouter, makeWellKnown, publishedPaths } from "./publish/index.ts";
+import { makeOneRosterRouter } from "./oneroster/index.ts";
 import { makeRetentionJob, makeSchoolAuditSweep } from "./retention/index.ts";
 import { makeSandboxSweep } from "./sandbox/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
@@ -95,7 +96,13 @@ export async function makeApp(
   const count = makeCount(metrics, traffic);
 
   const load = (name: string) => loadDocument(name, config.platform);
-  const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
+  const contracts = {
+    idm: await load("idm"),
+    schulconnex: await load("schulconnex"),
+    oneRoster: await load("oneroster"),
+    oneRoster11: await load("oneroster-1.1"),
+    signOn: await load("sign-on"),
+  };
   const checkAnswers = !config.production;
   const upstream = makeUpstream({ ...config, db: shares.signOn, jobsDb: shares.jobs, clock, log });
   const signOn = await makeSignOn({
@@ -132,6 +139,10 @@ export async function makeApp(
     document: contracts.schulconnex,
     document17: await load("schulconnex-1.7"),
   });
+  const oneRoster = Router().use(
+    makeOneRosterRouter({ ...api, ...config, clock, version: "v1p2", document: contracts.oneRoster }),
+    makeOneRosterRouter({ ...api, ...config, clock, version: "v1p1", document: contracts.oneRoster11 }),
+  );
   const callAsApp = views.serve(Router().use(idm, schulconnex));
   const policy = { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production };
   const importRules = {
@@ -262,6 +273,7 @@ export async function makeApp(
     Router().use(["/idm", "/v1"], allowAnyOrigin),
     idm,
     schulconnex,
+    oneRoster,
     admin.router,
   );
   app.use(health);
@@ -289,7 +301,7 @@ export async function makeApp(
     pathWords,
     onAnswered: makeNoteAnswer(
       { traffic, lastCalls },
-      { apis: [contracts.idm, contracts.schulconnex], signOn: contracts.signOn },
+      { apis: [contracts.idm, contracts.schulconnex, contracts.oneRoster], signOn: contracts.signOn },
     ),
   });
   const protect = makeProtect(config);

@@ -815,6 +815,7 @@ export interface components {
              *       "urn:<platform>:idm:v1:users:read",
              *       "urn:<platform>:idm:v1:groups:read",
              *       "urn:<platform>:idm:v1:people:read",
+             *       "https://purl.imsglobal.org/spec/or/v1p2/scope/roster.readonly",
              *       "urn:<platform>:admin:v1:read",
              *       "urn:<platform>:admin:v1:write"
              *     ]

@@ -7,6 +7,7 @@ import type { Document } from "./document.ts";
 import { takeCommands } from "./generate-commands.ts";
 import { inlineEnums } from "./inline-enums.ts";
 import { inlineExamples } from "./inline-examples.ts";
+import { makeOneRoster11 } from "./oneroster-1.1.ts";
 import { writeStaffOperations } from "./staff-operations.ts";
 import { runProgram } from "./run-program.ts";
 import { respell } from "./spelling.ts";
@@ -31,6 +32,9 @@ export async function generateContracts(root: string): Promise<void> {
   const schulconnex = bundles.get("schulconnex");
   if (!schulconnex) throw new Error("openapi/schulconnex.yaml is missing; schulconnex-1.7 is made from it.");
   bundles.set("schulconnex-1.7", respell(schulconnex));
+  const oneRoster = bundles.get("oneroster");
+  if (!oneRoster) throw new Error("openapi/oneroster.yaml is missing; oneroster-1.1 is made from it.");
+  bundles.set("oneroster-1.1", makeOneRoster11(oneRoster));
 
   const commands = takeCommands(bundles.get("admin")!);
   await writeFile(join(out, commandsFile), `${JSON.stringify(commands, null, 1)}\n`);

@@ -6,6 +6,7 @@ import {
   either,
   existsWith,
   groupIsShown,
+  groupIsSynced,
   personHasLeft,
   personIsShown,
   personIsSynced,
@@ -13,6 +14,7 @@ import {
   userIsShown,
   userIsShownAt,
   visibleBy,
+  visibleInRoster,
 } from "./visibility.ts";
 import type { PeopleReader } from "./withheld-sql.ts";
 
@@ -53,6 +55,17 @@ export const personIdIsKnown = (client: Value, id: Value, kind: IdKind): Visible
 
 export const groupIsReadable = (client: Value, group: Columns<"id" | "status" | "schoolId">): Visible =>
   visibleBy("groups:read", { client, schoolId: group.schoolId }, groupIsShown(client, group));
+
+export const schoolIsInRoster = (client: Value, { id }: Columns<"id">): Visible =>
+  visibleInRoster("schools:read", { client, schoolId: id }, schoolIsShown(client, id));
+
+/** Deleted or not, as in lists of the IDM API with deleted groups. */
+export const groupIsInRoster = (client: Value, { id, schoolId }: Columns<"id" | "schoolId">): Visible =>
+  visibleInRoster("groups:read", { client, schoolId }, groupIsSynced(client, id));
+
+/** Soft-deleted or not, as `syncedPersonIsListed`. */
+export const personIsInRoster = (reader: PeopleReader, person: Omit<Person, "status">, schoolId?: Value): Visible =>
+  visibleInRoster("people:read", of(reader, person), personIsSynced(reader.client, person, schoolId));
 
 export const schoolIsReadable = (client: Value, { id }: Columns<"id">): Visible =>
   visibleBy("schools:read", { client, schoolId: id }, schoolIsShown(client, id));

@@ -25,6 +25,7 @@ export const scopeNames = [
   "users:read",
   "groups:read",
   "people:read",
+  "oneroster:read",
   "admin:read",
   "admin:write",
 ] as const;
@@ -53,16 +54,25 @@ export type TokenCheck =
 
 export type CheckAccessToken = (bearer: string) => Promise<TokenCheck>;
 
+/** OneRoster's own names of its one scope; they name no platform. */
+const oneRosterScopes = ["v1p2", "v1p1"].flatMap((version) =>
+  ["roster", "roster-core"].map((scope) => `https://purl.imsglobal.org/spec/or/${version}/scope/${scope}.readonly`),
+);
+
 /** `schools:read` → `urn:<platform>:idm:v1:schools:read`; `openid` stays `openid`. */
 export function scopeToWire(platform: string, scope: ScopeName): string {
   if (!scope.includes(":")) return scope;
+  if (scope === "oneroster:read") return oneRosterScopes[0]!;
   return scope.startsWith("admin:")
     ? `urn:${platform}:admin:v1:${scope.slice("admin:".length)}`
     : `urn:${platform}:idm:v1:${scope}`;
 }
 
 const platformName = /^urn:([^:]+):/;
-const scopesOnWire = new Map(scopeNames.map((scope) => [scopeToWire("*", scope), scope]));
+const scopesOnWire = new Map<string, ScopeName>([
+  ...scopeNames.map((scope) => [scopeToWire("*", scope), scope] as const),
+  ...oneRosterScopes.map((scope) => [scope, "oneroster:read"] as const),
+]);
 
 /** Null for an unknown scope, or one with another platform name than `platforms`; without these, any is accepted. */
 export function scopeFromWire(wire: string, platforms?: readonly string[]): ScopeName | null {

@@ -50,6 +50,13 @@ export const personHasLeft = (client: Value, id: Value, kind: IdKind): Visible =
 
 export const either = (one: Visible, other: Visible): Visible => visible(sql`(${one} OR ${other})`);
 
+const reader = table("app", "v_registered");
+
+/** OneRoster shows what the IDM API shows to the app by the scope, which its registration must have too. */
+export const visibleInRoster = (scope: ScopeName, of: OfRecord, condition: Visible): Visible =>
+  visible(sql`((SELECT ${literal(scope)} = ANY (${reader.scopes}) FROM ${reader} WHERE ${reader.clientId} = ${of.client})
+  AND ${visibleBy("oneroster:read", of, visibleBy(scope, of, condition))})`);
+
 type OfRecord = { client: Value; schoolId: Sql } | (PeopleReader & { personId: Sql });
 
 /** The app is asked: at once if the person was deleted, otherwise `waitDays` after it last saw them. */

@@ -31,7 +31,8 @@ export async function makeSearch(guides: readonly Guide[], documents: readonly P
   const sources = [
     ...guides.map((guide) => () => listSections(guide)),
     listErrorPages,
-    ...documents.map((document) => () => listOfDocument(document)),
+    // OneRoster repeats the lists of the IDM API, which would be found after them. Its guide leads to it.
+    ...documents.filter(({ name }) => !name.startsWith("oneroster")).map((document) => () => listOfDocument(document)),
   ];
   for (const list of sources) {
     await setImmediate();

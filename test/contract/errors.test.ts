@@ -27,9 +27,9 @@ const kinds = [
 ];
 const thrown = new RegExp(`"(${kinds.join("|")})",\\s*"([a-z]\\w+)"`, "g");
 
-/** The code of the service, without the command line, the pages and Schulconnex, whose errors are others. */
+/** The code of the service, without the command line, the pages, Schulconnex and OneRoster, whose errors are others. */
 const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
-  .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$|^(cli|portal|schulconnex)\//.test(file))
+  .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$|^(cli|portal|schulconnex|oneroster)\//.test(file))
   .map((file) => readFileSync(join("src", file), "utf8"));
 
 /** The refusals that the code names with their kind. */

@@ -34,7 +34,7 @@ type Place = { document: string; path: string; route: RegExp; method: string; op
 type Parameter = Extract<NonNullable<Operation["parameters"]>[number], { name: string }>;
 
 /** The documents of the HTTP APIs. Which of the two spellings of Schulconnex is answered depends on the app. */
-const documentNames = ["idm", "schulconnex", "schulconnex-1.7", "sign-on", "admin"];
+const documentNames = ["idm", "schulconnex", "schulconnex-1.7", "oneroster", "oneroster-1.1", "sign-on", "admin"];
 const twins: Record<string, string> = { "schulconnex-1.7": "schulconnex" };
 
 /**

@@ -217,7 +217,7 @@ function otherSchools(schools: readonly SchoolFacts[], isLetIn: boolean): Step[]
   return [step("other_schools", outcome, { schools: letIn > 0 ? letIn : schools.length })];
 }
 
-const neverAskedFor: readonly ScopeName[] = ["schools:read", "users:read", "groups:read"];
+const neverAskedFor: readonly ScopeName[] = ["schools:read", "users:read", "groups:read", "oneroster:read"];
 
 function questions({ decisions, right, scopes, attributes }: SignInFacts): Step[] {
   if (right.kind === "refused") return [];

@@ -36,6 +36,10 @@ function makeObject(fields: Record<string, unknown>): Sql {
   return sql`('{' || ${join(pairs, " || ")} || '}')`;
 }
 
+/** `jsonObject` of fields that are chosen at run time. */
+export const jsonRecord = (fields: Readonly<Record<string, JsonSql<unknown>>>) =>
+  makeObject(fields) as JsonSql<Record<string, unknown>>;
+
 export const jsonArray = <T>(item: JsonSql<T>, order: Sql) =>
   sql`('[' || coalesce(string_agg(${item}, ',' ORDER BY ${order}), '') || ']')` as JsonSql<T[]>;
 

@@ -7,6 +7,7 @@ import {
   sql,
   statement,
   type Parameters,
+  type Queryable,
   type Sql,
   type Statement,
   type Value,
@@ -58,6 +59,20 @@ export type JsonList<T> = {
   noteStart?: ((after: string | null) => Promise<void>) | undefined;
 };
 export type JsonObject<T> = Omit<JsonList<T>, "query"> & { query: ObjectQuery<T> };
+/** A text that the handler reads, with headers beside those of its version. */
+export type JsonText<T> = { kind: "text"; source: TextSource; readonly [shape]?: T };
+export type TextSource = {
+  /** Returns (shown, version). */
+  version: Statement<Record<string, unknown>>;
+  given: Record<string, unknown>;
+  missing: Missing | null;
+  /** What makes it another text at the same version. */
+  identity: unknown;
+  read(
+    db: Queryable,
+    version: string | null,
+  ): Promise<{ body: string; headers: (address: string) => Record<string, string> }>;
+};
 export type JsonMade<T> = { kind: "made"; make: () => Promise<T>; readVersion: ReadVersion | undefined };
 type ReadVersion = () => Promise<string | null>;
 export type Done = {
@@ -83,6 +98,8 @@ export const answerMade = <T>(make: () => Promise<T>, readVersion?: ReadVersion)
   make,
   readVersion,
 });
+
+export const answerText = <T>(source: TextSource): JsonText<T> => ({ kind: "text", source });
 
 export const answerDone = <T extends Done>(work: () => Promise<T>): JsonDone<T> => ({ kind: "done", work });
 

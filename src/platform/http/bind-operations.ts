@@ -3,7 +3,7 @@ import { Router, type Request, type RequestHandler, type Response } from "expres
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { EncryptionKeys } from "../crypto/seal.ts";
-import type { Done, JsonDone, JsonList, JsonMade, JsonObject, JsonRead } from "./answer.ts";
+import type { Done, JsonDone, JsonList, JsonMade, JsonObject, JsonRead, JsonText } from "./answer.ts";
 import { makeBodyReader, readHeaders } from "./body.ts";
 import { callerOf, CallerLeft } from "../concurrency/caller.ts";
 import { listOperations, narrowDocument, resolve, type OpenApiDocument, type Operation } from "./document.ts";
@@ -11,7 +11,7 @@ import { answerFailures, requestIdOf, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
 import { makeReadTogether, type Reading } from "./reads.ts";
 import { sendList } from "./send-list.ts";
-import { sendDone, sendMade, sendRead } from "./send.ts";
+import { sendDone, sendMade, sendRead, sendText } from "./send.ts";
 import { makeRequestCheck, makeResponseCheck } from "./validation.ts";
 
 type Token = { clientId: string; personId: string | null; scopes: ReadonlySet<string> };
@@ -35,7 +35,8 @@ export type Binding<Operations, Caller extends Token> = {
   checkAnswersBy: readonly OpenApiDocument[];
 };
 
-type AnyAnswer = JsonRead<unknown> | JsonList<unknown> | JsonObject<unknown> | JsonMade<unknown> | JsonDone<Done>;
+type AnyAnswer =
+  JsonRead<unknown> | JsonList<unknown> | JsonObject<unknown> | JsonText<unknown> | JsonMade<unknown> | JsonDone<Done>;
 
 /** Makes the router of one document. Errors: throws for a missing or an unknown handler. */
 export function bindOperations<Operations, Caller extends Token>(binding: Binding<Operations, Caller>): Router {
@@ -89,6 +90,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
       try {
         if (given.kind === "read") await sendRead(given, sending);
         else if (given.kind === "list") await sendList(given, sending);
+        else if (given.kind === "text") await sendText(given, sending);
         else if (given.kind === "made") await sendMade(given, sending);
         else await sendDone(given, sending);
       } catch (error) {

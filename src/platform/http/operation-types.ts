@@ -1,4 +1,4 @@
-import type { JsonDone, JsonList, JsonMade, JsonObject, JsonRead, Later } from "./answer.ts";
+import type { JsonDone, JsonList, JsonMade, JsonObject, JsonRead, JsonText, Later } from "./answer.ts";
 import type { Caller as Connection } from "../concurrency/caller.ts";
 import type { Described } from "../contract-types.ts";
 import type { Upload } from "./upload.ts";
@@ -11,7 +11,7 @@ type BodyOf<Response> = Response extends { content: { "application/json": infer 
 type BodyFor<Body> = Body extends readonly (infer Item)[]
   ? JsonList<Item> | JsonMade<Body>
   : Body extends object
-    ? JsonRead<Body> | JsonMade<Body> | JsonObject<Body>
+    ? JsonRead<Body> | JsonMade<Body> | JsonObject<Body> | JsonText<Body>
     : never;
 
 type DoneWith<Status, Response> = {

@@ -1,11 +1,12 @@
 import { hash } from "node:crypto";
 import type { Request, Response } from "express";
-import type { Done, JsonDone, JsonMade, JsonRead } from "./answer.ts";
+import type { Done, JsonDone, JsonMade, JsonRead, JsonText } from "./answer.ts";
 import { CallerLeft, type Caller } from "../concurrency/caller.ts";
 import type { Gate } from "../concurrency/gate.ts";
 import { jsonInSlices } from "./exports.ts";
 import { watchBody } from "./paced-body.ts";
-import type { ReadTogether, Reading } from "./reads.ts";
+import { toQuery } from "../database/sql.ts";
+import { readFor, type ReadTogether, type Reading } from "./reads.ts";
 import type { EncryptionKeys } from "../crypto/seal.ts";
 import type { BodyCheck } from "./validation.ts";
 import { readVersion, type Version } from "./version.ts";
@@ -35,6 +36,29 @@ export async function sendMade(given: JsonMade<unknown>, sending: Sending): Prom
   admit(lists, sending);
   const [body, version] = await inPlace(lists, sending, () => Promise.all([given.make(), given.readVersion?.()]));
   await sendBody(JSON.stringify(body), sending, { headers: readVersion(version ?? null).headers });
+}
+
+/** The version is read first: a text that is newer than its tag is only sent again once. */
+export async function sendText({ source }: JsonText<unknown>, sending: Sending): Promise<void> {
+  const { reading, caller, req, res } = sending;
+  const { version: statement, given, identity, missing } = source;
+  admit(reading.lists, sending);
+  const held = await inPlace(reading.lists, sending, () =>
+    readFor(reading.share, caller, async (client) => {
+      const asked = { ...toQuery(statement, given), rowMode: "array" as const };
+      const { rows } = await client.query<[shown: boolean, version: string | null]>(asked);
+      const [shown, version] = rows[0]!;
+      if (!shown) throw missing!();
+      const { tag, headers } = readVersion(version);
+      const etag = etagOf(JSON.stringify([identity, tag]));
+      if (isNotModified(req, etag)) return { body: null, etag, headers };
+      const read = await source.read(client, tag);
+      return { body: read.body, etag, headers: { ...headers, ...read.headers(req.originalUrl) } };
+    }),
+  );
+  const { body, etag, headers } = held;
+  if (body === null) return void res.writeHead(304, headersOf(etag, headers)).end();
+  await sendBody(sending.complete(body), sending, { etag, headers });
 }
 
 export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Promise<void> {

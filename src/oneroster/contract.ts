@@ -1,0 +1,43 @@
+import type { components, operations } from "../../generated/openapi/oneroster.ts";
+import type { AccessToken } from "../access/index.ts";
+import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
+import type { Handler, Handlers } from "../platform/http/index.ts";
+
+/** Both versions have the operations of one contract; the bundle of 1.1 is made from that of 1.2. */
+export type Version = "v1p1" | "v1p2";
+
+export type OneRosterHandler<Id extends keyof operations> = Handler<operations[Id], AccessToken>;
+export type OneRosterHandlers = Handlers<operations, AccessToken>;
+
+type Lists = Extract<keyof OneRosterHandlers, `list${string}`>;
+type Records = Extract<keyof OneRosterHandlers, `get${string}`>;
+
+export const parameters: ParametersAgree<
+  operations,
+  { [Id in Lists]: "offset" | "sort" | "orderBy" | "filter" | "fields" } & { [Id in Records]: "fields" }
+> = true;
+
+export const enums: EnumsAgree<
+  components["schemas"],
+  {
+    OneRosterClassType: "homeroom" | "scheduled";
+    OneRosterErrorCode:
+      | "forbidden"
+      | "internal_server_error"
+      | "invalid_filter_field"
+      | "invalid_selection_field"
+      | "invalid_sort_field"
+      | "invaliddata"
+      | "server_busy"
+      | "unauthorisedrequest"
+      | "unknownobject"
+      | "unsupported";
+    OneRosterOrgType: "school";
+    OneRosterReferenceType: ReferenceType;
+    OneRosterRoleName: "student" | "teacher";
+    OneRosterSessionType: "schoolYear" | "term";
+    OneRosterStatus: "active" | "tobedeleted";
+  }
+> = true;
+
+export type ReferenceType = "academicSession" | "class" | "course" | "org" | "user";

@@ -1,0 +1,44 @@
+import { refuseFilter } from "../failure.ts";
+
+export const operators = ["!=", ">=", "<=", "=", ">", "<", "~"] as const;
+export type Operator = (typeof operators)[number];
+
+export type Condition = { field: string; operator: Operator; value: string };
+
+/** One of the lists holds, and of that list every condition. */
+export type Filter = readonly (readonly Condition[])[];
+
+const mostConditions = 50;
+
+const condition = /\s*([A-Za-z_][\w.]{0,99})\s*(!=|>=|<=|=|>|<|~)\s*'((?:[^']|'')*)'/y;
+const joint = /\s+(AND|OR)\s+/iy;
+
+/**
+ * Reads the filter of a list; AND binds more closely than OR.
+ *
+ * Errors: invalid invalid_filter_field.
+ * Source: OneRoster 1.1 section 3.4.3, 1.2 REST binding section 3.4.
+ */
+export function parseFilter(text: string): Filter {
+  const any: Condition[][] = [[]];
+  let [at, count] = [0, 0];
+  const read = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text);
+    if (found !== null) at = pattern.lastIndex;
+    return found;
+  };
+  for (;;) {
+    const found = read(condition);
+    if (found === null)
+      throw refuseFilter(`The filter is not a condition such as status='active' at character ${at + 1}.`);
+    const [, field, operator, value] = found;
+    any.at(-1)!.push({ field: field!, operator: operator as Operator, value: value!.replaceAll("''", "'") });
+    count += 1;
+    if (text.slice(at).trim() === "") return any;
+    if (count === mostConditions) throw refuseFilter(`The filter has more than ${mostConditions} conditions.`);
+    const joined = read(joint);
+    if (joined === null) throw refuseFilter(`The filter needs AND or OR between conditions at character ${at + 1}.`);
+    if (joined[1]!.toUpperCase() === "OR") any.push([]);
+  }
+}

@@ -1,0 +1,85 @@
+import { findRows, type Queryable } from "../platform/database/sql.ts";
+import type { Statements, Values } from "./statements.ts";
+
+type Page = Values & { limit: number; offset: number };
+
+/** `list` names the list, the filter and who reads it, without the page. */
+type Asked = { statements: Statements; values: Page; list: string; version: string | null };
+
+export type ReadPage = { items: string[]; total: number };
+
+/** Remembers, for lists at their present version, how long they are and where pages ended. */
+export type ListMemory = ReturnType<typeof makeListMemory>;
+
+const remembered = 10_000;
+
+export function makeListMemory() {
+  const make = <T>() => {
+    const found = new Map<string, T>();
+    return {
+      get: (key: string): T | undefined => found.get(key),
+      set(key: string, value: T): void {
+        if (found.size >= remembered) found.delete(found.keys().next().value!);
+        found.set(key, value);
+      },
+    };
+  };
+  return { totals: make<number>(), ends: make<string>() };
+}
+
+/** A page that follows one that was read continues after its last row, however long the list is. */
+export async function readPage(db: Queryable, memory: ListMemory, asked: Asked): Promise<ReadPage> {
+  const { statements, values, list, version } = asked;
+  const { limit, offset } = values;
+  const keyOf = (place: number | "total") => JSON.stringify([list, version, place]);
+  const after = offset === 0 ? undefined : memory.ends.get(keyOf(offset));
+  const isNext = after !== undefined && statements.nextPage !== null;
+  type Row = { item: string; position: string };
+  const rows = await findRows<Row, Values>(
+    db,
+    isNext ? statements.nextPage! : statements.page,
+    isNext ? { ...values, ...readPosition(after) } : values,
+  );
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  if (last !== undefined && statements.nextPage !== null) memory.ends.set(keyOf(offset + limit), last.position);
+  const items = rows.map(({ item }) => item);
+  if (last === undefined && (rows.length > 0 || offset === 0)) {
+    const total = offset + rows.length;
+    memory.totals.set(keyOf("total"), total);
+    return { items, total };
+  }
+  const total = memory.totals.get(keyOf("total")) ?? (await count(db, statements, values));
+  memory.totals.set(keyOf("total"), total);
+  return { items, total };
+}
+
+async function count(db: Queryable, statements: Statements, values: Page): Promise<number> {
+  const [row] = await findRows<{ count: number }, Values>(db, statements.count, values);
+  return row!.count;
+}
+
+function readPosition(position: string): { after: string; afterGroup?: string } {
+  const [first, second] = position.split("_") as [string, string?];
+  return second === undefined ? { after: first } : { after: second, afterGroup: first };
+}
+
+/** `address` is the path and query of the request. Source: RFC 8288; OneRoster 1.1 section 3.4.1. */
+export function pageHeaders(
+  { total, limit, offset }: { total: number; limit: number; offset: number },
+  origin: string,
+  address: string,
+): Record<string, string> {
+  const to = (rel: string, start: number) => {
+    const url = new URL(address, origin);
+    url.searchParams.set("limit", String(limit));
+    url.searchParams.set("offset", String(start));
+    return `<${url.href}>; rel="${rel}"`;
+  };
+  const links = [
+    to("first", 0),
+    ...(offset > 0 ? [to("prev", Math.max(0, offset - limit))] : []),
+    ...(offset + limit < total ? [to("next", offset + limit)] : []),
+    to("last", total === 0 ? 0 : Math.floor((total - 1) / limit) * limit),
+  ];
+  return { "X-Total-Count": String(total), Link: links.join(", ") };
+}

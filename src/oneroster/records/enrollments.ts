@@ -1,0 +1,83 @@
+import { appIds, groupIsInRoster, memberRole, personIsInRoster, readTable } from "../../access/index.ts";
+import type { components } from "../../../generated/openapi/oneroster.ts";
+import { lookUp, sql, table, type Sql } from "../../platform/database/sql.ts";
+import { baseFields, reference, text, toldAt, type JsonOf, type Reader, type Resource, type Way } from "./record.ts";
+import { roleName, roleText } from "./users.ts";
+
+const p = readTable("person", "p");
+const g = table("group", "g");
+const m = table("membership", "m");
+const synced = table("syncedGroup", "y");
+
+/** A group and the app's id of a person. */
+const enrollmentId = (personId: Sql): Sql => sql`(${g.id}::text || '_' || ${personId})`;
+const role = memberRole(m, p);
+
+/** FROM that binds `of_app` (group_id) in the order of ids. */
+function fromGroups(reader: Reader, { one, school, group }: Way): Sql {
+  if (one || group) return sql`(SELECT ${reader.groupId}::uuid AS group_id) AS of_app`;
+  if (school) {
+    const ofSchool = sql`SELECT ${g.id} AS group_id FROM ${g} WHERE ${g.schoolId} = ${reader.schoolId}`;
+    return sql`(${ofSchool} ORDER BY 1 OFFSET 0) AS of_app`;
+  }
+  return sql`(SELECT ${synced.groupId} FROM ${synced} WHERE ${synced.clientId} = ${reader.client}
+    ORDER BY 1 OFFSET 0) AS of_app`;
+}
+
+function fromMembers(reader: Reader, { one }: Way): Sql {
+  const { client, ids } = reader;
+  const isOne = one ? sql` AND ${m.personId} = ${appIds[ids].recordOf(client, reader.personId)}` : sql``;
+  return sql`CROSS JOIN LATERAL (
+    SELECT ${m.groupId}, ${m.personId}, ${m.role}, ${appIds[ids].of(client, m.personId)} AS app_id
+    FROM ${m} WHERE ${m.groupId} = of_app.group_id${isOne} ORDER BY 4 OFFSET 0) AS m`;
+}
+
+export const enrollments: Resource = {
+  plural: "enrollments",
+  single: "enrollment",
+  fields(reader, personId) {
+    const id = enrollmentId(personId);
+    const told = sql`greatest(${toldAt(reader, p.id)}, ${toldAt(reader, g.id)})`;
+    const base = baseFields(reader, {
+      id,
+      isActive: sql`(${g.status} = 'ACTIVE' AND ${p.status} = 'ACTIVE')`,
+      at: sql`coalesce(${told}, greatest(${p.createdAt}, ${g.createdAt}))`,
+    });
+    const json: JsonOf<components["schemas"]["OneRosterEnrollment"]> = {
+      ...base.json,
+      role: roleName(role),
+      user: reference(reader, "user", personId),
+      class: reference(reader, "class", g.id),
+      school: reference(reader, "org", g.schoolId),
+    };
+    return {
+      json,
+      values: {
+        ...base.values,
+        role: text(roleText(role)),
+        "user.sourcedId": text(sql`${personId}::text`),
+        "class.sourcedId": text(sql`${g.id}::text`),
+        "school.sourcedId": text(sql`${g.schoolId}::text`),
+      },
+    };
+  },
+  source(reader, way) {
+    const group = lookUp("group", "g", sql`${g.id} = of_app.group_id`);
+    const person = lookUp("person", "p", sql`${p.id} = m.person_id`);
+    return {
+      from: sql`${fromGroups(reader, way)} ${group} ${fromMembers(reader, way)} ${person}`,
+      where: way.school ? [sql`${g.schoolId} = ${reader.schoolId}`] : [],
+      visible: [groupIsInRoster(reader.client, g), personIsInRoster({ client: reader.client }, p)],
+      id: sql`m.app_id`,
+      order: sql`of_app.group_id, m.app_id`,
+      comesInOrder: true,
+      isAfter: sql`(of_app.group_id, m.app_id) > (${reader.afterGroup}::uuid, ${reader.after}::uuid)`,
+    };
+  },
+  keys: sql`of_app.group_id, m.person_id, m.app_id`,
+  records: sql`${lookUp("group", "g", sql`${g.id} = listed.group_id`)}
+    ${lookUp("person", "p", sql`${p.id} = listed.person_id`)}
+    ${lookUp("membership", "m", sql`${m.groupId} = listed.group_id AND ${m.personId} = listed.person_id`)}`,
+  listedId: sql`listed.app_id`,
+  listedGroup: sql`listed.group_id`,
+};

@@ -1,0 +1,172 @@
+import {
+  appIds,
+  fromShownSchoolsOf,
+  granted,
+  knownPeople,
+  memberRole,
+  personIsInRoster,
+  readTable,
+  shownSchools,
+} from "../../access/index.ts";
+import type { components as Components11 } from "../../../generated/openapi/oneroster-1.1.ts";
+import type { components } from "../../../generated/openapi/oneroster.ts";
+import {
+  jsonArray,
+  jsonCode,
+  jsonFrom,
+  jsonNullable,
+  jsonObject,
+  type JsonSql,
+} from "../../platform/database/json-sql.ts";
+import { literal, lookUp, sql, table, type Sql } from "../../platform/database/sql.ts";
+import {
+  baseFields,
+  many,
+  reference,
+  text,
+  toldAt,
+  type JsonOf,
+  type Reader,
+  type Resource,
+  type Way,
+} from "./record.ts";
+
+type Schemas = components["schemas"];
+type User = Schemas["OneRosterUser"];
+type User11 = Components11["schemas"]["OneRosterUser"];
+
+const p = readTable("person", "p");
+const a = readTable("affiliation", "a");
+const s = readTable("school", "s");
+const m = table("membership", "m");
+
+export const roleName = (role: Sql) => jsonCode<Schemas["OneRosterRoleName"]>(roleText(role));
+export const roleText = (role: Sql): Sql => sql`CASE ${role} WHEN 'TEACHER' THEN 'teacher' ELSE 'student' END`;
+
+/** The home school first, if visible, then by id. */
+const schoolOrder = sql`(${s.id} = ${p.homeSchoolId}) IS TRUE DESC, ${s.id}`;
+
+/** The columns of names are of the app; null where it does not get them. */
+function nameFields({ client }: Reader) {
+  const givenName = granted(client, "PERSON_NAME", p, ({ firstFull }) => firstFull);
+  const familyName = granted(client, "PERSON_NAME", p, ({ last }) => last);
+  const preferredFirstName = granted(client, "PERSON_NAME", p, ({ firstCall }) => firstCall);
+  const identifier = granted(
+    client,
+    "SOURCE_SYSTEM_IDENTIFIER",
+    p,
+    ({ sourceSystemIdentifier }) => sourceSystemIdentifier,
+  );
+  return { givenName, familyName, preferredFirstName, identifier };
+}
+
+function fields(reader: Reader, id: Sql) {
+  const isActive = sql`${p.status} = 'ACTIVE'`;
+  const base = baseFields(reader, { id, isActive, at: sql`coalesce(${toldAt(reader, p.id)}, ${p.createdAt})` });
+  const names = nameFields(reader);
+  const enabled = sql`CASE WHEN ${isActive} THEN 'true' ELSE 'false' END`;
+  const schools = fromShownSchoolsOf(reader.client, p.id);
+  const schoolIds = many(sql`ARRAY(SELECT ${s.id}::text ${schools})`);
+  const { preferredFirstName, ...ofBoth } = names;
+  const shared = {
+    ...base.json,
+    username: jsonCode(id),
+    givenName: jsonNullable(ofBoth.givenName),
+    familyName: jsonNullable(ofBoth.familyName),
+    identifier: jsonNullable(ofBoth.identifier),
+  };
+  const values = {
+    ...base.values,
+    username: base.values.sourcedId,
+    enabledUser: text(enabled),
+    givenName: text(ofBoth.givenName),
+    familyName: text(ofBoth.familyName),
+    identifier: text(ofBoth.identifier),
+  };
+  const org = reference(reader, "org", s.id);
+  if (reader.version === "v1p1") {
+    const json: JsonOf<User11> = {
+      ...shared,
+      enabledUser: enabled as JsonSql<boolean>,
+      role: roleName(p.role),
+      orgs: jsonFrom(jsonArray(org, schoolOrder), schools),
+    };
+    return { json, values: { ...values, role: text(roleText(p.role)), "orgs.sourcedId": schoolIds } };
+  }
+  const first = sql`(SELECT ${s.id} ${schools} ORDER BY ${schoolOrder} LIMIT 1)`;
+  const role = jsonObject<Schemas["OneRosterRole"]>()({
+    roleType: jsonCode<Schemas["OneRosterRole"]["roleType"]>(
+      sql`CASE WHEN ${s.id} = ${first} THEN 'primary' ELSE 'secondary' END`,
+    ),
+    role: roleName(p.role),
+    org,
+  });
+  const json: JsonOf<User> = {
+    ...shared,
+    enabledUser: jsonCode<NonNullable<User["enabledUser"]>>(enabled),
+    preferredFirstName: jsonNullable(preferredFirstName),
+    roles: jsonFrom(jsonArray(role, schoolOrder), schools),
+    primaryOrg: jsonFrom(org, sql`${schools} ORDER BY ${schoolOrder} LIMIT 1`),
+  };
+  return {
+    json,
+    values: {
+      ...values,
+      preferredFirstName: text(preferredFirstName),
+      "roles.role": text(roleText(p.role)),
+      "roles.org.sourcedId": schoolIds,
+      "primaryOrg.sourcedId": text(sql`${first}::text`),
+    },
+  };
+}
+
+/** FROM that binds `who` (person_id, app_id, role in the class) in the order of app ids. */
+function fromPeople(reader: Reader, { one, school, group }: Way): { from: Sql; isAfter: Sql } {
+  const { client, ids } = reader;
+  const own = appIds[ids].of(client, a.personId);
+  const isAfter = sql`who.app_id > ${reader.after}::uuid`;
+  if (one) {
+    const found = sql`(SELECT ${appIds[ids].recordOf(client, reader.id)}::uuid AS person_id, ${reader.id}::uuid AS app_id) AS who`;
+    return { from: found, isAfter };
+  }
+  if (group) {
+    const of = appIds[ids].of(client, m.personId);
+    const members = sql`SELECT ${m.personId}, ${of} AS app_id, ${m.role} FROM ${m} WHERE ${m.groupId} = ${reader.groupId}`;
+    return { from: sql`(${members} ORDER BY 2 OFFSET 0) AS who`, isAfter };
+  }
+  if (school) {
+    const people = sql`SELECT ${a.personId}, ${own} AS app_id FROM ${a} WHERE ${a.schoolId} = ${reader.schoolId}`;
+    return { from: sql`(${people} ORDER BY 2 OFFSET 0) AS who`, isAfter };
+  }
+  if (ids === "own") {
+    const known = knownPeople(client);
+    return {
+      from: sql`(SELECT ${known.personId} AS person_id, ${known.id} AS app_id FROM ${known.from}) AS who`,
+      isAfter,
+    };
+  }
+  const people = sql`SELECT DISTINCT ${a.personId}, ${a.personId} AS app_id FROM (${shownSchools(client)}) AS shown
+    ${lookUp("affiliation", "a", sql`${a.schoolId} = shown.school_id`)}`;
+  return { from: sql`(${people} ORDER BY 1 OFFSET 0) AS who`, isAfter };
+}
+
+export const users: Resource = {
+  plural: "users",
+  single: "user",
+  fields,
+  source(reader, way) {
+    const { from, isAfter } = fromPeople(reader, way);
+    const role = way.group ? memberRole({ role: sql`who.role` }, p) : p.role;
+    return {
+      from: sql`${from} ${lookUp("person", "p", sql`${p.id} = who.person_id`)}`,
+      where: way.role === undefined ? [] : [sql`${role} = ${literal(way.role)}`],
+      visible: [personIsInRoster({ client: reader.client }, p, way.school && !way.group ? reader.schoolId : undefined)],
+      id: sql`who.app_id`,
+      order: sql`who.app_id`,
+      isAfter,
+    };
+  },
+  keys: sql`who.person_id, who.app_id`,
+  records: lookUp("person", "p", sql`${p.id} = listed.person_id`),
+  listedId: sql`listed.app_id`,
+};

@@ -1,0 +1,112 @@
+import { shownSchools, viewVersion, type IdKind } from "../access/index.ts";
+import { jsonRecord } from "../platform/database/json-sql.ts";
+import { join, sql, statement, type Parameters, type Sql, type Statement } from "../platform/database/sql.ts";
+import type { Version } from "./contract.ts";
+import { refuseSelection } from "./failure.ts";
+import { compileFilter, findSortKey, unknownField } from "./filter/compile.ts";
+import { parseFilter } from "./filter/parse.ts";
+import type { Given, Reader, RecordFields, Resource, Source, Way } from "./records/record.ts";
+import { wayIsShown } from "./shown.ts";
+
+/** What the query of a request chooses, beside the page. */
+export type Selection = {
+  filter?: string | undefined;
+  sort?: string | undefined;
+  orderBy?: "asc" | "desc" | undefined;
+  fields?: string | undefined;
+};
+
+export type Values = Given & Record<string, unknown>;
+
+/** `values` are the parameters of the filter. */
+export type Statements = {
+  /** Returns (shown, version). */
+  version: Statement<Values>;
+  /** Both return (item, position): what is chosen by an offset, and what comes after the last row of a page. */
+  page: Statement<Values>;
+  nextPage: Statement<Values> | null;
+  count: Statement<Values>;
+  values: Record<string, string>;
+};
+
+type Shape = { resource: Resource; way: Way; ids: IdKind; version: Version };
+
+const known = new Map<string, Statements>();
+
+/**
+ * Makes the statements of an operation. Those of whole lists are prepared; those with a selection are made anew.
+ *
+ * Errors: invalid invalid_filter_field, invalid_sort_field, invalid_selection_field.
+ */
+export function statementsFor(shape: Shape, selection: Selection): Statements {
+  const { filter, sort, fields } = selection;
+  if ([filter, sort, fields].some((value) => value !== undefined)) return makeStatements(shape, selection);
+  const name = nameOf(shape);
+  const found = known.get(name) ?? makeStatements(shape, {}, name);
+  known.set(name, found);
+  return found;
+}
+
+/** PostgreSQL keeps 63 characters of a name. */
+function nameOf({ resource, way, ids, version }: Shape): string {
+  const ways = Object.entries(way).map(([key, value]) => (value === true ? key : value));
+  return ["oneroster", version, resource.single, ...ways, ...(ids === "own" ? ["own"] : [])].join("_");
+}
+
+function makeStatements(shape: Shape, selection: Selection, name?: string): Statements {
+  const { resource, way, ids, version } = shape;
+  const make = (part: string, build: (reader: Reader) => Sql) =>
+    statement<Values>(
+      (given: Parameters<Given>) => build(Object.assign(Object.create(given) as Parameters<Given>, { ids, version })),
+      name && `${name}_${part}`,
+    );
+  let values: Record<string, string> = {};
+  const find = (reader: Reader, isNext = false) => {
+    const source = resource.source(reader, way);
+    const fields = resource.fields(reader, source.id);
+    const filter = selection.filter === undefined ? null : compileFilter(parseFilter(selection.filter), fields.values);
+    if (filter !== null) ({ values } = filter);
+    const conditions = [
+      ...source.where,
+      ...(isNext ? [source.isAfter] : []),
+      ...source.visible,
+      ...(filter === null ? [] : [filter.condition]),
+    ];
+    const from = sql`${source.from} WHERE ${conditions.length === 0 ? sql`true` : join(conditions, " AND ")}`;
+    return { source, fields, from };
+  };
+  const makePage = (isNext: boolean) => (reader: Reader) => {
+    const { source, fields, from } = find(reader, isNext);
+    const offset = isNext ? sql`` : sql`OFFSET ${reader.offset}::int`;
+    const { listedId, listedGroup } = resource;
+    const position = listedGroup === undefined ? sql`${listedId}::text` : sql`${listedGroup} || '_' || ${listedId}`;
+    const item = itemOf(resource.fields(reader, listedId), selection.fields);
+    // The records of a page are read once its rows are chosen.
+    return sql`SELECT ${item} AS item, ${position} AS position FROM (
+      SELECT ${resource.keys} FROM ${from} ${orderOf(source, fields, selection)} LIMIT ${reader.limit}::int ${offset}
+      ) AS listed ${resource.records}`;
+  };
+  return {
+    version: make("version", (reader) => {
+      const schools = way.school ? sql`SELECT ${reader.schoolId}::uuid` : shownSchools(reader.client);
+      return sql`SELECT ${wayIsShown(reader, way)} AS shown, ${viewVersion(reader.client, schools)} AS version`;
+    }),
+    page: make("page", makePage(false)),
+    nextPage: selection.sort === undefined ? make("next_page", makePage(true)) : null,
+    count: make("count", (reader) => sql`SELECT count(*)::int AS count FROM ${find(reader).from}`),
+    values,
+  };
+}
+
+function orderOf({ order, comesInOrder }: Source, fields: RecordFields, { sort, orderBy }: Selection): Sql {
+  if (sort === undefined) return comesInOrder ? sql`` : sql`ORDER BY ${order}`;
+  return sql`ORDER BY ${findSortKey(sort, fields.values)} ${orderBy === "desc" ? sql`DESC` : sql`ASC`} NULLS LAST, ${order}`;
+}
+
+function itemOf({ json }: RecordFields, selected: string | undefined): Sql {
+  if (selected === undefined) return jsonRecord(json);
+  const names = new Set(selected.split(",").map((name) => name.trim()));
+  const unknown = [...names].find((name) => !Object.hasOwn(json, name));
+  if (unknown !== undefined) throw refuseSelection(unknownField(unknown, json));
+  return jsonRecord(Object.fromEntries(Object.entries(json).filter(([name]) => names.has(name))));
+}
